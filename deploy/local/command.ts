@@ -1,0 +1,78 @@
+// `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
+import { relative } from "node:path";
+import { ConfigError } from "#platform/config.ts";
+import type { RunningStack, StackOptions } from "./running-stack.ts";
+import { readStackSettings } from "./settings.ts";
+import { type StackInfo, stackFile } from "./stack-file.ts";
+import { StartError } from "./start-error.ts";
+
+/** Runs until it is told to stop. Exit code 0 after an orderly stop, 1 when the stack could not start. */
+export async function runCommand(start: (options: StackOptions) => Promise<RunningStack>): Promise<void> {
+  const began = performance.now();
+  const stopping = stopRequest();
+  try {
+    const settings = readStackSettings(process.env);
+    console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
+    const running = await start({ ...settings, signal: stopping });
+    console.log(welcome(running.stack, settings.stateDir, performance.now() - began));
+    await aborted(stopping);
+    console.error("stopping");
+    await running.stop();
+    console.error("stopped; nothing is left running");
+  } catch (error) {
+    if (stopping.aborted) process.exit(0);
+    const isPlain = error instanceof StartError || error instanceof ConfigError;
+    console.error(isPlain ? error.message : error);
+    process.exit(1);
+  }
+  process.exit(0);
+}
+
+/**
+ * Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the command that started us is gone. Repeating it changes nothing: the stop
+ * has a limit of its own, and npm passes on a Ctrl-C that we have got already.
+ */
+function stopRequest(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => controller.abort());
+  process.once("disconnect", () => controller.abort());
+  return controller.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+function shown(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === "" || short.startsWith("..") ? path : short;
+}
+
+/** What the user sees when the stack is ready. */
+function welcome(stack: StackInfo, stateDir: string, tookMs: number): string {
+  return `
+Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)
+
+  API       ${stack.gateway}
+  API key   ${stack.api_key}
+  merchant  ${stack.merchant_id} (sandbox)
+  details   ${shown(stackFile(stateDir))} (addresses, pids, a certificate for a local webhook receiver)
+  logs      ${shown(`${stateDir}/logs`)}
+
+Create a checkout session:
+
+  curl -sS ${stack.gateway}/v1/checkout-sessions \\
+    -H 'Authorization: Bearer ${stack.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"amount":1050,"currency":"USD","description":"Order 1001"}'
+
+Pay it: open the answer's render.frame_url in a browser; card 4242 4242 4242 4242, any future date, any CVC. Then confirm:
+
+  curl -sS -X POST '${stack.gateway}/v1/checkout/<id>/confirm?secret=<session_secret>'
+
+See a webhook endpoint's deliveries: GET ${stack.gateway}/v1/merchants/me/webhooks/<id>/deliveries
+
+Ctrl-C stops everything.
+`;
+}

@@ -1,0 +1,59 @@
+// Turns a line of a process's log into what a person at the terminal wants to see of it: warnings and errors, in short.
+
+const lengthMax = 200; // the whole line is in the log file
+const warnLevel = 40; // pino's number
+/** A part that is away makes its callers complain many times a second; the terminal gets the beginning. */
+const shownMax = 5;
+const windowMs = 10_000;
+const names: Record<number, string> = { 40: "warn", 50: "error", 60: "fatal" };
+
+/**
+ * @param line one line of output: JSON from our logs, or anything else, such as a crash
+ * @returns the short form; undefined for a line that need not be seen
+ */
+export function warningOf(line: string): string | undefined {
+  if (line.trim() === "") return undefined;
+  const entry = parse(line);
+  if (!entry) return line.slice(0, lengthMax);
+  const level = levelOf(entry.level);
+  if (level === undefined) return undefined;
+  const text = [entry.msg, messageOf(entry.err ?? entry.error)].filter(
+    (part) => typeof part === "string" && part !== "",
+  );
+  return `${level}: ${text.join(": ").replaceAll("\n", " ")}`.slice(0, lengthMax);
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function levelOf(level: unknown): string | undefined {
+  if (typeof level === "number") return level >= warnLevel ? (names[level] ?? "error") : undefined;
+  return Object.values(names).find((name) => name === level);
+}
+
+function messageOf(error: unknown): string {
+  if (typeof error !== "object" || error === null || !("message" in error)) return "";
+  return String(error.message);
+}
+
+/** Passes on the first few lines of each ten seconds, and says when there are more. */
+export function limitedWarnings(show: (line: string) => void, now = () => performance.now()): (line: string) => void {
+  let windowEnd = 0;
+  let count = 0;
+  return (line) => {
+    if (now() >= windowEnd) {
+      windowEnd = now() + windowMs;
+      count = 0;
+    }
+    count++;
+    if (count <= shownMax) show(line);
+    else if (count === shownMax + 1) show("warn: more of these in its log");
+  };
+}

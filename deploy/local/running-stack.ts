@@ -1,0 +1,34 @@
+// What a caller of startStack chooses, and what it can do with the stack that it gets.
+import type { StackSettings } from "./settings.ts";
+import type { StackInfo } from "./stack-file.ts";
+
+/** What a stack is started with; see StackSettings for the defaults of `npm start`. */
+export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
+  natsNamespace?: string;
+  /** True: nothing is written to the terminal. */
+  quiet?: boolean;
+  /** Set for every process besides what the stack sets. */
+  env?: Record<string, string>;
+  /** False: the stack's own PostgreSQL does not wait for the disk; for tests that lose nothing by it. */
+  durable?: boolean;
+  /** False: the stack does not keep the event loop alive. */
+  keepsParentAlive?: boolean;
+  /** Ends a start that is under way, before its next step. */
+  signal?: AbortSignal;
+}
+
+/** A stack that runs. Parts are `postgres`, `nats` and the processes by their names. */
+export interface RunningStack {
+  /** As in stack.json; `pids` follows the restarts. */
+  stack: StackInfo;
+  /** Stops every part and frees the state directory. */
+  stop(): Promise<void>;
+  /** Stops parts and leaves them stopped. */
+  halt(...names: string[]): Promise<void>;
+  /** Starts a halted part again. */
+  resume(name: string): Promise<void>;
+  /** Stops a part in order and starts it again. */
+  restart(name: string): Promise<void>;
+  /** Kills a part with SIGKILL; resolves when its successor is ready. */
+  kill9(name: string): Promise<void>;
+}

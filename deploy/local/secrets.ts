@@ -1,0 +1,52 @@
+// The secrets of a local stack: made at random on first start, kept with mode 0600, the same ever after.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { readIfThere, readObject, writePrivate } from "./private-file.ts";
+import { StartError } from "./start-error.ts";
+
+const makers = {
+  /** Superuser of the stack's own PostgreSQL server. */
+  postgresPassword: () => random(24),
+  /** Shared by the services for calls among themselves. */
+  rpcToken: () => random(32),
+  /** `id:base64(32 bytes)`, comma-separated; the first one encrypts. */
+  encryptionKeys: () => `k1:${randomBytes(32).toString("base64")}`,
+  /** base64(32 bytes), for hashes of API keys and session secrets. */
+  hashKey: () => randomBytes(32).toString("base64"),
+  /** Our key at the card-processor simulator. */
+  simulatorSecretKey: () => `sim_sk_${random(32)}`,
+  /** What the simulator signs its webhooks with. */
+  simulatorWebhookSecret: () => `sim_wh_${random(32)}`,
+};
+
+/** One text for each of the above. */
+export type Secrets = Record<keyof typeof makers, string>;
+
+/** Reads the secrets, and makes those that are missing. */
+export async function stackSecrets(stateDir: string): Promise<Secrets> {
+  const path = join(stateDir, "secrets.json");
+  const known = await readObject(path);
+  if (!known && (await readIfThere(path)) !== undefined) {
+    throw new StartError(
+      `${path} is damaged: the stack's data cannot be read without it; restore it or remove the folder`,
+    );
+  }
+  const keep = (name: keyof Secrets) => {
+    const value = known?.[name];
+    return typeof value === "string" && value !== "" ? value : makers[name]();
+  };
+  const secrets: Secrets = {
+    postgresPassword: keep("postgresPassword"),
+    rpcToken: keep("rpcToken"),
+    encryptionKeys: keep("encryptionKeys"),
+    hashKey: keep("hashKey"),
+    simulatorSecretKey: keep("simulatorSecretKey"),
+    simulatorWebhookSecret: keep("simulatorWebhookSecret"),
+  };
+  await writePrivate(path, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
+}
+
+function random(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
+}

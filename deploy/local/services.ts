@@ -1,0 +1,119 @@
+// The six processes of a stack: where their code is, which port each one has, and what is set in its environment.
+import { join } from "node:path";
+import type { StackDatabases } from "./databases.ts";
+import { freePort } from "./free-port.ts";
+import type { Secrets } from "./secrets.ts";
+import type { StackSettings } from "./settings.ts";
+import type { TlsFiles } from "./tls.ts";
+
+/** In the order of use: each calls those before it. */
+export const processNames = ["simulator", "merchant", "payments", "checkout", "webhook", "gateway"] as const;
+export type ProcessName = (typeof processNames)[number];
+
+/** Stopped one stage after the other, so that no request in flight loses what it needs. */
+export const stopStages: string[][] = [
+  ["gateway"],
+  ["checkout", "webhook", "simulator"],
+  ["payments"],
+  ["merchant"],
+  ["nats", "postgres"],
+];
+
+/** What the processes are told. */
+export interface Surroundings {
+  settings: StackSettings;
+  secrets: Secrets;
+  databases: StackDatabases;
+  natsUrl: string;
+  tls: TlsFiles;
+  ports: Record<ProcessName, number>;
+}
+
+const root = join(import.meta.dirname, "../..");
+/** Webhooks of a local stack may go to this machine, which delivery else refuses (CONTRACT.md §9). */
+const loopback = "127.0.0.0/8,::1/128";
+
+/** The file that runs a process. */
+export function scriptOf(name: ProcessName): string {
+  return join(root, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
+}
+
+/** A port for each process, kept for the stack's life. @param gateway the given one; 0: a free one */
+export async function choosePorts(gateway: number): Promise<Record<ProcessName, number>> {
+  return {
+    simulator: await freePort(),
+    merchant: await freePort(),
+    payments: await freePort(),
+    checkout: await freePort(),
+    webhook: await freePort(),
+    gateway: gateway === 0 ? await freePort() : gateway,
+  };
+}
+
+/** Where a process listens. */
+export function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** What is set in a process's environment, over what the user has set. */
+export function environmentOf(name: ProcessName, around: Surroundings): Record<string, string> {
+  const { settings, secrets, databases, ports } = around;
+  const place = { PORT: String(ports[name]), HOST: "127.0.0.1" };
+  if (name === "simulator") return { ...place, ...simulatorEnvironment(around) };
+  const common = {
+    ...place,
+    NATS_URL: around.natsUrl,
+    NATS_NAMESPACE: settings.natsNamespace,
+    RPC_TOKEN: secrets.rpcToken,
+    ENCRYPTION_KEYS: secrets.encryptionKeys,
+    HASH_KEY: secrets.hashKey,
+  };
+  const [checkout, payments, merchant, webhook, simulator] = [
+    urlOf(ports.checkout),
+    urlOf(ports.payments),
+    urlOf(ports.merchant),
+    urlOf(ports.webhook),
+    urlOf(ports.simulator),
+  ];
+  switch (name) {
+    case "gateway":
+      return {
+        ...common,
+        CHECKOUT_URL: checkout,
+        PAYMENTS_URL: payments,
+        MERCHANT_URL: merchant,
+        WEBHOOK_URL: webhook,
+      };
+    case "checkout": {
+      const origin = settings.checkoutOrigin === undefined ? {} : { CHECKOUT_ORIGIN: settings.checkoutOrigin };
+      return { ...common, DATABASE_URL: databases.of.checkout, PAYMENTS_URL: payments, ...origin };
+    }
+    case "payments":
+      return { ...common, DATABASE_URL: databases.of.payments, MERCHANT_URL: merchant, SIMULATOR_URL: simulator };
+    case "merchant":
+      return {
+        ...common,
+        DATABASE_URL: databases.of.merchant,
+        SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
+        SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
+      };
+    case "webhook":
+      return {
+        ...common,
+        DATABASE_URL: databases.of.webhook,
+        WEBHOOK_ALLOW_CIDRS: loopback,
+        WEBHOOK_EXTRA_CA: around.tls.ca,
+      };
+  }
+}
+
+/** An outside company: it knows its own secrets and where to send its webhooks, and nothing else of ours. */
+function simulatorEnvironment({ secrets, databases, ports }: Surroundings): Record<string, string> {
+  return {
+    DATABASE_URL: databases.of.simulator,
+    PUBLIC_URL: urlOf(ports.simulator),
+    SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
+    SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
+    SIMULATOR_WEBHOOK_URL: `${urlOf(ports.gateway)}/processors/simulator/{account}`,
+  };
+}

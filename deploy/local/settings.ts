@@ -1,0 +1,46 @@
+// What the user can set for a local stack, from the environment; every wrong setting is named in one go.
+import { resolve } from "node:path";
+import { commonSettings, integer, optional, readConfig, text, url, withDefault } from "#platform/config.ts";
+
+/** A stack's settings. */
+export interface StackSettings {
+  /** Of the gateway, on loopback; 0: a free one. */
+  port: number;
+  /** Absolute; data, secrets and logs of the stack. */
+  stateDir: string;
+  /** The user's own server; absent: one is started. The database's name is the stem of the services' databases. */
+  databaseUrl?: string;
+  /** The user's own server; absent: one is started. */
+  natsUrl?: string;
+  /** First word of subjects and streams; keeps stacks apart that share a NATS server. */
+  natsNamespace: string;
+  /** Where buyers' pages are served; absent: sessions carry no checkout_url. */
+  checkoutOrigin?: string;
+}
+
+const portDefault = 8080;
+const stateDirDefault = ".local";
+
+/** @throws ConfigError with a line for each setting that does not fit */
+export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
+  const read = readConfig(
+    {
+      PORT: withDefault(integer(0, 65_535), portDefault),
+      STATE_DIR: withDefault(text, stateDirDefault),
+      DATABASE_URL: optional(url("postgres", "postgresql")),
+      NATS_URL: optional(commonSettings.NATS_URL),
+      NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+      LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
+      CHECKOUT_ORIGIN: optional(url("https", "http")),
+    },
+    env,
+  );
+  return {
+    port: read.PORT,
+    stateDir: resolve(read.STATE_DIR),
+    natsNamespace: read.NATS_NAMESPACE,
+    ...(read.DATABASE_URL === undefined ? {} : { databaseUrl: read.DATABASE_URL }),
+    ...(read.NATS_URL === undefined ? {} : { natsUrl: read.NATS_URL }),
+    ...(read.CHECKOUT_ORIGIN === undefined ? {} : { checkoutOrigin: read.CHECKOUT_ORIGIN }),
+  };
+}

@@ -1,0 +1,42 @@
+// The description of a running stack for people and programs, `stack.json` in the state directory, mode 0600.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writePrivate } from "./private-file.ts";
+import type { TlsFiles } from "./tls.ts";
+
+/** Everything needed to use, watch and disturb a stack. */
+export interface StackInfo {
+  /** Base URL of the public API. */
+  gateway: string;
+  /** Base URL of the card-processor simulator. */
+  processor: string;
+  /** Key of the sandbox merchant, with every scope. */
+  api_key: string;
+  merchant_id: string;
+  /** Base URLs of the internal APIs. */
+  rpc: Record<"checkout" | "payments" | "merchant" | "webhook", string>;
+  /** What the internal APIs ask for. */
+  rpc_token: string;
+  /** PostgreSQL URL; each service's database has this one's name with `_<service>` appended. */
+  database: string;
+  nats: string;
+  /** PEM files of a local authority, which webhook delivery trusts, and of a certificate for localhost. */
+  tls: TlsFiles;
+  /** Of every process that runs now, the supervisor among them. */
+  pids: Record<string, number>;
+}
+
+/** Where the description stands. */
+export function stackFile(stateDir: string): string {
+  return join(stateDir, "stack.json");
+}
+
+/** Replaces the description in one step. */
+export async function writeStackFile(stateDir: string, stack: StackInfo): Promise<void> {
+  await writePrivate(stackFile(stateDir), `${JSON.stringify(stack, null, 2)}\n`);
+}
+
+/** A stack that has stopped has no description. */
+export async function removeStackFile(stateDir: string): Promise<void> {
+  await rm(stackFile(stateDir), { force: true });
+}

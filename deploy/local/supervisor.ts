@@ -1,0 +1,142 @@
+// Keeps the parts of a stack running: a part that ends without being asked to is started again, after 0.2 s at first, then ever
+// longer up to 10 s, and said so in one line. Stops them stage by stage, users before what they use.
+import { setTimeout as pause } from "node:timers/promises";
+import type { RunningProcess } from "./running-process.ts";
+import { reasonOf } from "./start-error.ts";
+
+/** One process of the stack. */
+export interface Part {
+  name: string;
+  /** Starts it and waits until it is ready. */
+  start(): Promise<RunningProcess>;
+}
+
+/** What can be done with the parts. */
+export interface Supervisor {
+  /** Starts the parts, all at once, and keeps them running. Throws when one of them does not start. */
+  start(...parts: Part[]): Promise<void>;
+  /** Stops parts, all at once, and leaves them stopped. */
+  stop(...names: string[]): Promise<void>;
+  /** Starts a stopped part again. */
+  resume(name: string): Promise<void>;
+  /** Kills it with SIGKILL; resolves when its successor is ready. */
+  kill9(name: string): Promise<void>;
+  /** Of the parts that run now. */
+  pids(): Record<string, number>;
+}
+
+const backoffFirstMs = 200;
+const backoffMaxMs = 10_000;
+/** A part that ran this long had started well: its next crash begins with the short pause again. */
+const healthyMs = 30_000;
+
+interface Entry {
+  part: Part;
+  isWanted: boolean;
+  running?: RunningProcess;
+  /** Ends the pause before a restart. */
+  hurry: AbortController;
+  /** Ends when the part is no longer wanted and has stopped. */
+  life: Promise<void>;
+  /** Called at the next successful start. */
+  onReady: (() => void)[];
+}
+
+/**
+ * @param say shows one line
+ * @param onChange called after each change of the pids
+ */
+export function createSupervisor(say: (line: string) => void, onChange: () => void): Supervisor {
+  const entries = new Map<string, Entry>();
+  const find = (name: string) => {
+    const entry = entries.get(name);
+    if (!entry) throw new Error(`the stack has no part ${name}: it has ${[...entries.keys()].join(", ")}`);
+    return entry;
+  };
+  const begin = async (entry: Entry) => {
+    entry.isWanted = true;
+    entry.hurry = new AbortController();
+    const first = startOnce(entry);
+    entry.life = first.then(
+      () => keepRunning(entry, say, onChange),
+      () => {},
+    );
+    await first;
+    onChange();
+  };
+  return {
+    async start(...parts) {
+      const added = parts.map((part) => {
+        const entry = newEntry(part);
+        entries.set(part.name, entry);
+        return entry;
+      });
+      const results = await Promise.allSettled(added.map(begin));
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed) throw failed.reason;
+    },
+    async stop(...names) {
+      await Promise.all(names.filter((name) => entries.has(name)).map((name) => stopEntry(find(name))));
+      onChange();
+    },
+    resume: (name) => begin(find(name)),
+    async kill9(name) {
+      const entry = find(name);
+      const back = new Promise<void>((resolve) => entry.onReady.push(resolve));
+      if (!entry.running) throw new Error(`${name} does not run`);
+      process.kill(entry.running.pid, "SIGKILL");
+      await back;
+    },
+    pids() {
+      const running = [...entries].flatMap(([name, entry]) =>
+        entry.running ? [[name, entry.running.pid] as const] : [],
+      );
+      return Object.fromEntries(running);
+    },
+  };
+}
+
+function newEntry(part: Part): Entry {
+  return { part, isWanted: true, hurry: new AbortController(), life: Promise.resolve(), onReady: [] };
+}
+
+async function startOnce(entry: Entry): Promise<void> {
+  const running = await entry.part.start();
+  entry.running = running;
+  void running.exited.then(() => {
+    if (entry.running === running) delete entry.running;
+  });
+  for (const tell of entry.onReady.splice(0)) tell();
+}
+
+async function stopEntry(entry: Entry): Promise<void> {
+  entry.isWanted = false;
+  entry.hurry.abort();
+  await entry.running?.stop();
+  await entry.life;
+}
+
+/** One part's life after its first start, until it is no longer wanted. */
+async function keepRunning(entry: Entry, say: (line: string) => void, onChange: () => void): Promise<void> {
+  const { name } = entry.part;
+  let backoffMs = backoffFirstMs;
+  while (entry.isWanted) {
+    const began = performance.now();
+    const reason = entry.running ? await entry.running.exited : "did not start";
+    if (!entry.isWanted) return;
+    onChange();
+    if (performance.now() - began > healthyMs) backoffMs = backoffFirstMs;
+    say(`${name} stopped (${reason}); starting it again in ${backoffMs / 1000} s`);
+    await pause(backoffMs, undefined, { signal: entry.hurry.signal }).catch(() => {});
+    backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
+    if (!entry.isWanted) return;
+    try {
+      await startOnce(entry);
+      say(`${name} is back (pid ${entry.running?.pid})`);
+      onChange();
+    } catch (error) {
+      say(reasonOf(error));
+    }
+  }
+  await entry.running?.stop(); // it became ready while it was being stopped
+}

@@ -1,0 +1,53 @@
+// A certificate authority of the stack's own and a certificate for localhost, so that webhooks can be delivered to a receiver on
+// this machine over the https that they always use. Nothing but this stack's webhook delivery trusts the authority.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Certificate, makeAuthority, makeServerCertificate } from "./certificate.ts";
+import { readIfThere, writePrivate } from "./private-file.ts";
+
+/** Absolute paths of PEM files. */
+export interface TlsFiles {
+  /** The authority's certificate: what a client trusts. */
+  ca: string;
+  /** The certificate of localhost, 127.0.0.1 and ::1. */
+  cert: string;
+  /** Its private key. */
+  key: string;
+}
+
+const authorityName = "Tollbooth local authority";
+const authorityDays = 3650;
+const certificateDays = 397; // the longest that clients in general accept
+const renewBeforeDays = 30; // a stack left running over the end would fail its webhooks
+const dayMs = 86_400_000;
+
+/** Makes the files on first use, and again before the certificate ends; the authority stays, so that clients keep trusting. */
+export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
+  const dir = join(stateDir, "tls");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const files = { ca: join(dir, "ca.pem"), cert: join(dir, "localhost.pem"), key: join(dir, "localhost.key") };
+  const authority =
+    (await load(files.ca, join(dir, "ca.key"))) ??
+    (await keep(makeAuthority(authorityName, authorityDays), files.ca, join(dir, "ca.key")));
+  const known = await load(files.cert, files.key);
+  if (known && new X509Certificate(known.cert).verify(new X509Certificate(authority.cert).publicKey)) return files;
+  const hosts = ["localhost", "127.0.0.1", "::1"];
+  await keep(makeServerCertificate(authority, authorityName, hosts, certificateDays), files.cert, files.key);
+  return files;
+}
+
+/** A pair that is there, belongs together, and lasts long enough. */
+async function load(certPath: string, keyPath: string): Promise<Certificate | undefined> {
+  const [cert, key] = [await readIfThere(certPath), await readIfThere(keyPath)];
+  if (cert === undefined || key === undefined) return undefined;
+  const read = new X509Certificate(cert);
+  const lasts = read.validToDate.getTime() > Date.now() + renewBeforeDays * dayMs;
+  return lasts && read.checkPrivateKey(createPrivateKey(key)) ? { cert, key } : undefined;
+}
+
+async function keep(pair: Certificate, certPath: string, keyPath: string): Promise<Certificate> {
+  await writePrivate(keyPath, pair.key);
+  await writePrivate(certPath, pair.cert);
+  return pair;
+}

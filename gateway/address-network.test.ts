@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { suite } from "../test/harness/suite.ts";
+import { networkOf } from "./address-network.ts";
+
+const test = suite("network of an address");
+
+test("an IPv4 address stands for itself, also when it is written as IPv6", () => {
+  assert.equal(networkOf("203.0.113.7"), "203.0.113.7");
+  assert.equal(networkOf("::ffff:203.0.113.7"), "203.0.113.7");
+  assert.equal(networkOf("::FFFF:203.0.113.7"), "203.0.113.7");
+});
+
+test("IPv6 addresses of one /64 are one caller, however they are written; those of two are two", () => {
+  const same = ["2001:db8:0:5::1", "2001:0db8:0000:0005:ffff::", "2001:DB8:0:5:a:b:c:d", "2001:db8:0:5::1%eth0"];
+  assert.deepEqual([...new Set(same.map(networkOf))], ["2001:db8:0:5"]);
+  assert.notEqual(networkOf("2001:db8:0:6::1"), networkOf("2001:db8:0:5::1"));
+  assert.equal(networkOf("2001:db8::1"), "2001:db8:0:0");
+  assert.equal(networkOf("::1"), "0:0:0:0");
+});
+
+test.run();

@@ -1,0 +1,22 @@
+// What counts as one caller among addresses: an IPv4 address, or the /64 of an IPv6 one, which is the least that one customer has.
+import { isIPv4, isIPv6 } from "node:net";
+
+/** The address, or the first four groups of an IPv6 address; IPv4 written as IPv6 is IPv4. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [bare = ""] = address.toLowerCase().split("%");
+  const mapped = /^::ffff:([\d.]+)$/.exec(bare)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  const [head = "", tail = ""] = bare.split("::");
+  const left = groupsOf(head);
+  const right = groupsOf(tail);
+  const zeros = bare.includes("::") ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0") : [];
+  return [...left, ...zeros, ...right].slice(0, 4).join(":");
+}
+
+function groupsOf(text: string): string[] {
+  return text
+    .split(":")
+    .filter((group) => group !== "")
+    .map((group) => group.replace(/^0+(?=.)/, ""));
+}

@@ -1,0 +1,130 @@
+// The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the secret of
+// one session; no route takes both (SPEC.md §5). Everything here is decided before a body is read.
+import type { FastifyRequest } from "fastify";
+import type { Static, TObject, TSchema } from "typebox";
+import { callContext } from "#platform/call-context.ts";
+import { isId } from "#platform/id.ts";
+import { ApiError, merchantMayNotWrite } from "./failures.ts";
+import { addOperation, type Board, type Call, type Operation, type Scope } from "./operation.ts";
+import type { Principal, Principals } from "./principal.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by merchant routes once the key is known to be good. */
+    principal: Principal | undefined;
+  }
+}
+
+/** What the routes stand on. */
+export interface Door extends Board {
+  readonly principals: Principals;
+  readonly limits: RateLimits;
+  /** Told of every use of a key, for last_used_at. */
+  readonly keyUsed: (keyId: string) => void;
+}
+
+type Handler<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, Extra> = (
+  call: Call<P, Q, B> & Extra,
+) => Promise<Static<R>>;
+
+/** A route for a merchant's backend: bearer key with the scope; merchants that are not active may only read. */
+export function merchantRoute<
+  P extends TSchema = TObject,
+  Q extends TSchema = TObject,
+  B extends TSchema = TObject,
+  R extends TSchema = TObject,
+>(
+  door: Door,
+  scope: Scope,
+  operation: Operation<P, Q, B, R>,
+  handle: Handler<P, Q, B, R, { principal: Principal }>,
+): void {
+  addOperation(
+    door,
+    operation,
+    { kind: "merchant", scope },
+    async (request, reply) => {
+      const principal = await authenticate(door, request);
+      request.principal = principal;
+      door.keyUsed(principal.keyId);
+      door.limits.takeForKey(principal, reply);
+      if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
+      if (operation.method !== "GET" && principal.merchantStatus !== "active") throw merchantMayNotWrite();
+    },
+    async (call) => {
+      const { principal } = call.request;
+      if (!principal) throw new Error("a merchant route was reached without its principal");
+      return await handle({ ...call, principal });
+    },
+  );
+}
+
+/** A route for a buyer's browser: the session's secret in the query. CORS is open for it, without credentials. */
+export function buyerRoute<R extends TSchema>(
+  door: Door,
+  operation: Operation<TObject, TObject, TObject, R>,
+  handle: Handler<TObject, TObject, TObject, R, { sessionId: string; sessionSecret: string }>,
+): void {
+  addOperation(
+    door,
+    operation,
+    { kind: "buyer" },
+    async (request, reply) => {
+      const { sessionId, sessionSecret } = sessionOf(request);
+      if (operation.method === "GET") door.limits.takeForResolve(sessionId, sessionSecret, reply);
+      else door.limits.takeForConfirm(sessionId, sessionSecret, request.ip, reply);
+    },
+    async (call) => await handle({ ...call, ...sessionOf(call.request) }),
+  );
+}
+
+/** A route that anyone may call; rare, and limited by address. */
+export function openRoute<
+  P extends TSchema = TObject,
+  Q extends TSchema = TObject,
+  B extends TSchema = TObject,
+  R extends TSchema = TObject,
+>(door: Door, operation: Operation<P, Q, B, R>, handle: Handler<P, Q, B, R, unknown>): void {
+  addOperation(
+    door,
+    operation,
+    { kind: "open" },
+    async (request, reply) => door.limits.takeForOnboarding(request.ip, reply),
+    handle,
+  );
+}
+
+async function authenticate(door: Door, request: FastifyRequest): Promise<Principal> {
+  const apiKey = bearerOf(request);
+  const principal =
+    apiKey === undefined ? undefined : await callContext.run(request.call, () => door.principals.of(apiKey));
+  if (!principal) throw new ApiError("unauthorized");
+  return principal;
+}
+
+/** The one bearer token of the request. Two Authorization headers are a contradiction, and Node would hide the second. */
+function bearerOf(request: FastifyRequest): string | undefined {
+  if (headerCount(request, "authorization") !== 1) return undefined;
+  return /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+}
+
+/** How often the caller sent the header; `name` in lower case. */
+export function headerCount(request: FastifyRequest, name: string): number {
+  const { rawHeaders } = request.raw;
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1;
+  return count;
+}
+
+const secretFormat = /^cs_secret_[0-9a-hjkmnp-tv-z]{26}_[A-Za-z0-9_-]{43}$/;
+
+/** Anything that cannot be a session and its secret looks like an unknown session (CONTRACT.md §2). */
+function sessionOf(request: FastifyRequest): { sessionId: string; sessionSecret: string } {
+  const id: unknown = Object(request.params).id;
+  const secret: unknown = Object(request.query).secret;
+  const isPair =
+    typeof id === "string" && isId("session", id) && typeof secret === "string" && secretFormat.test(secret);
+  if (!isPair) throw new ApiError("not_found");
+  return { sessionId: id, sessionSecret: secret };
+}

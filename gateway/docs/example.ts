@@ -1,0 +1,26 @@
+// Examples for people, made of the first example of each field: a curl that can be pasted once BASE_URL, API_KEY and ids are set.
+import type { TSchema } from "typebox";
+import type { ListedOperation } from "../operation.ts";
+
+// Payments with refunds are 2 levels deep; this only guards against a schema that holds itself.
+const depthMax = 5;
+
+/** The operation as a curl command. */
+export function curlOf({ method, path, access, body, idempotent, query }: ListedOperation): string {
+  const filled = path.replace(/:(\w+)/g, "$$$1");
+  const secret = access.kind === "buyer" && query ? "?secret=$SESSION_SECRET" : "";
+  const lines = [`curl -sS${method === "GET" ? "" : ` -X ${method}`} "$BASE_URL${filled}${secret}"`];
+  if (access.kind === "merchant") lines.push(`-H "Authorization: Bearer $API_KEY"`);
+  if (idempotent) lines.push("-H 'Idempotency-Key: order-1042'");
+  if (body) lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(exampleOf(body))}'`);
+  return lines.join(" \\\n  ");
+}
+
+/** The schema's own first example, or one made of its fields; undefined where there is none. */
+export function exampleOf(schema: TSchema, depth = 0): unknown {
+  const fields: Record<string, unknown> = Object.fromEntries(Object.entries(schema));
+  if (Array.isArray(fields.examples)) return fields.examples[0];
+  if (fields.type !== "object" || depth > depthMax) return undefined;
+  const properties: [string, TSchema][] = Object.entries(Object(fields.properties));
+  return Object.fromEntries(properties.map(([name, property]) => [name, exampleOf(property, depth + 1)]));
+}

@@ -1,0 +1,18 @@
+// Pays a session by sending what the simulator's card form sends.  node pay-as-buyer.mjs session.json 4242424242424242
+import { readFileSync } from "node:fs";
+
+const [file = "session.json", number = "4242424242424242"] = process.argv.slice(2);
+const { render } = JSON.parse(readFileSync(file, "utf8"));
+const form = new URL(render.frame_url);
+const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({
+    client_secret: render.client_secret,
+    number,
+    exp_month: 12,
+    exp_year: new Date().getUTCFullYear() + 3,
+    cvc: "123",
+  }),
+});
+console.log(await answer.text());

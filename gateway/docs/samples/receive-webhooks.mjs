@@ -1,0 +1,21 @@
+// A merchant's webhook endpoint in plain Node: verifies each signature over the raw bytes, prints what came, answers 200. Uses the
+// local stack's certificate, which the local stack's deliveries trust.  SIGNING_SECRET=whsec_… node receive-webhooks.mjs [port]
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import { isGenuine } from "./verify-webhook.mjs";
+
+const port = Number(process.argv[2] ?? 4443);
+const secret = process.env.SIGNING_SECRET ?? "";
+const stateDir = process.env.STATE_DIR ?? ".local";
+const { tls } = JSON.parse(readFileSync(`${stateDir}/stack.json`, "utf8"));
+
+createServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, (request, response) => {
+  const chunks = [];
+  request.on("data", (chunk) => chunks.push(chunk));
+  request.on("end", () => {
+    const body = Buffer.concat(chunks);
+    const genuine = isGenuine(body, String(request.headers["service-signature"] ?? ""), secret);
+    console.log(`${body} ${genuine ? "signature ok" : "SIGNATURE WRONG"}`);
+    response.writeHead(genuine ? 200 : 400).end();
+  });
+}).listen(port, "127.0.0.1", () => console.log(`waiting for webhooks on https://localhost:${port}/hook`));

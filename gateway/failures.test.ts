@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { Failure } from "#platform/failure.ts";
+import { Reason } from "#proto/failure/v1/failure_pb.ts";
+import { suite } from "../test/harness/suite.ts";
+import { ApiError, type ErrorCode, errorAnswer, errorTable } from "./failures.ts";
+
+const test = suite("error table");
+
+/** CONTRACT.md §2, word for word. */
+const contract: Readonly<Record<ErrorCode, number>> = {
+  invalid_body: 400,
+  unauthorized: 401,
+  payment_blocked: 402,
+  forbidden: 403,
+  feature_disabled: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_conflict: 409,
+  session_expired: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  no_connector: 422,
+  not_refundable: 422,
+  amount_too_large: 422,
+  idempotency_key_reuse: 422,
+  connector_not_eligible: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  connector_error: 502,
+  service_unavailable: 503,
+};
+
+/** SPEC.md §7 and CONTRACT.md §2, where they give the text. */
+const messages: Partial<Record<ErrorCode, string>> = {
+  unauthorized: "unauthorized",
+  invalid_body: "invalid request body",
+  payment_blocked: "payment blocked by risk screening",
+  no_connector: "no active connector",
+  idempotency_key_reuse: "idempotency key reused with a different request",
+  idempotency_conflict: "a request with this idempotency key is in progress",
+  connector_error: "connector request failed",
+  feature_disabled: "refunds are disabled",
+  not_found: "not found",
+  not_refundable: "payment is not refundable",
+  amount_too_large: "amount exceeds refundable balance",
+  forbidden: "api key lacks the required scope",
+  session_expired: "checkout session has expired",
+};
+
+test("every code has the status and the message of the contract", () => {
+  assert.deepEqual(Object.fromEntries(Object.entries(errorTable).map(([code, row]) => [code, row.status])), contract);
+  for (const [code, row] of Object.entries(errorTable)) {
+    const message = Object.entries(messages).find(([name]) => name === code)?.[1];
+    if (message !== undefined) assert.equal(row.message, message);
+  }
+});
+
+test("only 409, 429, 502 and 503 invite the same request again", () => {
+  for (const row of Object.values(errorTable))
+    assert.equal(row.retry ?? false, [409, 429, 502, 503].includes(row.status));
+});
+
+test("every internal reason has an answer, and Retry-After only where a retry makes sense", () => {
+  for (const name of Object.keys(Reason)) {
+    const reason = Object.keys(Reason).find(
+      (known): known is Failure["reason"] => known === name && known !== "UNSPECIFIED",
+    );
+    if (!reason) continue;
+    const answer = errorAnswer(new Failure(reason, { retryAfterMs: 1_500 }));
+    const { code } = answer.body.error;
+    assert.equal(code, reason === "UNAUTHORIZED" ? "internal_error" : reason.toLowerCase());
+    assert.equal(answer.headers["retry-after"], errorTable[code].retry ? "2" : undefined);
+  }
+});
+
+test("a cause never leaves the process", () => {
+  const answer = errorAnswer(new Error("password=hunter2 at db:5432"));
+  assert.deepEqual(answer.body, { error: { code: "internal_error", message: "internal error" } });
+});
+
+test("details belong to invalid_body, and the first 20 are told", () => {
+  const violations = Array.from({ length: 30 }, (_, i) => ({ field: `f${i}`, problem: "is required" }));
+  assert.equal(errorAnswer(new ApiError("invalid_body", { violations })).body.error.details?.length, 20);
+  assert.equal(errorAnswer(new ApiError("not_found", { violations })).body.error.details, undefined);
+});
+
+test.run();

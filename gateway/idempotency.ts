@@ -1,0 +1,55 @@
+// The caller's Idempotency-Key with the fingerprint of its request (CONTRACT.md §6). The services honour it; the gateway only
+// reads it and tells what the request was.
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { invalid } from "#platform/failure.ts";
+import { headerCount } from "./auth.ts";
+
+/** What goes to the service. */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** SHA-256 over method, path and parsed body. */
+  readonly fingerprint: Uint8Array;
+}
+
+const header = "idempotency-key";
+const format = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * The request's key; undefined without the header.
+ * @throws Failure INVALID_BODY for an empty, too long or repeated one.
+ */
+export function idempotencyOf(request: FastifyRequest): { idempotency?: IdempotencyKey } {
+  const count = headerCount(request, header);
+  if (count === 0) return {};
+  // Node joins repeated headers with a comma, which would make one key of two.
+  if (count > 1) throw invalid("Idempotency-Key", "must be given once");
+  const key = request.headers[header];
+  if (typeof key !== "string" || !format.test(key)) {
+    throw invalid("Idempotency-Key", "must have 1 to 255 printable ASCII characters");
+  }
+  const [path = ""] = request.url.split("?");
+  return { idempotency: { key, fingerprint: fingerprint(request.method, path, request.body) } };
+}
+
+/** Says that the answer is a stored one. */
+export function markReplay(reply: FastifyReply, replayed: boolean): void {
+  if (replayed) reply.header("idempotent-replayed", "true");
+}
+
+/** Equal for requests that mean the same: white space and the order of names do not count, 1 and 1.0 are one number. */
+export function fingerprint(method: string, path: string, body: unknown): Uint8Array {
+  return createHash("sha256")
+    .update(`${method}\n${path}\n${canonical(body ?? {})}`)
+    .digest();
+}
+
+/** JSON with sorted names. Bodies are at most 32 levels deep (json-body.ts). */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value !== null && typeof value === "object") {
+    const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${fields.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}

@@ -1,0 +1,36 @@
+// Onboarding applications as public JSON (SPEC.md §2).
+import { type Static, Type } from "typebox";
+import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
+import { component } from "./component.ts";
+import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./field.ts";
+
+export const ApplicationJson = component(
+  "Application",
+  Type.Object({
+    id: idSchema("application"),
+    status: textSchema("`draft`, `submitted`, `approved` or `rejected`.", "draft"),
+    applicant_email: Type.Optional(textSchema("Contact e-mail.", "owner@example.com")),
+    legal_name: Type.Optional(textSchema("Registered name.", "Lemon Books GmbH")),
+    trading_name: Type.Optional(textSchema("Trading name.", "Lemon Books")),
+    country_code: Type.Optional(textSchema("ISO 3166-1 alpha-2.", "DE")),
+    currency_code: Type.Optional(textSchema("ISO 4217.", "EUR")),
+    merchant_id: Type.Optional(idSchema("merchant", "Once it is approved.")),
+    created_at: timeSchema("When it was created."),
+  }),
+);
+
+/** An application. */
+export function presentApplication(application: Application | undefined): Static<typeof ApplicationJson> {
+  if (!application) throw new Error("the application is missing");
+  return {
+    id: application.id,
+    status: application.status,
+    ...given("applicant_email", application.applicantEmail),
+    ...given("legal_name", application.legalName),
+    ...given("trading_name", application.tradingName),
+    ...given("country_code", application.countryCode),
+    ...given("currency_code", application.currencyCode),
+    ...given("merchant_id", application.merchantId),
+    created_at: timeTextOf(application.createdAt),
+  };
+}

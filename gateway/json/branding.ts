@@ -1,0 +1,54 @@
+// Checkout branding as public JSON (SPEC.md §2, CONTRACT.md §8).
+import { type Static, Type } from "typebox";
+import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
+import { component } from "./component.ts";
+import { given, textSchema } from "./field.ts";
+
+export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
+export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;
+export const themes = ["light", "dark", "auto"] as const;
+export const fontFamilies = [
+  "inter",
+  "system",
+  "roboto",
+  "open_sans",
+  "lato",
+  "montserrat",
+  "nunito",
+  "source_sans_pro",
+  "noto_sans",
+  "noto_serif",
+] as const;
+
+export const BrandingJson = component(
+  "Branding",
+  Type.Object({
+    display_name: Type.Optional(textSchema("Name on the page.", "Lemon Books")),
+    tagline: Type.Optional(textSchema("Line under the name.")),
+    logo_url: Type.Optional(textSchema("https URL of the logo.")),
+    accent_color: Type.Optional(textSchema("`#rrggbb`.", "#0a7d4f")),
+    secondary_color: Type.Optional(textSchema("`#rrggbb`.")),
+    support_email: Type.Optional(textSchema("For buyers' questions.")),
+    button_style: Type.Optional(textSchema(buttonStyles.join(", "), "rounded")),
+    background_style: Type.Optional(textSchema(backgroundStyles.join(", "), "subtle")),
+    theme: Type.Optional(textSchema(themes.join(", "), "light")),
+    font_family: Type.Optional(textSchema(fontFamilies.join(", "), "inter")),
+  }),
+);
+
+/** The branding, without the fields that are not set. */
+export function presentBranding(branding: Branding | undefined): Static<typeof BrandingJson> {
+  if (!branding) throw new Error("the branding is missing");
+  return {
+    ...given("display_name", branding.displayName),
+    ...given("tagline", branding.tagline),
+    ...given("logo_url", branding.logoUrl),
+    ...given("accent_color", branding.accentColor),
+    ...given("secondary_color", branding.secondaryColor),
+    ...given("support_email", branding.supportEmail),
+    ...given("button_style", branding.buttonStyle),
+    ...given("background_style", branding.backgroundStyle),
+    ...given("theme", branding.theme),
+    ...given("font_family", branding.fontFamily),
+  };
+}

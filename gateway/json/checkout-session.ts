@@ -1,0 +1,149 @@
+// Checkout sessions as public JSON (SPEC.md §2, CONTRACT.md §4), for the merchant. The buyer's view is in checkout.ts.
+import { type Static, Type } from "typebox";
+import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
+import type { Render } from "#proto/payments/v1/payments_pb.ts";
+import { component } from "./component.ts";
+import {
+  amountSchema,
+  currencySchema,
+  environmentSchema,
+  environmentText,
+  given,
+  idSchema,
+  metadataSchema,
+  numberOf,
+  textSchema,
+  timeSchema,
+  timeText,
+  timeTextOf,
+  wordSchema,
+} from "./field.ts";
+
+export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
+
+export const RenderJson = component(
+  "Render",
+  Type.Object(
+    {
+      kind: textSchema("How the processor's surface is mounted: `element`, `frame` or `redirect`.", "frame"),
+      connector: textSchema("Name of the connector.", "simulator"),
+      environment: environmentSchema,
+      publishable_key: Type.Optional(textSchema("The processor's public key.")),
+      client_secret: Type.Optional(
+        textSchema("The processor's secret of this one intent, made for the buyer's browser."),
+      ),
+      script_url: Type.Optional(textSchema("The processor's script, for kind `element`.")),
+      frame_url: Type.Optional(textSchema("The processor's page for an iframe, for kind `frame`.")),
+      redirect_url: Type.Optional(textSchema("The processor's page to send the buyer to, for kind `redirect`.")),
+    },
+    { description: "What the browser needs to mount the processor's surface." },
+  ),
+);
+
+const shared = {
+  id: idSchema("session"),
+  connector: textSchema("Name of the connector.", "simulator"),
+  surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
+  amount: amountSchema("Minor units."),
+  currency: currencySchema,
+  status: wordSchema(sessionStatuses, "State of the session."),
+  expires_at: timeSchema("When an unpaid session expires."),
+};
+
+export const CreatedSession = component(
+  "CreatedCheckoutSession",
+  Type.Object({
+    ...shared,
+    session_secret: textSchema(
+      "Secret of this one session; the only credential for the buyer's browser.",
+      "cs_secret_…",
+    ),
+    render: RenderJson,
+    checkout_url: Type.Optional(
+      textSchema("The hosted page with the session secret in its fragment; only with a configured origin."),
+    ),
+  }),
+);
+
+export const SessionJson = component(
+  "CheckoutSession",
+  Type.Object({
+    ...shared,
+    environment: environmentSchema,
+    description: Type.Optional(textSchema("The caller's words.")),
+    customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
+    metadata: Type.Optional(metadataSchema),
+    payment_id: Type.Optional(idSchema("payment", "Reserved with the session.")),
+    payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
+    receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
+    success_url: Type.Optional(textSchema("Where the hosted page sends the buyer after success.")),
+    cancel_url: Type.Optional(textSchema("Where the hosted page sends the buyer who gives up.")),
+    locale: Type.Optional(textSchema("BCP 47 tag.", "en")),
+    created_at: timeSchema("When it was created."),
+    completed_at: Type.Optional(timeSchema("When it was completed.")),
+  }),
+);
+
+/** The answer to a creation. */
+export function presentCreated(answer: CreateSessionResponse): Static<typeof CreatedSession> {
+  const { session, render } = answer;
+  if (!session || !render) throw new Error("the created session is missing");
+  return {
+    ...presentShared(session),
+    session_secret: answer.sessionSecret,
+    render: presentRender(render),
+    ...given("checkout_url", answer.checkoutUrl),
+  };
+}
+
+/** A session as its merchant reads it later: without its secret. */
+export function presentSession(session: Session): Static<typeof SessionJson> {
+  return {
+    ...presentShared(session),
+    environment: environmentText(session.environment),
+    ...given("description", session.description),
+    ...given("customer_email", session.customerEmail),
+    ...(Object.keys(session.metadata).length > 0 && { metadata: session.metadata }),
+    ...given("payment_id", session.paymentId),
+    ...given("payment_status", session.paymentStatus),
+    ...given("receipt_url", session.receiptUrl),
+    ...given("success_url", session.successUrl),
+    ...given("cancel_url", session.cancelUrl),
+    ...given("locale", session.locale),
+    created_at: timeTextOf(session.createdAt),
+    ...given("completed_at", timeText(session.completedAt)),
+  };
+}
+
+/** Hints for the browser. */
+export function presentRender(render: Render): Static<typeof RenderJson> {
+  return {
+    kind: render.kind,
+    connector: render.connector,
+    environment: environmentText(render.environment),
+    ...given("publishable_key", render.publishableKey),
+    ...given("client_secret", render.clientSecret),
+    ...given("script_url", render.scriptUrl),
+    ...given("frame_url", render.frameUrl),
+    ...given("redirect_url", render.redirectUrl),
+  };
+}
+
+/** @throws when a service answers a status that the contract does not have. */
+export function sessionStatus(text: string): (typeof sessionStatuses)[number] {
+  const status = sessionStatuses.find((known) => known === text);
+  if (!status) throw new Error("unknown session status");
+  return status;
+}
+
+function presentShared(session: Session) {
+  return {
+    id: session.id,
+    connector: session.connector,
+    surface: session.surface,
+    amount: numberOf(session.amount),
+    currency: session.currency,
+    status: sessionStatus(session.status),
+    expires_at: timeTextOf(session.expiresAt),
+  };
+}

@@ -1,0 +1,100 @@
+// A checkout session as the buyer's browser sees it (CONTRACT.md §4): never its secret, its metadata or the processor's reference.
+import { type Static, Type } from "typebox";
+import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
+import { BrandingJson, presentBranding } from "./branding.ts";
+import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
+import { component, optional } from "./component.ts";
+import {
+  amountSchema,
+  currencySchema,
+  environmentSchema,
+  environmentText,
+  given,
+  idSchema,
+  numberOf,
+  textSchema,
+  timeSchema,
+  timeTextOf,
+  wordSchema,
+} from "./field.ts";
+
+export const ResolvedCheckout = component(
+  "Checkout",
+  Type.Object({
+    id: idSchema("session"),
+    status: wordSchema(sessionStatuses, "State of the session."),
+    amount: amountSchema("Minor units."),
+    currency: currencySchema,
+    description: Type.Optional(textSchema("What is paid for.")),
+    expires_at: timeSchema("When an unpaid session expires."),
+    connector: textSchema("Name of the connector.", "simulator"),
+    surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
+    environment: environmentSchema,
+    render: optional(RenderJson),
+    branding: BrandingJson,
+    merchant: Type.Object({
+      display_name: textSchema("The merchant's name for buyers.", "Lemon Books"),
+      support_email: Type.Optional(textSchema("For buyers' questions.")),
+    }),
+    payment_id: Type.Optional(idSchema("payment")),
+    payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
+    receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
+    success_url: Type.Optional(textSchema("Where to go after success.")),
+    cancel_url: Type.Optional(textSchema("Where to go without paying.")),
+  }),
+);
+
+export const ConfirmedCheckout = component(
+  "Confirmation",
+  Type.Object({
+    id: idSchema("session"),
+    status: wordSchema(sessionStatuses, "State of the session; `completed` once it is paid."),
+    payment_id: idSchema("payment"),
+    payment_status: textSchema(
+      "`succeeded`, `processing`, `failed` (declined; the buyer may try again), `requires_action` or `pending`.",
+      "succeeded",
+    ),
+  }),
+);
+
+/** What a page needs to show the session. */
+export function presentCheckout(
+  { session, render }: ResolveSessionResponse,
+  branding: GetBrandingResponse,
+): Static<typeof ResolvedCheckout> {
+  if (!session) throw new Error("the resolved session is missing");
+  const look = presentBranding(branding.branding);
+  return {
+    id: session.id,
+    status: sessionStatus(session.status),
+    amount: numberOf(session.amount),
+    currency: session.currency,
+    ...given("description", session.description),
+    expires_at: timeTextOf(session.expiresAt),
+    connector: session.connector,
+    surface: session.surface,
+    environment: environmentText(session.environment),
+    ...(session.status === "open" && render && { render: presentRender(render) }),
+    branding: look,
+    merchant: {
+      display_name: look.display_name ?? branding.merchantName,
+      ...given("support_email", look.support_email),
+    },
+    ...given("payment_id", session.paymentId),
+    ...given("payment_status", session.paymentStatus),
+    ...given("receipt_url", session.receiptUrl),
+    ...given("success_url", session.successUrl),
+    ...given("cancel_url", session.cancelUrl),
+  };
+}
+
+/** SPEC.md §4: the four fields of confirm. */
+export function presentConfirmation(answer: ConfirmSessionResponse): Static<typeof ConfirmedCheckout> {
+  return {
+    id: answer.sessionId,
+    status: sessionStatus(answer.status),
+    payment_id: answer.paymentId,
+    payment_status: answer.paymentStatus,
+  };
+}

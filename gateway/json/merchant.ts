@@ -1,0 +1,64 @@
+// A merchant and its profile as public JSON (SPEC.md §2).
+import { type Static, Type } from "typebox";
+import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
+import { component } from "./component.ts";
+import { given, idSchema, textSchema } from "./field.ts";
+
+const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
+const email = textSchema("Contact e-mail.", "owner@example.com");
+
+export const MerchantJson = component(
+  "Merchant",
+  Type.Object({
+    id: idSchema("merchant"),
+    name: textSchema("Trading name.", "Lemon Books"),
+    status,
+    country_code: textSchema("ISO 3166-1 alpha-2.", "DE"),
+    currency_code: textSchema("ISO 4217.", "EUR"),
+    email,
+  }),
+);
+
+export const ProfileJson = component(
+  "MerchantProfile",
+  Type.Object({
+    id: idSchema("merchant"),
+    name: textSchema("Trading name.", "Lemon Books"),
+    legal_name: Type.Optional(textSchema("Registered name.", "Lemon Books GmbH")),
+    status,
+    country: textSchema("ISO 3166-1 alpha-2.", "DE"),
+    currency: textSchema("ISO 4217.", "EUR"),
+    email,
+    phone: Type.Optional(textSchema("E.164.", "+49301234567")),
+    website: Type.Optional(textSchema("https URL.", "https://lemonbooks.example")),
+  }),
+);
+
+/** The merchant. */
+export function presentMerchant(merchant: Merchant | undefined): Static<typeof MerchantJson> {
+  if (!merchant) throw new Error("the merchant is missing");
+  return {
+    id: merchant.id,
+    name: merchant.name,
+    status: merchant.status,
+    country_code: merchant.country,
+    currency_code: merchant.currency,
+    email: merchant.email,
+  };
+}
+
+/** The profile. */
+export function presentProfile(merchant: Merchant | undefined): Static<typeof ProfileJson> {
+  if (!merchant) throw new Error("the merchant is missing");
+  return {
+    id: merchant.id,
+    name: merchant.name,
+    ...given("legal_name", merchant.legalName),
+    status: merchant.status,
+    country: merchant.country,
+    currency: merchant.currency,
+    email: merchant.email,
+    ...given("phone", merchant.phone),
+    ...given("website", merchant.website),
+  };
+}

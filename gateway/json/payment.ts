@@ -1,0 +1,196 @@
+// Payments as public JSON: the full record and the shorter list item of SPEC.md §2.
+import { type Static, Type } from "typebox";
+import type { Card, Dispute, Payment, Verification } from "#proto/payments/v1/payments_pb.ts";
+import { component, optional } from "./component.ts";
+import {
+  amountSchema,
+  currencySchema,
+  given,
+  idSchema,
+  metadataSchema,
+  numberOf,
+  textSchema,
+  timeSchema,
+  timeText,
+  timeTextOf,
+} from "./field.ts";
+import { presentRefund, RefundJson } from "./refund.ts";
+
+const status = textSchema(
+  "`pending`, `requires_action`, `processing`, `succeeded`, `failed`, `canceled`, `partially_refunded`, `refunded` or `disputed`.",
+  "succeeded",
+);
+
+const cardSummary = {
+  brand: Type.Optional(textSchema("Card brand.", "visa")),
+  last4: Type.Optional(textSchema("The last four digits.", "4242")),
+  funding: Type.Optional(textSchema("`credit`, `debit` or `prepaid`.", "credit")),
+};
+
+const CardSummary = component("CardSummary", Type.Object(cardSummary));
+
+const CardJson = component(
+  "Card",
+  Type.Object({
+    ...cardSummary,
+    fingerprint: Type.Optional(textSchema("The same for the same card number.")),
+    exp_month: Type.Integer({ examples: [12] }),
+    exp_year: Type.Integer({ examples: [2030] }),
+  }),
+);
+
+const VerificationJson = component(
+  "Verification",
+  Type.Object({
+    avs_line1: Type.Optional(textSchema("`pass`, `fail`, `unavailable` or `unchecked`.", "pass")),
+    avs_zip: Type.Optional(textSchema("As avs_line1.", "pass")),
+    cvc_check: Type.Optional(textSchema("As avs_line1.", "pass")),
+    three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
+    three_ds_version: Type.Optional(textSchema("Version of 3-D Secure.", "2.2.0")),
+    risk_level: Type.Optional(textSchema("`normal`, `elevated`, `highest` or `not_assessed`.", "normal")),
+    risk_score: Type.Integer({ description: "0 to 100.", examples: [12] }),
+  }),
+);
+
+const DisputeJson = component(
+  "Dispute",
+  Type.Object({
+    id: idSchema("dispute"),
+    connector_dispute_id: Type.Optional(textSchema("The dispute's id at the processor.")),
+    reason: Type.Optional(textSchema("The processor's reason.", "fraudulent")),
+    status: textSchema(
+      "`warning_needs_response`, `warning_under_review`, `warning_closed`, `needs_response`, `under_review`, `won` or `lost`.",
+      "needs_response",
+    ),
+    amount: amountSchema("Minor units."),
+    opened_at: Type.Optional(timeSchema("When it was opened.")),
+  }),
+);
+
+export const PaymentJson = component(
+  "Payment",
+  Type.Object({
+    id: idSchema("payment"),
+    amount: amountSchema("Minor units."),
+    fee_amount: amountSchema("Our fee, minor units; kept on refund.", 60),
+    refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
+    net_amount: amountSchema(
+      "amount − refunded_amount − fee_amount, minor units; less the amount of a lost dispute.",
+      990,
+    ),
+    currency: currencySchema,
+    status,
+    connector_ref: Type.Optional(textSchema("The payment's id at the processor.")),
+    connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
+    description: Type.Optional(textSchema("The caller's words.")),
+    customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
+    authorization_code: Type.Optional(textSchema("The issuer's code.")),
+    receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
+    authorized_at: Type.Optional(timeSchema("When the issuer authorized it.")),
+    captured_at: Type.Optional(timeSchema("When it was captured.")),
+    failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
+    created_at: timeSchema("When it was created."),
+    card: optional(CardJson),
+    verification: optional(VerificationJson),
+    refunds: Type.Array(RefundJson),
+    dispute: optional(DisputeJson),
+    metadata: Type.Optional(metadataSchema),
+  }),
+);
+
+export const PaymentItem = component(
+  "PaymentItem",
+  Type.Object({
+    id: idSchema("payment"),
+    amount: amountSchema("Minor units."),
+    currency: currencySchema,
+    status,
+    fee_amount: amountSchema("Our fee, minor units.", 60),
+    refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
+    customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
+    connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
+    card: optional(CardSummary),
+    created_at: timeSchema("When it was created."),
+  }),
+);
+
+/** The full record. */
+export function presentPayment(payment: Payment | undefined): Static<typeof PaymentJson> {
+  if (!payment) throw new Error("the payment is missing");
+  return {
+    id: payment.id,
+    amount: numberOf(payment.amount),
+    fee_amount: numberOf(payment.feeAmount),
+    refunded_amount: numberOf(payment.refundedAmount),
+    net_amount: numberOf(payment.netAmount),
+    currency: payment.currency,
+    status: payment.status,
+    ...given("connector_ref", payment.connectorRef),
+    ...given("connector", payment.connector),
+    ...given("description", payment.description),
+    ...given("customer_email", payment.customerEmail),
+    ...given("authorization_code", payment.authorizationCode),
+    ...given("receipt_url", payment.receiptUrl),
+    ...given("authorized_at", timeText(payment.authorizedAt)),
+    ...given("captured_at", timeText(payment.capturedAt)),
+    ...given("failed_at", timeText(payment.failedAt)),
+    created_at: timeTextOf(payment.createdAt),
+    ...(payment.card && { card: presentCard(payment.card) }),
+    ...(payment.verification && { verification: presentVerification(payment.verification) }),
+    refunds: payment.refunds.map(presentRefund),
+    ...(payment.dispute && { dispute: presentDispute(payment.dispute) }),
+    ...(Object.keys(payment.metadata).length > 0 && { metadata: payment.metadata }),
+  };
+}
+
+/** The list item: only its listed fields. */
+export function presentPaymentItem(payment: Payment): Static<typeof PaymentItem> {
+  return {
+    id: payment.id,
+    amount: numberOf(payment.amount),
+    currency: payment.currency,
+    status: payment.status,
+    fee_amount: numberOf(payment.feeAmount),
+    refunded_amount: numberOf(payment.refundedAmount),
+    ...given("customer_email", payment.customerEmail),
+    ...given("connector", payment.connector),
+    ...(payment.card && { card: presentCardSummary(payment.card) }),
+    created_at: timeTextOf(payment.createdAt),
+  };
+}
+
+function presentCardSummary(card: Card): Static<typeof CardSummary> {
+  return { ...given("brand", card.brand), ...given("last4", card.last4), ...given("funding", card.funding) };
+}
+
+function presentCard(card: Card): Static<typeof CardJson> {
+  return {
+    ...presentCardSummary(card),
+    ...given("fingerprint", card.fingerprint),
+    exp_month: card.expMonth,
+    exp_year: card.expYear,
+  };
+}
+
+function presentVerification(verification: Verification): Static<typeof VerificationJson> {
+  return {
+    ...given("avs_line1", verification.avsLine1),
+    ...given("avs_zip", verification.avsZip),
+    ...given("cvc_check", verification.cvcCheck),
+    ...given("three_ds_result", verification.threeDsResult),
+    ...given("three_ds_version", verification.threeDsVersion),
+    ...given("risk_level", verification.riskLevel),
+    risk_score: verification.riskScore,
+  };
+}
+
+function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
+  return {
+    id: dispute.id,
+    ...given("connector_dispute_id", dispute.connectorDisputeId),
+    ...given("reason", dispute.reason),
+    status: dispute.status,
+    amount: numberOf(dispute.amount),
+    ...given("opened_at", timeText(dispute.openedAt)),
+  };
+}

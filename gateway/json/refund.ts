@@ -1,0 +1,74 @@
+// Refunds as public JSON (SPEC.md §2 and §4).
+import { type Static, Type } from "typebox";
+import type { Refund, RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
+import { component } from "./component.ts";
+import {
+  amountSchema,
+  currencySchema,
+  given,
+  idSchema,
+  numberOf,
+  textSchema,
+  timeSchema,
+  timeTextOf,
+} from "./field.ts";
+
+const record = {
+  id: idSchema("refund"),
+  amount: amountSchema("Minor units.", 500),
+  status: textSchema("`pending`, `succeeded`, `failed` or `canceled`.", "succeeded"),
+  connector_ref: Type.Optional(textSchema("The refund's id at the processor.")),
+  reason: Type.Optional(textSchema("The caller's words.", "requested_by_customer")),
+  failure_code: Type.Optional(textSchema("The processor's code, when it failed.")),
+  failure_message: Type.Optional(textSchema("The processor's words, when it failed.")),
+  created_at: timeSchema("When it was created."),
+};
+
+export const RefundJson = component("Refund", Type.Object(record));
+
+export const RefundItem = component(
+  "RefundItem",
+  Type.Object({ ...record, payment_id: idSchema("payment"), currency: currencySchema }),
+);
+
+export const RefundAnswer = component(
+  "RefundResult",
+  Type.Object({
+    payment_id: idSchema("payment"),
+    refunded: amountSchema("This refund's amount, minor units.", 500),
+    status: textSchema("The payment's status after it.", "partially_refunded"),
+    connector_ref: Type.Optional(textSchema("The refund's id at the processor.")),
+    refund_status: textSchema("`pending`, `succeeded`, `failed` or `canceled`.", "succeeded"),
+  }),
+);
+
+/** A refund inside its payment. */
+export function presentRefund(refund: Refund): Static<typeof RefundJson> {
+  return {
+    id: refund.id,
+    amount: numberOf(refund.amount),
+    status: refund.status,
+    ...given("connector_ref", refund.connectorRef),
+    ...given("reason", refund.reason),
+    ...given("failure_code", refund.failureCode),
+    ...given("failure_message", refund.failureMessage),
+    created_at: timeTextOf(refund.createdAt),
+  };
+}
+
+/** A refund in a list. */
+export function presentRefundItem(refund: Refund): Static<typeof RefundItem> {
+  return { ...presentRefund(refund), payment_id: refund.paymentId, currency: refund.currency };
+}
+
+/** The answer to a refund. */
+export function presentRefundAnswer({ refund, paymentStatus }: RefundPaymentResponse): Static<typeof RefundAnswer> {
+  if (!refund) throw new Error("the refund is missing");
+  return {
+    payment_id: refund.paymentId,
+    refunded: numberOf(refund.amount),
+    status: paymentStatus,
+    ...given("connector_ref", refund.connectorRef),
+    refund_status: refund.status,
+  };
+}

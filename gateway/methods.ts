@@ -1,0 +1,54 @@
+// What is said to methods and paths that are not there: 404 for an unknown path, 405 with Allow for a known one, and OPTIONS for
+// all. Browsers may call the buyer's two routes from any origin, without credentials.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ApiError } from "./failures.ts";
+import type { Board } from "./operation.ts";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+// Browsers ask again after this; two hours is the longest that Chrome keeps an answer.
+const preflightSeconds = 7_200;
+const exposed = "Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
+
+/** Adds the hook for CORS; before any route. */
+export function openToBrowsers(board: Board, paths: readonly string[]): void {
+  const open = new Set(paths);
+  board.app.addHook("onRequest", async (request, reply) => {
+    const route = request.routeOptions.url;
+    if (route === undefined) return;
+    if (route.startsWith("/v1/")) reply.header("cache-control", "no-store");
+    if (!open.has(route)) return;
+    reply.header("access-control-allow-origin", "*");
+    reply.header("access-control-expose-headers", exposed);
+    reply.header("referrer-policy", "no-referrer");
+  });
+}
+
+/** Answers the other methods of every path of the board; after its last operation. */
+export function closeOtherMethods(board: Board, openPaths: readonly string[]): void {
+  const taken = Map.groupBy(board.operations, (operation) => operation.path);
+  for (const [path, operations] of taken) {
+    const own = new Set<string>(operations.map((operation) => operation.method));
+    if (own.has("GET")) own.add("HEAD");
+    own.add("OPTIONS");
+    const allow = methods.filter((method) => own.has(method)).join(", ");
+    const isOpen = openPaths.includes(path);
+    const others = methods.filter((method) => method === "OPTIONS" || !own.has(method));
+    board.app.route({
+      method: others,
+      url: path,
+      // Before the body is read: a wrong method is wrong whatever it carries.
+      onRequest: async (request, reply) => otherMethod(request, reply, allow, isOpen),
+      handler: async () => undefined,
+    });
+  }
+}
+
+async function otherMethod(request: FastifyRequest, reply: FastifyReply, allow: string, isOpen: boolean) {
+  if (request.method !== "OPTIONS") throw new ApiError("method_not_allowed", { headers: { allow } });
+  if (isOpen) {
+    reply.header("access-control-allow-methods", allow);
+    reply.header("access-control-allow-headers", "Content-Type, Traceparent");
+    reply.header("access-control-max-age", String(preflightSeconds));
+  }
+  return reply.code(204).header("allow", allow).send();
+}

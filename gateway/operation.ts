@@ -1,0 +1,138 @@
+// What a public operation is, and how it becomes a Fastify route. Its schemas validate requests, serialize answers and are
+// printed in the OpenAPI document, so that the three cannot differ.
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
+import type { Static, TObject, TSchema } from "typebox";
+import { type CallContext, callContext } from "#platform/call-context.ts";
+import type { ErrorCode } from "./failures.ts";
+import { numbersOf } from "./query-numbers.ts";
+import { checkQuery } from "./query-text.ts";
+
+/** Scopes of API keys (SPEC.md §5, CONTRACT.md §7). */
+export const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who may call an operation: a merchant's backend with an API key, a buyer's browser with a session secret, or anyone. */
+export type Access =
+  | { readonly kind: "merchant"; readonly scope: Scope }
+  | { readonly kind: "buyer" }
+  | { readonly kind: "open" };
+
+/** What is told about an operation besides who may call it. */
+export interface OperationText {
+  /** The OpenAPI operationId. */
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** HTTP status of success (CONTRACT.md §1). */
+  readonly status: 200 | 201 | 204;
+  /** Codes that only this operation gives; those of its kind are added in the document. */
+  readonly errors?: readonly ErrorCode[];
+  /** Honours Idempotency-Key (CONTRACT.md §6). */
+  readonly idempotent?: true;
+}
+
+/** An operation with its schemas. */
+export interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>
+  extends OperationText {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly response?: R;
+}
+
+/** An operation as the document knows it. */
+export interface ListedOperation extends OperationText {
+  readonly access: Access;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  readonly response?: TSchema;
+}
+
+/** The request as a handler sees it: parsed and valid by the operation's schemas. */
+export interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  readonly params: Static<P>;
+  readonly query: Static<Q>;
+  readonly body: Static<B>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Where operations are put: the server and the list that the document is made of. */
+export interface Board {
+  readonly app: FastifyInstance;
+  readonly operations: ListedOperation[];
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Request id, trace and deadline, handed on to every service. */
+    call: CallContext;
+  }
+}
+
+/** Adds the operation. `admit` runs before the body is read. */
+export function addOperation<
+  P extends TSchema = TObject,
+  Q extends TSchema = TObject,
+  B extends TSchema = TObject,
+  R extends TSchema = TObject,
+>(
+  board: Board,
+  operation: Operation<P, Q, B, R>,
+  access: Access,
+  admit: onRequestAsyncHookHandler,
+  handle: (call: Call<P, Q, B>) => Promise<Static<R>>,
+): void {
+  const { params, query, body, response } = operation;
+  board.operations.push({ ...operation, access });
+  const route: RouteOptions = {
+    method: operation.method,
+    url: operation.path,
+    schema: {
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && { body }),
+      ...(response && { response: { [operation.status]: response } }),
+    },
+    onRequest: admit,
+    preValidation: async (request) => {
+      // A missing body is an empty object: "amount is required" says more than "body must be object".
+      if (body) request.body ??= {};
+      if (!query) return;
+      checkQuery(query, request.query);
+      request.query = numbersOf(query, request.query);
+    },
+    handler: (request, reply) =>
+      callContext.run(request.call, async () => {
+        // Fastify has just validated the three by the very schemas that these types come from.
+        const answer = await handle({
+          params: request.params as Static<P>,
+          query: request.query as Static<Q>,
+          body: request.body as Static<B>,
+          request,
+          reply,
+        });
+        return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
+      }),
+  };
+  if (body || operation.method === "GET") board.app.route(route);
+  else withoutBody(board.app, route);
+}
+
+/** A route that takes no body passes over whatever is sent, of any type and size, instead of refusing it. */
+function withoutBody(app: FastifyInstance, route: RouteOptions): void {
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, payload, parsed) => {
+      payload.resume();
+      parsed(null);
+    });
+    scope.route(route);
+    done();
+  });
+}

@@ -1,0 +1,58 @@
+// Typed clients of the four services, one connection per service.
+import type { Client } from "@connectrpc/connect";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { Health } from "#proto/grpc/health/v1/health_pb.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import type { GatewayConfig } from "./settings.ts";
+
+/** Names of the services behind the gateway. */
+export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
+
+export interface Peers {
+  readonly checkout: Client<typeof CheckoutService>;
+  readonly payments: Client<typeof PaymentsService>;
+  readonly merchants: Client<typeof MerchantService>;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly connectors: Client<typeof ConnectorService>;
+  readonly applications: Client<typeof ApplicationService>;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly health: Readonly<Record<ServiceName, Client<typeof Health>>>;
+  close(): void;
+}
+
+/** Connects lazily: a service that is away makes its calls fail, not the start. */
+export function connectPeers(
+  config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN">,
+): Peers {
+  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN });
+  const checkout = peer(config.CHECKOUT_URL);
+  const payments = peer(config.PAYMENTS_URL);
+  const merchant = peer(config.MERCHANT_URL);
+  const webhook = peer(config.WEBHOOK_URL);
+  return {
+    checkout: checkout.client(CheckoutService),
+    payments: payments.client(PaymentsService),
+    merchants: merchant.client(MerchantService),
+    apiKeys: merchant.client(ApiKeyService),
+    connectors: merchant.client(ConnectorService),
+    applications: merchant.client(ApplicationService),
+    webhooks: webhook.client(WebhookService),
+    health: {
+      checkout: checkout.client(Health),
+      payments: payments.client(Health),
+      merchant: merchant.client(Health),
+      webhook: webhook.client(Health),
+    },
+    close: () => {
+      for (const each of [checkout, payments, merchant, webhook]) each.close();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/failure.ts";
+import { ApiKeySchema, AuthenticateKeyResponseSchema, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { suite } from "../test/harness/suite.ts";
+import { Principals } from "./principal.ts";
+
+const test = suite("principals");
+const key = `sk_test_${"a".repeat(46)}`;
+
+/** Answers look-ups by hand, so that a test decides what happens while one is under way. */
+function desk(options: { hearing?: () => boolean } = {}) {
+  const waiting: PromiseWithResolvers<void>[] = [];
+  let asked = 0;
+  let answer = (): Failure | { keyId: string; expiresAtMs?: number } => ({ keyId: "ak_1" });
+  const principals = new Principals(
+    {
+      authenticateKey: async () => {
+        asked += 1;
+        const given = answer();
+        await waiting.shift()?.promise;
+        if (given instanceof Failure) throw given;
+        const { keyId, expiresAtMs } = given;
+        const expiry = expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) };
+        const apiKey = create(ApiKeySchema, { id: keyId, environment: Environment.SANDBOX, scopes: [], ...expiry });
+        return create(AuthenticateKeyResponseSchema, { apiKey, merchantId: "mer_1", merchantStatus: "active" });
+      },
+    },
+    options.hearing ?? (() => true),
+  );
+  return {
+    principals,
+    asked: () => asked,
+    answers: (next: typeof answer) => {
+      answer = next;
+    },
+    hold: () => {
+      const gate = Promise.withResolvers<void>();
+      waiting.push(gate);
+      return gate;
+    },
+  };
+}
+
+test("a known key costs one look-up, also when its first requests come together", async () => {
+  const { principals, asked } = desk();
+  await Promise.all(Array.from({ length: 20 }, () => principals.of(key)));
+  assert.equal((await principals.of(key))?.keyId, "ak_1");
+  assert.equal(asked(), 1);
+});
+
+test("a revoked key is asked for again after its event, and so is every key of a changed merchant", async () => {
+  const { principals, answers, asked } = desk();
+  await principals.of(key);
+  principals.dropKey("ak_other");
+  await principals.of(key);
+  assert.equal(asked(), 1);
+  answers(() => new Failure("UNAUTHORIZED"));
+  principals.dropKey("ak_1");
+  assert.equal(await principals.of(key), undefined);
+  const other = desk();
+  await other.principals.of(key);
+  other.principals.dropMerchant("mer_1");
+  await other.principals.of(key);
+  assert.equal(other.asked(), 2);
+});
+
+test("an answer that was under way when the key was revoked is not kept", async () => {
+  const { principals, answers, hold } = desk();
+  const gate = hold();
+  const early = principals.of(key);
+  answers(() => new Failure("UNAUTHORIZED"));
+  principals.dropKey("ak_1");
+  gate.resolve();
+  await early;
+  assert.equal(await principals.of(key), undefined);
+});
+
+test("while events may be missed, a key is trusted for no more than a moment", async () => {
+  let hearing = true;
+  const { principals, asked } = desk({ hearing: () => hearing });
+  await principals.of(key);
+  hearing = false;
+  const before = performance.now;
+  performance.now = () => before.call(performance) + 1_100;
+  try {
+    await principals.of(key);
+  } finally {
+    performance.now = before;
+  }
+  assert.equal(asked(), 2);
+});
+
+test("a key is not trusted beyond its expiry", async () => {
+  const { principals, answers, asked } = desk();
+  answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));
+  await principals.of(key);
+  await principals.of(key);
+  assert.equal(asked(), 2);
+});
+
+test("junk is refused without a look-up, and a wrong key is looked up once", async () => {
+  const { principals, answers, asked } = desk();
+  for (const junk of ["", "sk_test_x", `${key}a`, key.replace("test", "prod"), `${key.slice(0, -1)}-`]) {
+    assert.equal(await principals.of(junk), undefined);
+  }
+  assert.equal(asked(), 0);
+  answers(() => new Failure("UNAUTHORIZED"));
+  await principals.of(key);
+  await principals.of(key);
+  assert.equal(asked(), 1);
+});
+
+test("a look-up that fails says nothing about the key", async () => {
+  const { principals, answers } = desk();
+  answers(() => new Failure("SERVICE_UNAVAILABLE"));
+  await assert.rejects(principals.of(key), Failure);
+  answers(() => ({ keyId: "ak_1" }));
+  assert.equal((await principals.of(key))?.keyId, "ak_1");
+});
+
+test("a flood of keys does not grow the memory without end", async () => {
+  const { principals, asked } = desk();
+  for (let i = 0; i < 10_500; i++) await principals.of(`sk_test_${String(i).padStart(46, "0")}`);
+  const before = asked();
+  await principals.of(`sk_test_${"0".padStart(46, "0")}`);
+  assert.equal(asked(), before + 1); // the oldest made room
+});
+
+test.run();

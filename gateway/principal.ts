@@ -1,0 +1,140 @@
+// Whom an API key stands for. Answers of the merchant service are kept for a short time, so that authentication costs no call in
+// the steady state; an event of the key or its merchant drops them within milliseconds (CONTRACT.md §7: 1 s).
+import { createHash } from "node:crypto";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { Failure } from "#platform/failure.ts";
+import type { ApiKeyService, AuthenticateKeyResponse, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+/** A caller with a valid API key. */
+export interface Principal {
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly merchantStatus: string;
+  readonly environment: Environment;
+  readonly scopes: ReadonlySet<string>;
+}
+
+interface Entry {
+  /** Undefined: the key is not valid. */
+  readonly principal: Principal | undefined;
+  /** When it was asked for; monotonic milliseconds. */
+  readonly since: number;
+  /** Milliseconds since the epoch; a key may expire before its entry does. */
+  readonly until: number;
+}
+
+// Bounds how long a lost event can keep a revoked key alive.
+const keepMs = 30_000;
+// While events may be missed, an entry lives no longer than a revoked key may work.
+const keepDeafMs = 1_000;
+// A key that did not exist may be created a moment later by someone who knows it already; long enough against a loop of junk.
+const keepUnknownMs = 5_000;
+// About 4 MB; one entry is about 400 bytes.
+const entriesMax = 10_000;
+const unknownMax = 1_000;
+
+const keyFormat = /^sk_(?:test|live)_[0-9A-Za-z]{46}$/;
+
+export class Principals {
+  readonly #service: Pick<Client<typeof ApiKeyService>, "authenticateKey">;
+  readonly #hearing: () => boolean;
+  readonly #known = new Map<string, Entry>();
+  readonly #unknown = new Map<string, Entry>();
+  readonly #asked = new Map<string, Promise<Principal | undefined>>();
+  #generation = 0;
+
+  /** @param hearing false while events may be missed. */
+  constructor(service: Pick<Client<typeof ApiKeyService>, "authenticateKey">, hearing: () => boolean) {
+    this.#service = service;
+    this.#hearing = hearing;
+  }
+
+  /** @returns undefined for anything but an active key. @throws Failure when it cannot be found out. */
+  async of(apiKey: string): Promise<Principal | undefined> {
+    if (!keyFormat.test(apiKey)) return undefined;
+    // Raw keys are not kept in memory, so that a heap dump does not hold them.
+    const digest = createHash("sha256").update(apiKey).digest("base64");
+    const kept = this.#known.get(digest) ?? this.#unknown.get(digest);
+    if (kept && this.#holds(kept)) return kept.principal;
+    return await (this.#asked.get(digest) ?? this.#ask(apiKey, digest));
+  }
+
+  /** Forgets a key. */
+  dropKey(keyId: string): void {
+    this.#drop((principal) => principal.keyId === keyId);
+  }
+
+  /** Forgets every key of a merchant. */
+  dropMerchant(merchantId: string): void {
+    this.#drop((principal) => principal.merchantId === merchantId);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#generation += 1;
+    this.#asked.clear();
+    this.#known.clear();
+    this.#unknown.clear();
+  }
+
+  #holds(entry: Entry): boolean {
+    return entry.until > Date.now() && (this.#hearing() || performance.now() - entry.since < keepDeafMs);
+  }
+
+  #drop(matches: (principal: Principal) => boolean): void {
+    this.#generation += 1;
+    // Answers under way may be older than the event: the next request asks again.
+    this.#asked.clear();
+    for (const [digest, entry] of this.#known) {
+      if (entry.principal && matches(entry.principal)) this.#known.delete(digest);
+    }
+  }
+
+  /** Requests with the same key that arrive while it is looked up share the one call. */
+  #ask(apiKey: string, digest: string): Promise<Principal | undefined> {
+    const generation = this.#generation;
+    const asked = this.#lookUp(apiKey, digest, generation).finally(() => {
+      if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
+    });
+    this.#asked.set(digest, asked);
+    return asked;
+  }
+
+  async #lookUp(apiKey: string, digest: string, generation: number): Promise<Principal | undefined> {
+    const since = performance.now();
+    try {
+      const answer = await this.#service.authenticateKey({ apiKey });
+      const principal = principalOf(answer);
+      const expiresAt = answer.apiKey?.expiresAt ? timestampMs(answer.apiKey.expiresAt) : Number.POSITIVE_INFINITY;
+      const until = Math.min(Date.now() + keepMs, expiresAt);
+      if (generation === this.#generation) put(this.#known, entriesMax, digest, { principal, since, until });
+      return principal;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.reason !== "UNAUTHORIZED") throw error;
+      put(this.#unknown, unknownMax, digest, { principal: undefined, since, until: Date.now() + keepUnknownMs });
+      return undefined;
+    }
+  }
+}
+
+function principalOf(answer: AuthenticateKeyResponse): Principal {
+  if (!answer.apiKey) throw new Error("the answer names no key");
+  return {
+    keyId: answer.apiKey.id,
+    merchantId: answer.merchantId,
+    merchantStatus: answer.merchantStatus,
+    environment: answer.apiKey.environment,
+    scopes: new Set(answer.apiKey.scopes),
+  };
+}
+
+/** The oldest entry makes room. */
+function put(entries: Map<string, Entry>, max: number, digest: string, entry: Entry): void {
+  entries.delete(digest);
+  for (const oldest of entries.keys()) {
+    if (entries.size < max) break;
+    entries.delete(oldest);
+  }
+  entries.set(digest, entry);
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Type } from "typebox";
+import { suite } from "../test/harness/suite.ts";
+import { ApiError } from "./failures.ts";
+import { numbersOf } from "./query-numbers.ts";
+import { checkQuery, parseQuery } from "./query-text.ts";
+
+const test = suite("query string");
+const schema = Type.Object({ limit: Type.Integer(), q: Type.String() });
+const limitOf = (text: string) => numbersOf(schema, parseQuery(`limit=${text}`)).limit;
+
+test("an integer is taken in canonical decimal only; everything else stays text for the schema to refuse", () => {
+  assert.deepEqual(["0", "5", "-3", "200"].map(limitOf), [0, 5, -3, 200]);
+  for (const text of ["", "05", "5.0", "1e1", "0x10", "-0", "5 ", "%205", "5_0", "NaN", "Infinity", "٣"]) {
+    assert.equal(typeof limitOf(text), "string", text);
+  }
+  assert.equal(limitOf("+5"), " 5"); // a plus in a query is a space
+});
+
+test("int64 is the range; beyond 2^53 the bound is clamped to the largest exact integer", () => {
+  assert.equal(limitOf("9007199254740993"), Number.MAX_SAFE_INTEGER);
+  assert.equal(limitOf("9223372036854775807"), Number.MAX_SAFE_INTEGER);
+  assert.equal(limitOf("-9223372036854775808"), Number.MIN_SAFE_INTEGER);
+  assert.equal(limitOf("9223372036854775808"), "9223372036854775808");
+  assert.equal(limitOf("99999999999999999999"), "99999999999999999999");
+});
+
+test("a parameter given twice is a list, which no schema takes", () => {
+  assert.deepEqual(parseQuery("a=1&b=2&a=3").a, ["1", "3"]);
+  assert.deepEqual(numbersOf(schema, parseQuery("limit=1&limit=2")).limit, ["1", "2"]);
+});
+
+test("names of Object.prototype are parameters like any other", () => {
+  const query = parseQuery("__proto__=x&constructor=y&toString=z");
+  assert.deepEqual(Object.keys(query).sort(), ["__proto__", "constructor", "toString"]);
+  assert.equal(Object.getPrototypeOf({}).x, undefined);
+  assert.equal(numbersOf(schema, query).constructor, "y");
+});
+
+test("NUL is refused, but not by the parser, whose throw would end the process", () => {
+  for (const text of ["q=%00", "q=1&q=%00"]) assert.throws(() => checkQuery(schema, parseQuery(text)), ApiError);
+  for (const text of ["%00=1", "unknown=%00", "q=1&q=2", ""]) checkQuery(schema, parseQuery(text));
+});
+
+test("of endless parameters the first 64 are kept", () => {
+  const text = Array.from({ length: 100_000 }, (_, i) => `p${i}`).join("&");
+  assert.equal(Object.keys(parseQuery(text)).length, 64);
+});
+
+test("no text makes the parser throw", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void parseQuery(text)));
+});
+
+test.run();

@@ -1,0 +1,127 @@
+// The limits of CONTRACT.md §10, as token buckets: a bucket holds a burst of tokens and fills up steadily; a request takes one.
+// Buckets live in this process; rate-share.ts tells the other replicas what was taken. Nothing here can fail a request but an
+// empty bucket: limits never fail closed.
+import { createHash } from "node:crypto";
+import type { FastifyReply } from "fastify";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { networkOf } from "./address-network.ts";
+import { ApiError } from "./failures.ts";
+import type { Principal } from "./principal.ts";
+import type { GatewayConfig } from "./settings.ts";
+
+/** How fast a bucket fills, and how much it holds. */
+export interface BucketRule {
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+interface Limit extends BucketRule {
+  /** What callers are told. */
+  readonly tokens: number;
+}
+
+interface Bucket {
+  tokens: number;
+  /** Monotonic milliseconds. */
+  filledAt: number;
+}
+
+// A key's burst is twice its rate (CONTRACT.md §10); the others may be used up at once.
+const keyBurst = 2;
+// About 20 MB. Past it the bucket that was not used for longest goes: it is the fullest, so it forgets the least.
+const bucketsMax = 100_000;
+
+type LimitConfig = Pick<GatewayConfig, Extract<keyof GatewayConfig, `RATE_LIMIT${string}`>>;
+
+export class RateLimits {
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #on: boolean;
+  readonly #live: Limit;
+  readonly #sandbox: Limit;
+  readonly #resolve: Limit;
+  readonly #confirm: Limit;
+  readonly #confirmAddress: Limit;
+  readonly #onboarding: Limit;
+  /** Told of every token taken, to be told to the other replicas. */
+  onTake: (bucket: string, rule: BucketRule) => void = () => {};
+
+  constructor(config: LimitConfig) {
+    this.#on = config.RATE_LIMIT === "on";
+    this.#live = limit(config.RATE_LIMIT_LIVE_PER_SECOND, 1_000, keyBurst);
+    this.#sandbox = limit(config.RATE_LIMIT_SANDBOX_PER_SECOND, 1_000, keyBurst);
+    this.#resolve = limit(config.RATE_LIMIT_RESOLVE_PER_MINUTE, 60_000, 1);
+    this.#confirm = limit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
+    this.#confirmAddress = limit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
+    this.#onboarding = limit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
+  }
+
+  /** @throws ApiError rate_limited. */
+  takeForKey(principal: Principal, reply: FastifyReply): void {
+    this.#take(
+      `key ${principal.keyId}`,
+      principal.environment === Environment.LIVE ? this.#live : this.#sandbox,
+      reply,
+    );
+  }
+
+  /** Counted by session and secret together: who does not know the secret cannot use up the buyer's limit. */
+  takeForResolve(sessionId: string, secret: string, reply: FastifyReply): void {
+    this.#take(`resolve ${sessionId} ${digest(secret)}`, this.#resolve, reply);
+  }
+
+  takeForConfirm(sessionId: string, secret: string, address: string, reply: FastifyReply): void {
+    this.#take(`confirm ${networkOf(address)}`, this.#confirmAddress, reply);
+    this.#take(`confirm ${sessionId} ${digest(secret)}`, this.#confirm, reply);
+  }
+
+  takeForOnboarding(address: string, reply: FastifyReply): void {
+    this.#take(`onboarding ${networkOf(address)}`, this.#onboarding, reply);
+  }
+
+  /** Tokens that other replicas took from a bucket. */
+  tookElsewhere(name: string, tokens: number, rule: BucketRule): void {
+    if (!this.#on) return;
+    const bucket = this.#bucket(name, rule);
+    // Down to a debt of one burst: what others allowed in the meantime is paid back, but not for ever.
+    bucket.tokens = Math.max(-rule.burst, bucket.tokens - tokens);
+  }
+
+  #take(name: string, rule: Limit, reply: FastifyReply): void {
+    if (!this.#on) return;
+    const bucket = this.#bucket(name, rule);
+    const allowed = bucket.tokens >= 1;
+    if (allowed) {
+      bucket.tokens -= 1;
+      this.onTake(name, rule);
+    }
+    reply.header("ratelimit-limit", String(rule.tokens));
+    reply.header("ratelimit-remaining", String(Math.max(0, Math.floor(bucket.tokens))));
+    reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
+    if (allowed) return;
+    const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rule.perMs / 1_000));
+    throw new ApiError("rate_limited", { headers: { "retry-after": String(waitSeconds) } });
+  }
+
+  /** The bucket, filled up to now and moved to the end of the map. */
+  #bucket(name: string, rule: BucketRule): Bucket {
+    const now = performance.now();
+    const bucket = this.#buckets.get(name) ?? { tokens: rule.burst, filledAt: now };
+    bucket.tokens = Math.min(rule.burst, bucket.tokens + (now - bucket.filledAt) * rule.perMs);
+    bucket.filledAt = now;
+    this.#buckets.delete(name);
+    this.#buckets.set(name, bucket);
+    for (const oldest of this.#buckets.keys()) {
+      if (this.#buckets.size <= bucketsMax) break;
+      this.#buckets.delete(oldest);
+    }
+    return bucket;
+  }
+}
+
+function limit(tokens: number, periodMs: number, burstFactor: number): Limit {
+  return { tokens, perMs: tokens / periodMs, burst: tokens * burstFactor };
+}
+
+function digest(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url").slice(0, 16);
+}

@@ -1,0 +1,114 @@
+// Tells the other replicas of the gateway which tokens were taken here, and takes in what they say, a few times a second. So a
+// limit holds for all replicas together: until the word arrives each may allow a burst of its own, which its bucket then pays
+// back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect, type NatsConnection } from "nats";
+import type { RateLimits } from "./rate-limits.ts";
+import type { GatewayConfig } from "./settings.ts";
+
+// Short beside the minute and the hour of the slow limits; for the fast ones a fifth of a second's tokens may be allowed twice.
+const everyMs = 200;
+// Buckets in one message, about 100 KB; more than this many callers in 200 ms are told in further messages.
+const bucketsPerMessage = 1_000;
+const reconnectMs = 1_000;
+
+/** What one replica says: its name, then bucket, tokens, rate per millisecond and burst. */
+type Word = readonly [replica: string, taken: readonly (readonly [string, number, number, number])[]];
+
+interface Taken {
+  tokens: number;
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+/** Joins the other replicas of the namespace. */
+export function shareLimits(
+  limits: RateLimits,
+  config: Pick<GatewayConfig, "NATS_URL" | "NATS_NAMESPACE" | "RATE_LIMIT">,
+): { close(): Promise<void> } {
+  if (config.RATE_LIMIT === "off") return { close: async () => {} };
+  const replica = randomBytes(8).toString("hex");
+  const subject = `${config.NATS_NAMESPACE}.gateway.tokens`;
+  const taken = new Map<string, Taken>();
+  limits.onTake = (bucket, { perMs, burst }) => {
+    const known = taken.get(bucket);
+    if (known) known.tokens += 1;
+    else taken.set(bucket, { tokens: 1, perMs, burst });
+  };
+  let connection: NatsConnection | undefined;
+  const closing = new AbortController();
+  const connecting = connectForever(config.NATS_URL, closing.signal, (made) => {
+    connection = made;
+    made.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) takeIn(limits, replica, wordOf(message.data));
+      },
+    });
+  });
+  const timer = setInterval(() => {
+    if (connection) tell(connection, subject, replica, taken);
+    taken.clear();
+  }, everyMs);
+  timer.unref();
+  return {
+    close: async () => {
+      closing.abort();
+      clearInterval(timer);
+      await connecting;
+      await connection?.close();
+    },
+  };
+}
+
+/** The first connection may take its time; later the client reconnects by itself. */
+async function connectForever(
+  servers: string,
+  closing: AbortSignal,
+  onConnected: (connection: NatsConnection) => void,
+): Promise<void> {
+  while (!closing.aborted) {
+    try {
+      const name = "gateway-limits";
+      onConnected(await connect({ servers, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
+      return;
+    } catch {
+      // The event bus logs that the broker is away.
+      await pause(reconnectMs, undefined, { signal: closing }).catch(() => {});
+    }
+  }
+}
+
+function tell(connection: NatsConnection, subject: string, replica: string, taken: ReadonlyMap<string, Taken>): void {
+  const all = [...taken].map(([bucket, { tokens, perMs, burst }]) => [bucket, tokens, perMs, burst] as const);
+  for (let start = 0; start < all.length; start += bucketsPerMessage) {
+    const word: Word = [replica, all.slice(start, start + bucketsPerMessage)];
+    connection.publish(subject, JSON.stringify(word));
+  }
+}
+
+function takeIn(limits: RateLimits, replica: string, word: Word | undefined): void {
+  if (!word || word[0] === replica) return;
+  for (const [bucket, tokens, perMs, burst] of word[1]) limits.tookElsewhere(bucket, tokens, { perMs, burst });
+}
+
+/** Another release may say it differently: what is not understood is passed over. */
+function wordOf(data: Uint8Array): Word | undefined {
+  try {
+    const word: unknown = JSON.parse(new TextDecoder().decode(data));
+    return isWord(word) ? word : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWord(word: unknown): word is Word {
+  if (!Array.isArray(word) || typeof word[0] !== "string" || !Array.isArray(word[1])) return false;
+  return word[1].every(
+    (entry: unknown) =>
+      Array.isArray(entry) &&
+      typeof entry[0] === "string" &&
+      entry.slice(1).length === 3 &&
+      entry.slice(1).every((value) => Number.isFinite(value) && value > 0),
+  );
+}

@@ -1,0 +1,46 @@
+// Every request: its id, trace and deadline at the beginning, one log line and one measurement at the end. The line names the route's pattern, never
+// the URL, whose query may hold a session secret.
+import type { FastifyInstance } from "fastify";
+import { nextTraceparent } from "#platform/call-context.ts";
+import { newId } from "#platform/id.ts";
+import type { Log } from "#platform/log.ts";
+import { httpRequests } from "./metrics.ts";
+
+// The slowest answer of a processor fits in; services called on the way give up with it.
+const deadlineMs = 20_000;
+
+/** Adds both hooks. */
+export function followRequests(app: FastifyInstance, log: Log): void {
+  app.decorateRequest("call");
+  app.decorateRequest("principal");
+  app.decorateRequest("errorCode", "");
+  app.addHook("onRequest", async (request, reply) => {
+    const { traceparent } = request.headers;
+    request.call = {
+      requestId: newId("request"),
+      traceparent: nextTraceparent(typeof traceparent === "string" ? traceparent : undefined),
+      deadlineMs: performance.now() + deadlineMs,
+    };
+    reply.header("request-id", request.call.requestId);
+    reply.header("x-content-type-options", "nosniff");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, errorCode: code } = request;
+    const route = request.routeOptions.url ?? "unknown";
+    const status = String(reply.statusCode);
+    httpRequests.observe({ method, route, status, code }, reply.elapsedTime / 1_000);
+    log.info(
+      {
+        method,
+        route,
+        status: reply.statusCode,
+        ...(code && { code }),
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        request_id: request.call.requestId,
+        trace_id: request.call.traceparent.split("-")[1],
+        ...(request.principal && { key_id: request.principal.keyId }),
+      },
+      "request",
+    );
+  });
+}

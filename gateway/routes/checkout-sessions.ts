@@ -1,0 +1,169 @@
+// Checkout sessions for the merchant's backend: create, list, read, expire (SPEC.md §4, CONTRACT.md §4).
+import { Type } from "typebox";
+import { type Door, merchantRoute } from "../auth.ts";
+import { idempotencyOf, markReplay } from "../idempotency.ts";
+import {
+  CreatedSession,
+  presentCreated,
+  presentSession,
+  SessionJson,
+  sessionStatuses,
+} from "../json/checkout-session.ts";
+import { component } from "../json/component.ts";
+import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/field.ts";
+import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/input.ts";
+import { page, pageQuery, pageSchema } from "../json/list.ts";
+import { timeBoundQuery, timeBounds } from "../json/time-bound.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Checkout sessions";
+const sessionId = Type.Object({ id: idSchema("session", "Id of the session.") });
+
+const NewSession = component(
+  "NewCheckoutSession",
+  Type.Object({
+    amount: Type.Integer({
+      ...amountSchema("Minor units: 1050 means 10.50."),
+      minimum: 1,
+      maximum: 99_999_999,
+    }),
+    currency: currencyInput("ISO 4217, any case."),
+    description: Type.Optional(Type.String({ maxLength: 255, examples: ["Order 1042"] })),
+    customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
+    metadata: Type.Optional(metadataSchema),
+    success_url: Type.Optional(
+      urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
+    ),
+    cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
+    expires_in: Type.Optional(
+      Type.Integer({ minimum: 300, maximum: 86_400, description: "Seconds; 86,400 when absent.", examples: [3600] }),
+    ),
+    locale: Type.Optional(
+      Type.String({
+        maxLength: 35,
+        pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+        description: "BCP 47 tag.",
+        examples: ["en"],
+      }),
+    ),
+  }),
+);
+
+/** Adds the operations. */
+export function checkoutSessionRoutes(door: Door, { checkout }: Pick<Peers, "checkout">): void {
+  createSession(door, checkout);
+  readSessions(door, checkout);
+  merchantRoute(
+    door,
+    "payments:write",
+    {
+      id: "expireCheckoutSession",
+      method: "POST",
+      path: "/v1/checkout-sessions/:id/expire",
+      tag,
+      summary: "Expire a checkout session now",
+      description: "The processor is asked first: a session that is paid completes instead.",
+      status: 200,
+      params: sessionId,
+      response: SessionJson,
+      errors: ["not_found", "connector_error"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { session } = await checkout.expireSession({ merchantId, environment, sessionId: params.id });
+      if (!session) throw new Error("the expired session is missing");
+      return presentSession(session);
+    },
+  );
+}
+
+function createSession(door: Door, checkout: Peers["checkout"]): void {
+  merchantRoute(
+    door,
+    "payments:write",
+    {
+      id: "createCheckoutSession",
+      method: "POST",
+      path: "/v1/checkout-sessions",
+      tag,
+      summary: "Create a checkout session",
+      description: "Also creates a payment intent at the merchant's active connector.",
+      status: 201,
+      body: NewSession,
+      response: CreatedSession,
+      errors: ["payment_blocked", "no_connector", "connector_error"],
+      idempotent: true,
+    },
+    async ({ principal: { merchantId, environment }, body, request, reply }) => {
+      const answer = await checkout.createSession({
+        merchantId,
+        environment,
+        amount: BigInt(body.amount),
+        currency: currencyOf("currency", body.currency),
+        description: body.description ?? "",
+        customerEmail: body.customer_email ?? "",
+        metadata: body.metadata ?? {},
+        successUrl: body.success_url ? returnUrlOf("success_url", body.success_url, environment) : "",
+        cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
+        expiresInSeconds: body.expires_in ?? 0,
+        locale: body.locale ?? "",
+        ...idempotencyOf(request),
+      });
+      markReplay(reply, answer.replayed);
+      return presentCreated(answer);
+    },
+  );
+}
+
+function readSessions(door: Door, checkout: Peers["checkout"]): void {
+  merchantRoute(
+    door,
+    "payments:read",
+    {
+      id: "listCheckoutSessions",
+      method: "GET",
+      path: "/v1/checkout-sessions",
+      tag,
+      summary: "List checkout sessions",
+      description: "Newest first.",
+      status: 200,
+      query: Type.Object({
+        ...pageQuery,
+        status: Type.Optional(wordSchema(sessionStatuses, "Only this status.")),
+        ...timeBoundQuery,
+      }),
+      response: pageSchema(SessionJson),
+      errors: ["invalid_body"],
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const answer = await checkout.listSessions({
+        merchantId,
+        environment,
+        limit: query.limit,
+        offset: BigInt(query.offset),
+        status: query.status ?? "",
+        ...timeBounds(query),
+      });
+      return page(answer.sessions.map(presentSession), query.offset, answer.total);
+    },
+  );
+  merchantRoute(
+    door,
+    "payments:read",
+    {
+      id: "getCheckoutSession",
+      method: "GET",
+      path: "/v1/checkout-sessions/:id",
+      tag,
+      summary: "Read a checkout session",
+      status: 200,
+      params: sessionId,
+      response: SessionJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { session } = await checkout.getSession({ merchantId, environment, sessionId: params.id });
+      if (!session) throw new Error("the session is missing");
+      return presentSession(session);
+    },
+  );
+}

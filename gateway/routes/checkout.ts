@@ -1,0 +1,61 @@
+// The two public operations of a buyer's browser, gated by the session's secret (SPEC.md §4 and §5).
+import { Type } from "typebox";
+import { buyerRoute, type Door } from "../auth.ts";
+import { ConfirmedCheckout, presentCheckout, presentConfirmation, ResolvedCheckout } from "../json/checkout.ts";
+import { idSchema } from "../json/field.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Checkout (browser)";
+const params = Type.Object({ id: idSchema("session", "Id of the session.") });
+const query = Type.Object({
+  secret: Type.String({
+    description: "The session secret. A wrong or missing one is 404 not_found.",
+    examples: ["cs_secret_…"],
+  }),
+});
+
+/** Paths that browsers may call from any origin. */
+export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm"] as const;
+
+/** Adds the operations. */
+export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, "checkout" | "merchants">): void {
+  buyerRoute(
+    door,
+    {
+      id: "resolveCheckout",
+      method: "GET",
+      path: buyerPaths[0],
+      tag,
+      summary: "Read a session in the buyer's browser",
+      status: 200,
+      params,
+      query,
+      response: ResolvedCheckout,
+      errors: ["not_found"],
+    },
+    async ({ sessionId, sessionSecret }) => {
+      const resolved = await checkout.resolveSession({ sessionId, sessionSecret });
+      const merchantId = resolved.session?.merchantId ?? "";
+      return presentCheckout(resolved, await merchants.getBranding({ merchantId }));
+    },
+  );
+  buyerRoute(
+    door,
+    {
+      id: "confirmCheckout",
+      method: "POST",
+      path: buyerPaths[1],
+      tag,
+      summary: "Confirm that the buyer has paid",
+      description:
+        "Called after the processor's surface reports completion. The intent is verified with the processor. Safe to repeat: a completed session replays its payment.",
+      status: 200,
+      params,
+      query,
+      response: ConfirmedCheckout,
+      errors: ["not_found", "session_expired", "connector_error"],
+    },
+    async ({ sessionId, sessionSecret }) =>
+      presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret })),
+  );
+}

@@ -1,0 +1,75 @@
+// Connectors of a merchant: list, choose surface, make primary (SPEC.md §4, CONTRACT.md §8).
+import { Type } from "typebox";
+import { invalid } from "#platform/failure.ts";
+import { type Door, merchantRoute } from "../auth.ts";
+import { component } from "../json/component.ts";
+import { ConnectorJson, presentConnector, surfaces } from "../json/connector.ts";
+import { idSchema, wordSchema } from "../json/field.ts";
+import { dataSchema } from "../json/list.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Connectors";
+
+const ConnectorChange = component(
+  "ConnectorChange",
+  Type.Object({
+    selected_surface: Type.Optional(wordSchema(surfaces, "One of the connector's allowed surfaces.")),
+    is_default: Type.Optional(
+      Type.Unsafe<true>({
+        type: "boolean",
+        enum: [true],
+        description: "Makes it primary in place of the other one.",
+        examples: [true],
+      }),
+    ),
+  }),
+);
+
+/** Adds the operations. */
+export function connectorRoutes(door: Door, { connectors }: Pick<Peers, "connectors">): void {
+  merchantRoute(
+    door,
+    "merchant:read",
+    {
+      id: "listConnectors",
+      method: "GET",
+      path: "/v1/merchants/me/connectors",
+      tag,
+      summary: "List the connectors",
+      status: 200,
+      response: dataSchema(ConnectorJson),
+    },
+    async ({ principal: { merchantId, environment } }) => ({
+      data: (await connectors.listConnectors({ merchantId, environment })).connectors.map(presentConnector),
+    }),
+  );
+  merchantRoute(
+    door,
+    "merchant:write",
+    {
+      id: "updateConnector",
+      method: "PATCH",
+      path: "/v1/merchants/me/connectors/:cid",
+      tag,
+      summary: "Choose the surface or make a connector primary",
+      description: "At least one field is needed.",
+      status: 200,
+      params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
+      body: ConnectorChange,
+      response: ConnectorJson,
+      errors: ["not_found", "connector_not_eligible"],
+    },
+    async ({ principal: { merchantId, environment }, params, body }) => {
+      const { selected_surface: selectedSurface, is_default: makeDefault = false } = body;
+      if (selectedSurface === undefined && !makeDefault) throw invalid("", "needs selected_surface or is_default");
+      const { connector } = await connectors.updateConnector({
+        merchantId,
+        environment,
+        connectorId: params.cid,
+        ...(selectedSurface !== undefined && { selectedSurface }),
+        makeDefault,
+      });
+      return presentConnector(connector);
+    },
+  );
+}

@@ -1,0 +1,43 @@
+// /livez: the process lives. /readyz: the main job works, that is, the four services say that they can serve. Asked at most once
+// a second, however many ask here.
+import type { FastifyInstance } from "fastify";
+import { HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
+import { ApiError, errorAnswer } from "../failures.ts";
+import type { Peers } from "../peers.ts";
+
+const keepMs = 1_000;
+// A service that takes longer to say that it is well is not.
+const checkMaxMs = 2_000;
+
+type State = Readonly<Record<string, boolean>>;
+
+/** Adds both routes. `draining` makes the gateway unready before it stops. */
+export function healthRoutes(app: FastifyInstance, { health }: Pick<Peers, "health">, draining: () => boolean): void {
+  let asked: { at: number; state: Promise<State> } | undefined;
+  const states = (): Promise<State> => {
+    if (!asked || performance.now() - asked.at > keepMs) asked = { at: performance.now(), state: check(health) };
+    return asked.state;
+  };
+  app.get("/livez", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const services = await states();
+    const ready = !draining() && Object.values(services).every((serves) => serves);
+    if (ready) return { status: "ok", services };
+    const answer = errorAnswer(new ApiError("service_unavailable"));
+    return reply
+      .code(answer.status)
+      .headers(answer.headers)
+      .send({ ...answer.body, services });
+  });
+}
+
+async function check(health: Peers["health"]): Promise<State> {
+  const states = Object.entries(health).map(async ([name, client]) => {
+    const serves = await client.check({}, { timeoutMs: checkMaxMs }).then(
+      (answer) => answer.status === Status.SERVING,
+      () => false,
+    );
+    return [name, serves] as const;
+  });
+  return Object.fromEntries(await Promise.all(states));
+}

@@ -1,0 +1,152 @@
+// The merchant itself: read, profile, branding (SPEC.md §4, CONTRACT.md §8).
+import { Type } from "typebox";
+import { type Door, merchantRoute } from "../auth.ts";
+import {
+  BrandingJson,
+  backgroundStyles,
+  buttonStyles,
+  fontFamilies,
+  presentBranding,
+  themes,
+} from "../json/branding.ts";
+import { component } from "../json/component.ts";
+import { wordSchema } from "../json/field.ts";
+import { clearable, emailInput, httpsUrlOf } from "../json/input.ts";
+import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Merchant";
+
+const ProfileChange = component(
+  "MerchantProfileChange",
+  Type.Object({
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["Lemon Books"] })),
+    legal_name: Type.Optional(clearable({ maxLength: 200, examples: ["Lemon Books GmbH"] })),
+    email: Type.Optional(emailInput("Contact e-mail.")),
+    phone: Type.Optional(
+      clearable({ pattern: "^\\+[1-9][0-9]{6,14}$", description: "E.164.", examples: ["+49301234567"] }),
+    ),
+    website: Type.Optional(
+      clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example"] }),
+    ),
+  }),
+);
+
+const color = (description: string) =>
+  clearable({ pattern: "^#[0-9A-Fa-f]{6}$", description: `${description}, \`#rrggbb\`.`, examples: ["#0a7d4f"] });
+
+const BrandingChange = component(
+  "BrandingChange",
+  Type.Object({
+    display_name: Type.Optional(clearable({ maxLength: 100, examples: ["Lemon Books"] })),
+    tagline: Type.Optional(clearable({ maxLength: 140, examples: ["Books with zest"] })),
+    logo_url: Type.Optional(
+      clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example/logo.svg"] }),
+    ),
+    accent_color: Type.Optional(color("Accent")),
+    secondary_color: Type.Optional(color("Second colour")),
+    support_email: Type.Optional(clearable({ format: "email", maxLength: 254, examples: ["help@lemonbooks.example"] })),
+    button_style: Type.Optional(wordSchema(buttonStyles, "Buttons.")),
+    background_style: Type.Optional(wordSchema(backgroundStyles, "Background.")),
+    theme: Type.Optional(wordSchema(themes, "Theme.")),
+    font_family: Type.Optional(wordSchema(fontFamilies, "Font.")),
+  }),
+);
+
+/** Adds the operations. */
+export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants">): void {
+  merchantRoute(
+    door,
+    "merchant:read",
+    {
+      id: "getMerchant",
+      method: "GET",
+      path: "/v1/merchants/me",
+      tag,
+      summary: "Read the merchant",
+      status: 200,
+      response: MerchantJson,
+    },
+    async ({ principal: { merchantId } }) => presentMerchant((await merchants.getMerchant({ merchantId })).merchant),
+  );
+  changeProfile(door, merchants);
+  merchantRoute(
+    door,
+    "merchant:read",
+    {
+      id: "getBranding",
+      method: "GET",
+      path: "/v1/merchants/me/branding",
+      tag,
+      summary: "Read the checkout branding",
+      status: 200,
+      response: BrandingJson,
+    },
+    async ({ principal: { merchantId } }) => presentBranding((await merchants.getBranding({ merchantId })).branding),
+  );
+  changeBranding(door, merchants);
+}
+
+function changeProfile(door: Door, merchants: Peers["merchants"]): void {
+  merchantRoute(
+    door,
+    "merchant:write",
+    {
+      id: "updateProfile",
+      method: "PATCH",
+      path: "/v1/merchants/me/profile",
+      tag,
+      summary: "Change the profile",
+      description:
+        "Absent fields stay; `null` clears legal_name, phone or website. Country and currency cannot be changed.",
+      status: 200,
+      body: ProfileChange,
+      response: ProfileJson,
+    },
+    async ({ principal: { merchantId }, body }) => {
+      const { merchant } = await merchants.updateProfile({
+        merchantId,
+        ...(body.name !== undefined && { name: body.name }),
+        ...(body.legal_name !== undefined && { legalName: body.legal_name ?? "" }),
+        ...(body.email !== undefined && { email: body.email }),
+        ...(body.phone !== undefined && { phone: body.phone ?? "" }),
+        ...(body.website !== undefined && { website: body.website ? httpsUrlOf("website", body.website) : "" }),
+      });
+      return presentProfile(merchant);
+    },
+  );
+}
+
+function changeBranding(door: Door, merchants: Peers["merchants"]): void {
+  merchantRoute(
+    door,
+    "merchant:write",
+    {
+      id: "updateBranding",
+      method: "PATCH",
+      path: "/v1/merchants/me/branding",
+      tag,
+      summary: "Change the checkout branding",
+      description: "Absent fields stay; `null` clears a name, text, address or colour.",
+      status: 200,
+      body: BrandingChange,
+      response: BrandingJson,
+    },
+    async ({ principal: { merchantId }, body }) => {
+      const { branding } = await merchants.updateBranding({
+        merchantId,
+        ...(body.display_name !== undefined && { displayName: body.display_name ?? "" }),
+        ...(body.tagline !== undefined && { tagline: body.tagline ?? "" }),
+        ...(body.logo_url !== undefined && { logoUrl: body.logo_url ? httpsUrlOf("logo_url", body.logo_url) : "" }),
+        ...(body.accent_color !== undefined && { accentColor: (body.accent_color ?? "").toLowerCase() }),
+        ...(body.secondary_color !== undefined && { secondaryColor: (body.secondary_color ?? "").toLowerCase() }),
+        ...(body.support_email !== undefined && { supportEmail: body.support_email ?? "" }),
+        ...(body.button_style !== undefined && { buttonStyle: body.button_style }),
+        ...(body.background_style !== undefined && { backgroundStyle: body.background_style }),
+        ...(body.theme !== undefined && { theme: body.theme }),
+        ...(body.font_family !== undefined && { fontFamily: body.font_family }),
+      });
+      return presentBranding(branding);
+    },
+  );
+}

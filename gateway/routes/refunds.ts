@@ -1,0 +1,113 @@
+// Refunds: create, list of a payment, list of all (SPEC.md §4, CONTRACT.md §5).
+import { Type } from "typebox";
+import { type Door, merchantRoute } from "../auth.ts";
+import { idempotencyOf, markReplay } from "../idempotency.ts";
+import { component } from "../json/component.ts";
+import { amountSchema, idSchema } from "../json/field.ts";
+import { page, pageQuery, pageSchema } from "../json/list.ts";
+import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem } from "../json/refund.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Refunds";
+const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") });
+
+const NewRefund = component(
+  "NewRefund",
+  Type.Object({
+    amount: Type.Optional(
+      Type.Integer({
+        ...amountSchema("Minor units; absent: all that is left.", 500),
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+      }),
+    ),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description:
+          "Free text; `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as such.",
+        examples: ["requested_by_customer"],
+      }),
+    ),
+  }),
+);
+
+/** Adds the operations. */
+export function refundRoutes(door: Door, { payments }: Pick<Peers, "payments">): void {
+  createRefund(door, payments);
+  merchantRoute(
+    door,
+    "payments:read",
+    {
+      id: "listPaymentRefunds",
+      method: "GET",
+      path: "/v1/payments/:id/refunds",
+      tag,
+      summary: "List the refunds of a payment",
+      description: "Newest first.",
+      status: 200,
+      params: paymentId,
+      query: Type.Object(pageQuery),
+      response: pageSchema(RefundItem),
+      errors: ["invalid_body", "not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params, query: { limit, offset } }) => {
+      const window = { limit, offset: BigInt(offset) };
+      const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...window });
+      return page(answer.refunds.map(presentRefundItem), offset, answer.total);
+    },
+  );
+  merchantRoute(
+    door,
+    "payments:read",
+    {
+      id: "listRefunds",
+      method: "GET",
+      path: "/v1/refunds",
+      tag,
+      summary: "List refunds",
+      description: "Newest first.",
+      status: 200,
+      query: Type.Object(pageQuery),
+      response: pageSchema(RefundItem),
+      errors: ["invalid_body"],
+    },
+    async ({ principal: { merchantId, environment }, query: { limit, offset } }) => {
+      const answer = await payments.listRefunds({ merchantId, environment, limit, offset: BigInt(offset) });
+      return page(answer.refunds.map(presentRefundItem), offset, answer.total);
+    },
+  );
+}
+
+function createRefund(door: Door, payments: Peers["payments"]): void {
+  merchantRoute(
+    door,
+    "payments:write",
+    {
+      id: "createRefund",
+      method: "POST",
+      path: "/v1/payments/:id/refunds",
+      tag,
+      summary: "Refund a payment",
+      description: "Without an amount the full remaining balance is refunded. The body may be empty.",
+      status: 201,
+      params: paymentId,
+      body: NewRefund,
+      response: RefundAnswer,
+      errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
+      idempotent: true,
+    },
+    async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
+      const answer = await payments.refundPayment({
+        merchantId,
+        environment,
+        paymentId: params.id,
+        ...(body.amount !== undefined && { amount: BigInt(body.amount) }),
+        reason: body.reason ?? "",
+        ...idempotencyOf(request),
+      });
+      markReplay(reply, answer.replayed);
+      return presentRefundAnswer(answer);
+    },
+  );
+}

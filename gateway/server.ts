@@ -1,0 +1,158 @@
+// The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate limits, and
+// runs as any number of replicas.
+import type { AddressInfo } from "node:net";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { isEmail } from "#platform/email.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import type { Door } from "./auth.ts";
+import { errorHandler, sendError } from "./error-handler.ts";
+import { ApiError, errorAnswer } from "./failures.ts";
+import { badRequestText } from "./http-parser-error.ts";
+import { bodyMaxBytes, parseBody } from "./json-body.ts";
+import { KeyUses } from "./key-uses.ts";
+import { closeOtherMethods, openToBrowsers } from "./methods.ts";
+import { connectPeers, type Peers } from "./peers.ts";
+import { Principals } from "./principal.ts";
+import { parseQuery } from "./query-text.ts";
+import { RateLimits } from "./rate-limits.ts";
+import { shareLimits } from "./rate-share.ts";
+import { followRequests } from "./request-log.ts";
+import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
+import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
+import { connectorRoutes } from "./routes/connectors.ts";
+import { documentRoutes } from "./routes/documents.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { merchantRoutes } from "./routes/merchant.ts";
+import { onboardingRoutes } from "./routes/onboarding.ts";
+import { paymentRoutes } from "./routes/payments.ts";
+import { processorRoutes } from "./routes/processors.ts";
+import { refundRoutes } from "./routes/refunds.ts";
+import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
+import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
+import type { GatewayConfig } from "./settings.ts";
+
+// Time for a caller to send a whole request; a body has at most 1 MiB.
+const requestTimeoutMs = 15_000;
+// Longer than the idle time of common load balancers (60 s), so that it is they who close.
+const keepAliveMs = 65_000;
+
+// Requests in flight when the gateway stops; the process is ended after 9 s.
+const graceMs = 7_500;
+// JSON is UTF-8 (RFC 8259); another charset is another media type.
+const jsonType = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
+
+/** A running gateway. */
+export interface Gateway {
+  readonly port: number;
+  /** Lets requests in flight end, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Starts it. */
+export async function startGateway(config: GatewayConfig): Promise<Gateway> {
+  const log = createLog("gateway", config.LOG_LEVEL);
+  const peers = connectPeers(config);
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "gateway", log });
+  const principals = new Principals(peers.apiKeys, () => bus.hearing);
+  forgetChangedKeys(bus, principals);
+  const keyUses = new KeyUses(peers.apiKeys, log);
+  const app = createApp(config);
+  followRequests(app, log);
+  app.setErrorHandler(errorHandler(log));
+  app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
+  const limits = new RateLimits(config);
+  const shared = shareLimits(limits, config);
+  const door: Door = { app, operations: [], principals, limits, keyUsed: keyUses.used };
+  let draining = false;
+  // A connection whose request was in flight would stay open for its keep-alive time after it.
+  app.addHook("onSend", async (_request, reply) => {
+    if (draining) reply.header("connection", "close");
+  });
+  addRoutes(door, peers, () => draining);
+  await app.listen({ port: config.PORT, host: config.HOST });
+  return {
+    port: portOf(app),
+    stop: async () => {
+      draining = true;
+      const limit = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await app.close();
+      clearTimeout(limit);
+      await keyUses.close();
+      await shared.close();
+      peers.close();
+      await bus.close();
+    },
+  };
+}
+
+function createApp(config: GatewayConfig): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyMaxBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
+    routerOptions: { querystringParser: parseQuery },
+    // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true },
+      // The same rule as the services', so that none of them refuses what was let in here.
+      onCreate: (ajv) => void ajv.addFormat("email", isEmail),
+    },
+    // A path that cannot be decoded is the path of nothing. No hook has run for it.
+    frameworkErrors: (_error, _request, reply) => {
+      void sendError(reply.header("request-id", newId("request")), errorAnswer(new ApiError("not_found")));
+    },
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.end(badRequestText(error));
+      else socket.destroy();
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonType, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    if (request.headers["content-encoding"] !== undefined) throw new ApiError("unsupported_media_type");
+    return parseBody(body);
+  });
+  return app;
+}
+
+function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
+  openToBrowsers(door, buyerPaths);
+  checkoutSessionRoutes(door, peers);
+  checkoutRoutes(door, peers);
+  paymentRoutes(door, peers);
+  refundRoutes(door, peers);
+  webhookEndpointRoutes(door, peers);
+  webhookDeliveryRoutes(door, peers);
+  merchantRoutes(door, peers);
+  connectorRoutes(door, peers);
+  apiKeyRoutes(door, peers);
+  onboardingRoutes(door, peers);
+  closeOtherMethods(door, buyerPaths);
+  documentRoutes(door);
+  processorRoutes(door.app, peers);
+  healthRoutes(door.app, peers, draining);
+}
+
+/** Keys that were revoked, and keys of merchants that changed, are asked for again. */
+function forgetChangedKeys(bus: EventBus, principals: Principals): void {
+  const onGap = () => principals.clear();
+  bus.listen({ source: "merchant", types: "api_key.>", onEvent: (event) => principals.dropKey(event.objectId), onGap });
+  bus.listen({
+    source: "merchant",
+    types: "merchant.>",
+    onEvent: (event) => principals.dropMerchant(event.merchantId || event.objectId),
+    onGap,
+  });
+}
+
+function portOf(app: FastifyInstance): number {
+  const address: AddressInfo | string | null = app.server.address();
+  if (address === null || typeof address === "string") throw new Error("the gateway has no port");
+  return address.port;
+}

@@ -1,0 +1,92 @@
+// Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in ONE
+// statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
+import { Failure } from "#platform/failure.ts";
+import type { Announcement } from "#platform/outbox.ts";
+import { type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
+import {
+  cancelMeaning,
+  decide,
+  type PaymentFact,
+  type PaymentOutcome,
+  paymentIdOf,
+  type SessionEvent,
+  type SessionStatus,
+} from "../rules/session.ts";
+import { changeSession, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
+import type { CheckoutContext } from "./context.ts";
+
+// Each try is lost to a change that did commit; a session has a handful of changes in its life.
+const triesMax = 5;
+
+/** @returns the session after it, whether or not the fact changed anything. @throws Failure SERVICE_UNAVAILABLE. */
+export async function applyFact(
+  context: Pick<CheckoutContext, "db" | "outbox">,
+  session: StoredSession,
+  answer: PaymentFact,
+): Promise<StoredSession> {
+  let known = session;
+  let fact = answer;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const decision = decide(known.state, fact, cancelMeaning(known, new Date()));
+    if (decision.kind === "ignored") return known;
+    const { status, paymentStatus } = decision.state;
+    const announcements = decision.event ? [sessionEvent(decision.event, known, status, paymentStatus)] : [];
+    const changed = await changeSession(context.db, known, decision.state, context.outbox.rows(announcements));
+    if (changed) {
+      context.outbox.poke();
+      return changed;
+    }
+    const again = await findSession(context.db, known.id);
+    if (!again) throw new Failure("NOT_FOUND");
+    known = again;
+    // Somebody learned something after we had asked: our answer is no longer the latest word.
+    fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };
+  }
+  throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the session kept changing"), retryAfterMs: 1_000 });
+}
+
+/**
+ * What payments answers, as a fact.
+ * @throws Failure of payments (CONNECTOR_ERROR, SERVICE_UNAVAILABLE); nothing has changed then.
+ */
+export async function ask(
+  context: CheckoutContext,
+  session: StoredSession,
+  method: "verifyIntent" | "cancelIntent",
+): Promise<PaymentFact> {
+  try {
+    const { payment } = await context.payments[method]({ paymentId: paymentIdOf(session.id) });
+    return factOf(payment);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
+    // A session is written after its intent; only a lost database could have forgotten the payment.
+    context.log.error({ session_id: session.id }, "payments does not know the payment of a session");
+    throw new Failure("CONNECTOR_ERROR", { cause: error });
+  }
+}
+
+const outcomes = new Map<SessionOutcome, PaymentOutcome>([
+  [SessionOutcome.OPEN, "open"],
+  [SessionOutcome.PROCESSING, "processing"],
+  [SessionOutcome.PAID, "paid"],
+  [SessionOutcome.CANCELED, "canceled"],
+]);
+
+function factOf(payment: PaymentState | undefined): PaymentFact {
+  const outcome = payment && outcomes.get(payment.outcome);
+  if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
+  const { status: paymentStatus, receiptUrl, failedAttempts } = payment;
+  return { outcome, paymentStatus, receiptUrl, failedAttempts, at: "now" };
+}
+
+/** The announcement of a session's event. Attributes: payment_id, payment_status (may be empty). */
+export function sessionEvent(
+  type: SessionEvent,
+  session: NewSession,
+  status: SessionStatus,
+  paymentStatus: string,
+): Announcement {
+  const { id, merchantId, environment } = session;
+  const attributes = { payment_id: paymentIdOf(id), payment_status: paymentStatus };
+  return { type, merchantId, environment, objectId: id, status, at: new Date(), attributes };
+}

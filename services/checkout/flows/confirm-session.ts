@@ -1,0 +1,60 @@
+// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment · 2 payments
+// asks the processor what became of the intent (and cancels it when time or tries are over) · 3 apply the answer, at most one
+// commit. An answer that could not be had changes nothing.
+import { crashPoint } from "#platform/crash-point.ts";
+import { Failure } from "#platform/failure.ts";
+import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { applyFact, ask } from "./apply-fact.ts";
+import type { CheckoutContext } from "./context.ts";
+import { isOverdue } from "./expire-session.ts";
+import { openWithSecret } from "./session-secret.ts";
+
+export interface Confirmation {
+  readonly session: StoredSession;
+  readonly status: SessionStatus;
+  readonly paymentStatus: string;
+}
+
+/** @throws Failure NOT_FOUND, SESSION_EXPIRED (expired or canceled), CONNECTOR_ERROR. */
+export async function confirmSession(
+  context: CheckoutContext,
+  sessionId: string,
+  secret: string,
+): Promise<Confirmation> {
+  const session = await openWithSecret(context, sessionId, secret);
+  if (session.state.status === "completed") return await replay(context, session);
+  if (!isLive(session.state.status)) throw new Failure("SESSION_EXPIRED");
+  const fact = await lastWord(context, session);
+  crashPoint("confirm-session.2-asked");
+  const after = await applyFact(context, session, fact);
+  crashPoint("confirm-session.3-applied");
+  const { status, paymentStatus } = after.state;
+  if (status === "expired" || status === "canceled") throw new Failure("SESSION_EXPIRED");
+  // Before the first attempt the session says nothing of its payment, but the buyer is told that it is pending.
+  return confirmation(after, paymentStatus || fact.paymentStatus);
+}
+
+/**
+ * The payment of a completed session again. Payments hears of it, since the processor's webhook may have completed the session
+ * before the buyer confirmed, and the confirm path has its own announcement (SPEC.md §6); the answer does not depend on that.
+ */
+async function replay(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {
+  try {
+    await ask(context, session, "verifyIntent");
+  } catch (error) {
+    context.log.warn({ err: error, session_id: session.id }, "a completed session is replayed without payments");
+  }
+  return confirmation(session, session.state.paymentStatus);
+}
+
+async function lastWord(context: CheckoutContext, session: StoredSession) {
+  if (isOverdue(session, new Date())) return await ask(context, session, "cancelIntent");
+  const fact = await ask(context, session, "verifyIntent");
+  const triesAreOver = fact.outcome === "open" && isExhausted({ status: "open", failedAttempts: fact.failedAttempts });
+  return triesAreOver ? await ask(context, session, "cancelIntent") : fact;
+}
+
+function confirmation(session: StoredSession, paymentStatus: string): Confirmation {
+  return { session, status: session.state.status, paymentStatus };
+}

@@ -1,0 +1,21 @@
+// What the flows and jobs of this service work with; wired by hand in service.ts.
+import type { Client } from "@connectrpc/connect";
+import type { Database } from "#platform/database.ts";
+import type { IdempotencyKeys } from "#platform/idempotency.ts";
+import type { Log } from "#platform/log.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import type { Vault } from "#platform/secret.ts";
+import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+
+export interface CheckoutContext {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly keys: IdempotencyKeys;
+  /** Keys the hashes of session secrets. */
+  readonly hashKey: Buffer;
+  readonly payments: Client<typeof PaymentsService>;
+  /** Origin of the hosted checkout page; undefined: there is none. */
+  readonly checkoutOrigin: string | undefined;
+}

@@ -1,0 +1,139 @@
+// Creates a session with its intent. Phases, each one transaction or one network call, each safe to run again: 1 claim the
+// idempotency key, which reserves the session's id and so the payment's · 2 screen for risk · 3 create the intent (payments
+// answers the same one for the same payment id) · 4 session, event and stored answer in one transaction.
+// Without a key a run that broke leaves an intent that nobody can pay; payments cancels it after its time.
+
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { crashPoint } from "#platform/crash-point.ts";
+import { isDuplicate, type Sql } from "#platform/database.ts";
+import { asFailure, Failure } from "#platform/failure.ts";
+import { type Id, idTimeMs, isId, newId } from "#platform/id.ts";
+import type { IdempotencyScope } from "#platform/idempotency.ts";
+import { keyedHash } from "#platform/secret.ts";
+import { type CreateSessionResponse, CreateSessionResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type CreateIntentResponse, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import { screen, velocityCountMax, velocityWindowMinutes } from "../rules/risk.ts";
+import { paymentIdOf } from "../rules/session.ts";
+import { requestViolations } from "../rules/session-request.ts";
+import { countRecent, insertSession, type NewSession } from "../store/sessions.ts";
+import { sessionToWire } from "../wire.ts";
+import { sessionEvent } from "./apply-fact.ts";
+import type { CheckoutContext } from "./context.ts";
+import { newSessionSecret, sealRender } from "./session-secret.ts";
+
+export interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
+  readonly expiresInSeconds: number;
+  readonly idempotency: IdempotencyScope | undefined;
+}
+
+/** @throws Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_…. */
+export async function createSession(context: CheckoutContext, request: SessionRequest): Promise<CreateSessionResponse> {
+  const isSandbox = request.environment === Environment.SANDBOX;
+  const violations = requestViolations({ ...request, isSandbox });
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const scope = request.idempotency;
+  if (!scope) return await make(context, request, newId("session"), (record) => record(context.db));
+  const claim = await context.keys.claim(scope, newId("session"));
+  if (claim.kind === "replay") {
+    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);
+    return { ...fromBinary(CreateSessionResponseSchema, claim.answer.bytes), replayed: true };
+  }
+  crashPoint("create-session.1-claimed");
+  const { objectId, lockId } = claim;
+  try {
+    if (!isId("session", objectId)) throw new Error("the key stands for another kind of object");
+    return await make(context, request, objectId, (record, response) =>
+      context.db.transaction(async (tx) => {
+        await record(tx);
+        const bytes = toBinary(CreateSessionResponseSchema, response);
+        await context.keys.finish(tx, scope, lockId, { kind: "response", bytes });
+      }),
+    );
+  } catch (error) {
+    // The session is there, so another run with this key made it and is about to store its answer.
+    const failure = isDuplicate(error, "sessions_pkey")
+      ? new Failure("IDEMPOTENCY_CONFLICT", { cause: error, retryAfterMs: 1_000 })
+      : asFailure(error);
+    await context.keys.settleFailure(scope, lockId, failure);
+    throw failure;
+  }
+}
+
+/** Phase 4 as the caller runs it: `record` writes the session and its event with what it is given. */
+type Commit = (record: (sql: Sql) => Promise<void>, response: CreateSessionResponse) => Promise<void>;
+
+async function make(
+  context: CheckoutContext,
+  request: SessionRequest,
+  id: Id<"session">,
+  commit: Commit,
+): Promise<CreateSessionResponse> {
+  await screenRisk(context, request);
+  crashPoint("create-session.2-screened");
+  // From the id, so that a retry makes the same session and payments hears the same times.
+  const createdAt = new Date(idTimeMs(id));
+  const expiresAt = new Date(createdAt.getTime() + request.expiresInSeconds * 1_000);
+  const intent = await createIntent(context, request, id, expiresAt);
+  crashPoint("create-session.3-intent-made");
+  if (!intent.render) throw new Failure("INTERNAL_ERROR", { cause: new Error("an intent without its render") });
+  const { connector, surface, render } = intent;
+  const session: NewSession = { ...request, id, createdAt, expiresAt, connector, surface };
+  const secret = newSessionSecret(id);
+  const secrets = {
+    hash: keyedHash(context.hashKey, secret),
+    render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
+  };
+  const events = context.outbox.rows([sessionEvent("session.created", session, "open", "")]);
+  const response = create(CreateSessionResponseSchema, {
+    session: sessionToWire(session, undefined),
+    sessionSecret: secret,
+    render,
+    checkoutUrl: context.checkoutOrigin === undefined ? "" : `${pageUrl(context.checkoutOrigin, id)}#${secret}`,
+  });
+  await commit((sql) => insertSession(sql, session, secrets, events), response);
+  crashPoint("create-session.4-stored");
+  context.outbox.poke();
+  return response;
+}
+
+async function screenRisk(context: CheckoutContext, request: SessionRequest): Promise<void> {
+  const recentSessionsOfEmail =
+    request.customerEmail === "" ? 0 : await countRecent(context.db, request, velocityWindowMinutes, velocityCountMax);
+  const rule = screen({
+    isSandbox: request.environment === Environment.SANDBOX,
+    customerEmail: request.customerEmail.toLowerCase(),
+    recentSessionsOfEmail,
+  });
+  if (rule === undefined) return;
+  context.log.info({ rule, merchant_id: request.merchantId }, "session blocked by risk screening");
+  throw new Failure("PAYMENT_BLOCKED");
+}
+
+function createIntent(
+  context: CheckoutContext,
+  request: SessionRequest,
+  sessionId: Id<"session">,
+  expiresAt: Date,
+): Promise<CreateIntentResponse> {
+  const { merchantId, environment, amount, currency, description, customerEmail, metadata } = request;
+  return context.payments.createIntent({
+    paymentId: paymentIdOf(sessionId),
+    sessionId,
+    merchantId,
+    environment,
+    amount,
+    currency,
+    description,
+    customerEmail,
+    metadata: { ...metadata },
+    // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.
+    returnUrl: context.checkoutOrigin === undefined ? request.successUrl : pageUrl(context.checkoutOrigin, sessionId),
+    expiresAt: timestampFromDate(expiresAt),
+  });
+}
+
+function pageUrl(origin: string, sessionId: string): string {
+  return `${origin}/c/${sessionId}`;
+}

@@ -1,0 +1,78 @@
+// Follows the payments of our sessions, so that a session completes also when the buyer never came back. A batch of events is
+// taken in with its effects and its inbox rows in ONE transaction; repeats and late ones change nothing.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { crashPoint } from "#platform/crash-point.ts";
+import type { Consumer } from "#platform/event-bus.ts";
+import { type Id, isId } from "#platform/id.ts";
+import { takeIn } from "#platform/inbox.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import { sessionEvent } from "../flows/apply-fact.ts";
+import type { CheckoutContext } from "../flows/context.ts";
+import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
+import { changeSession, lockSessions, type StoredSession } from "../store/sessions.ts";
+
+const name = "checkout-payments";
+
+export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log">): Consumer {
+  return { name, source: "payments", types: "payment.>", handle: (events) => takeInBatch(context, events) };
+}
+
+interface SessionFact {
+  readonly eventId: string;
+  readonly sessionId: Id<"session">;
+  readonly fact: PaymentFact;
+}
+
+/** Exported for tests, which have no broker between them and the job. */
+export async function takeInBatch(
+  context: Pick<CheckoutContext, "db" | "outbox" | "log">,
+  events: readonly Event[],
+): Promise<void> {
+  const facts = events.flatMap((event) => sessionFact(event) ?? []);
+  if (facts.length === 0) return;
+  await context.db.transaction(async (tx) => {
+    const fresh = await takeIn(tx, name, [...new Set(facts.map((f) => f.eventId))]);
+    const wanted = facts.filter((f) => fresh.has(f.eventId));
+    const sessions = new Map<string, StoredSession>();
+    for (const session of await lockSessions(tx, [...new Set(wanted.map((f) => f.sessionId))])) {
+      sessions.set(session.id, session);
+    }
+    for (const { sessionId, fact } of wanted) {
+      const session = sessions.get(sessionId);
+      if (!session) continue;
+      const decision = decide(session.state, fact, cancelMeaning(session, new Date()));
+      if (decision.kind === "ignored") {
+        context.log.debug({ session_id: sessionId, why: decision.reason }, "payment event changes nothing");
+        continue;
+      }
+      const { status, paymentStatus } = decision.state;
+      const announcements = decision.event ? [sessionEvent(decision.event, session, status, paymentStatus)] : [];
+      const changed = await changeSession(tx, session, decision.state, context.outbox.rows(announcements));
+      if (!changed) throw new Error("a locked session changed");
+      sessions.set(sessionId, changed);
+    }
+  });
+  crashPoint("follow-payments.1-taken-in");
+  context.outbox.poke();
+}
+
+// What payments calls an intent's outcome, and what that means for the session.
+const outcomes = new Map<string, PaymentOutcome>([
+  ["pending", "open"],
+  ["requires_action", "open"],
+  ["failed", "open"],
+  ["processing", "processing"],
+  ["succeeded", "paid"],
+  ["canceled", "canceled"],
+]);
+
+/** The fact an event tells about a session; undefined for a payment without one. */
+function sessionFact(event: Event): SessionFact | undefined {
+  const { session_id: sessionId = "", receipt_url: receiptUrl = "", failed_attempts: failed = "0" } = event.attributes;
+  const outcome = outcomes.get(event.attributes.outcome ?? "");
+  if (!isId("session", sessionId) || !outcome || !event.occurredAt || !/^\d{1,9}$/.test(failed)) return undefined;
+  const at = timestampDate(event.occurredAt);
+  const fact = { outcome, paymentStatus: event.status, receiptUrl, failedAttempts: Number(failed), at };
+  return { eventId: event.id, sessionId, fact };
+}

@@ -1,0 +1,58 @@
+// The door of the checkout service: every method of checkout.v1.CheckoutService, in its order.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Failure } from "#platform/failure.ts";
+import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { confirmSession } from "./flows/confirm-session.ts";
+import type { CheckoutContext } from "./flows/context.ts";
+import { createSession } from "./flows/create-session.ts";
+import { expireSession } from "./flows/expire-session.ts";
+import { resolveSession } from "./flows/resolve-session.ts";
+import { renderOf } from "./flows/session-secret.ts";
+import { paymentIdOf } from "./rules/session.ts";
+import { findOwnSession, listSessions } from "./store/session-lists.ts";
+import type { StoredSession } from "./store/sessions.ts";
+import { sessionToWire } from "./wire.ts";
+
+const expiresInSecondsDefault = 86_400; // CONTRACT.md §4
+
+export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof CheckoutService> {
+  const toWire = (session: StoredSession) => sessionToWire(session, session);
+  return {
+    createSession: (request) => {
+      const { merchantId, environment, idempotency } = request;
+      return createSession(context, {
+        ...request,
+        expiresInSeconds: request.expiresInSeconds || expiresInSecondsDefault,
+        idempotency: idempotency && {
+          merchantId,
+          environment,
+          key: idempotency.key,
+          fingerprint: idempotency.fingerprint,
+        },
+      });
+    },
+    getSession: async (request) => {
+      const session = await findOwnSession(context.db, request, request.sessionId);
+      if (!session) throw new Failure("NOT_FOUND");
+      return { session: toWire(session) };
+    },
+    listSessions: async ({ merchantId, environment, status, from, to, limit, offset }) => {
+      const range = { from: from && timestampDate(from), to: to && timestampDate(to) };
+      const filter = { merchantId, environment, status, ...range };
+      const { sessions, total } = await listSessions(context.db, filter, { limit, offset });
+      return { sessions: sessions.map(toWire), total };
+    },
+    expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
+    resolveSession: async ({ sessionId, sessionSecret }) => {
+      const session = await resolveSession(context, sessionId, sessionSecret);
+      const render = renderOf(context.vault, session);
+      // The browser has no business with what the merchant noted for itself.
+      return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
+    },
+    confirmSession: async ({ sessionId, sessionSecret }) => {
+      const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret);
+      return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };
+    },
+  };
+}

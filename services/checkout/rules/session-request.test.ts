@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { requestViolations, type SessionRequest } from "./session-request.ts";
+
+const test = suite("session requests");
+const good: SessionRequest = {
+  isSandbox: true,
+  currency: "EUR",
+  description: "",
+  customerEmail: "",
+  metadata: {},
+  successUrl: "",
+  cancelUrl: "",
+  locale: "",
+};
+const fields = (change: Partial<SessionRequest>) =>
+  requestViolations({ ...good, ...change }).map((violation) => violation.field);
+
+test("everything but the currency may be empty", () => {
+  assert.deepEqual(fields({}), []);
+  assert.deepEqual(fields({ currency: "" }), ["currency"]);
+});
+
+test("currencies are those that a card can be charged in", () => {
+  for (const currency of ["USD", "JPY", "KWD", "XOF"]) assert.deepEqual(fields({ currency }), [], currency);
+  for (const currency of ["eur", "XAU", "XXX", "ABC"]) assert.deepEqual(fields({ currency }), ["currency"], currency);
+});
+
+test("a buyer is sent to https, in the sandbox also to this machine", () => {
+  const cancelUrl = "https://shop.example/cancel?x=1#top";
+  assert.deepEqual(fields({ successUrl: "http://localhost:3000/done", cancelUrl }), []);
+  assert.deepEqual(fields({ successUrl: "http://[::1]:3000" }), []);
+  assert.deepEqual(fields({ successUrl: "http://localhost/", isSandbox: false }), ["success_url"]);
+  const refused = [
+    "http://shop.example",
+    "javascript:alert(1)",
+    "//x",
+    "https://u:p@shop.example",
+    "ftp://x",
+    "data:,x",
+  ];
+  for (const url of [...refused, "http://localhost.evil.example"]) {
+    assert.deepEqual(fields({ successUrl: url, cancelUrl: url }), ["success_url", "cancel_url"], url);
+  }
+});
+
+test("languages are BCP 47 tags", () => {
+  for (const locale of ["en", "de-AT", "zh-Hant-TW"]) assert.deepEqual(fields({ locale }), [], locale);
+  for (const locale of ["e", "de_AT", "en-", "<script>"]) assert.deepEqual(fields({ locale }), ["locale"], locale);
+});
+
+test("what the database cannot hold is refused, in keys too", () => {
+  assert.deepEqual(fields({ description: "a\0" }), ["description"]);
+  assert.deepEqual(fields({ metadata: { "a\0": "x" } }), ["metadata"]);
+  assert.deepEqual(fields({ metadata: { a: "\0" } }), ["metadata"]);
+});
+
+test.run();

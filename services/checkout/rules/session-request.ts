@@ -1,0 +1,60 @@
+// What a request for a session must keep beyond the bounds of the proto: real currencies, addresses, URLs and languages
+// (CONTRACT.md §4). Pure.
+import { isEmail } from "#platform/email.ts";
+import type { Violation } from "#platform/failure.ts";
+import { currencyExponent } from "#platform/money.ts";
+
+export interface SessionRequest {
+  readonly isSandbox: boolean;
+  readonly currency: string;
+  readonly description: string;
+  readonly customerEmail: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly locale: string;
+}
+
+/** What is wrong, in the caller's names. */
+export function requestViolations(request: SessionRequest): Violation[] {
+  const found: Violation[] = [];
+  const check = (fits: boolean, field: string, problem: string) => {
+    if (!fits) found.push({ field, problem });
+  };
+  const { isSandbox, customerEmail, locale } = request;
+  const urlProblem = isSandbox ? "must be https, or http to localhost" : "must be https";
+  check(currencyExponent(request.currency) !== undefined, "currency", "must be an ISO 4217 currency code");
+  check(isStorable(request.description), "description", "must not contain NUL");
+  check(customerEmail === "" || isEmail(customerEmail), "customer_email", "must be an e-mail address");
+  check(isReturnAddress(request.successUrl, isSandbox), "success_url", urlProblem);
+  check(isReturnAddress(request.cancelUrl, isSandbox), "cancel_url", urlProblem);
+  check(locale === "" || isLanguageTag(locale), "locale", "must be a BCP 47 language tag");
+  for (const [key, value] of Object.entries(request.metadata)) {
+    check(isStorable(key) && isStorable(value), "metadata", "must not contain NUL");
+  }
+  return found;
+}
+
+// PostgreSQL's text holds every character but this one.
+function isStorable(text: string): boolean {
+  return !text.includes("\0");
+}
+
+const localHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Empty, or a URL that a buyer may be sent to. */
+function isReturnAddress(text: string, isSandbox: boolean): boolean {
+  if (text === "") return true;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") return false;
+  return url.protocol === "https:" || (isSandbox && url.protocol === "http:" && localHosts.has(url.hostname));
+}
+
+function isLanguageTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+// Wires the checkout service by hand: what main.ts starts and tests build from.
+import type { Configured } from "#platform/config.ts";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { IdempotencyKeys } from "#platform/idempotency.ts";
+import { sweepInbox } from "#platform/inbox.ts";
+import { startJobs } from "#platform/job.ts";
+import { listCountsJob } from "#platform/list-counts.ts";
+import { createLog } from "#platform/log.ts";
+import { awaitSchema } from "#platform/migrate.ts";
+import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { Vault } from "#platform/secret.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { expireSessionsJob } from "./jobs/expire-sessions.ts";
+import { followPayments } from "./jobs/follow-payments.ts";
+import { checkoutRpc } from "./rpc.ts";
+import type { checkoutSettings } from "./settings.ts";
+
+export async function startCheckout(
+  config: Configured<typeof checkoutSettings>,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const log = createLog("checkout", config.LOG_LEVEL);
+  const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
+  await awaitSchema(db, "checkout", log);
+  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "checkout", log });
+  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "checkout" });
+  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN });
+  const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
+  const context = {
+    db,
+    outbox,
+    vault,
+    log,
+    keys,
+    hashKey: config.HASH_KEY,
+    payments: payments.client(PaymentsService),
+    checkoutOrigin: config.CHECKOUT_ORIGIN,
+  };
+  bus.consume(followPayments(context));
+  const server = await serveRpc({
+    port: config.PORT,
+    host: config.HOST,
+    token: config.RPC_TOKEN,
+    log,
+    services: [CheckoutService],
+    routes: (router) => router.service(CheckoutService, checkoutRpc(context)),
+    ready: async () => {
+      await db.ping();
+      return bus.connected;
+    },
+  });
+  const jobs = startJobs(
+    [
+      ...outboxJobs(db, bus, outbox),
+      listCountsJob(db),
+      expireSessionsJob(context),
+      { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
+      { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
+    ],
+    log,
+  );
+  return {
+    port: server.port,
+    stop: async () => {
+      await server.close();
+      await jobs.stop();
+      payments.close();
+      await bus.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { suite } from "../../test/harness/suite.ts";
+import { checkoutSettings } from "./settings.ts";
+
+const test = suite("checkout settings");
+const read = (raw: string) => checkoutSettings.CHECKOUT_ORIGIN.parse(raw);
+
+test("the page's origin is https, or http on this machine", () => {
+  assert.equal(read("https://pay.example.com"), "https://pay.example.com");
+  assert.equal(read("https://pay.example.com/"), "https://pay.example.com");
+  assert.equal(read("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
+  assert.equal(read("http://localhost:8080"), "http://localhost:8080");
+});
+
+test("anything else is refused, a path too", () => {
+  for (const raw of [
+    "http://pay.example.com",
+    "https://pay.example.com/c",
+    "https://u@pay.example.com",
+    "pay",
+    "https://x?y",
+  ]) {
+    assert.throws(() => read(raw), /must be an https origin/, raw);
+  }
+});
+
+test.run();

@@ -1,0 +1,24 @@
+// What the checkout process reads from its environment.
+import { idempotencySettings, optional, type Setting, serviceSettings, url } from "#platform/config.ts";
+
+/** Where the hosted checkout page lives: an https origin, or http on this machine. */
+const pageOrigin: Setting<string> = {
+  parse: (raw) => {
+    const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
+    const isLocal = parsed?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(parsed.hostname);
+    const isOrigin = parsed?.pathname === "/" && parsed.search === "" && parsed.hash === "" && parsed.username === "";
+    if (!parsed || !isOrigin || !(isLocal || parsed.protocol === "https:")) {
+      throw new Error("must be an https origin, or http://localhost or http://127.0.0.1 with a port, without a path");
+    }
+    return parsed.origin;
+  },
+};
+
+export const checkoutSettings = {
+  ...serviceSettings,
+  ...idempotencySettings,
+  /** RPC address of the payments service. */
+  PAYMENTS_URL: url("http", "https"),
+  /** Without it sessions have no checkout_url. */
+  CHECKOUT_ORIGIN: optional(pageOrigin),
+} as const;

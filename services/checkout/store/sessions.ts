@@ -1,0 +1,230 @@
+// The sessions table: one named statement for each step of the hot paths. A change carries its events in the same statement, so
+// that a confirm costs one round trip and one commit.
+import { type Sql, time } from "#platform/database.ts";
+import type { Id } from "#platform/id.ts";
+import type { OutboxRows } from "#platform/outbox.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { isExhausted, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";
+
+/** What a session is made of and never changes. */
+export interface NewSession {
+  readonly id: Id<"session">;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly description: string;
+  readonly customerEmail: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly connector: string;
+  readonly surface: string;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly locale: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export interface StoredSession extends NewSession {
+  readonly state: SessionState;
+  readonly completedAt: Date | undefined;
+  readonly expiryAsked: boolean;
+  readonly secretHash: Buffer;
+  /** Ciphertext; undefined once the session has ended. */
+  readonly render: Buffer | undefined;
+  readonly version: number;
+}
+
+export interface SessionRow {
+  id: Id<"session">;
+  merchant_id: string;
+  environment: Environment;
+  status: SessionStatus;
+  amount: string;
+  currency: string;
+  description: string;
+  customer_email: string;
+  metadata: Record<string, string>;
+  connector: string;
+  surface: string;
+  success_url: string;
+  cancel_url: string;
+  locale: string;
+  secret_hash: Buffer;
+  render: Buffer | null;
+  payment_status: string;
+  receipt_url: string;
+  failed_attempts: number;
+  heard_at: string | null;
+  expiry_asked: boolean;
+  version: number;
+  created_at: string;
+  expires_at: string;
+  completed_at: string | null;
+}
+export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
+  s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.render,
+  s.payment_status, s.receipt_url, s.failed_attempts, s.heard_at, s.expiry_asked, s.version, s.created_at, s.expires_at,
+  s.completed_at`;
+
+/** Inserts an open session with its events. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
+export async function insertSession(
+  sql: Sql,
+  session: NewSession,
+  secrets: { hash: Buffer; render: Buffer },
+  events: OutboxRows,
+): Promise<void> {
+  await sql.rows(
+    `with announced as (
+       insert into outbox (event_id, subject, body) select * from unnest($18::text[], $19::text[], $20::bytea[]))
+     insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
+       surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17)`,
+    [
+      session.id,
+      session.merchantId,
+      session.environment,
+      session.amount,
+      session.currency,
+      session.description,
+      session.customerEmail,
+      JSON.stringify(session.metadata),
+      session.connector,
+      session.surface,
+      session.successUrl,
+      session.cancelUrl,
+      session.locale,
+      session.createdAt.toISOString(),
+      session.expiresAt.toISOString(),
+      secrets.hash,
+      secrets.render,
+      events.ids,
+      events.subjects,
+      events.bodies,
+    ],
+  );
+}
+
+export async function findSession(sql: Sql, id: Id<"session">): Promise<StoredSession | undefined> {
+  const [row] = await sql.rows<SessionRow>(`select ${sessionColumns} from sessions s where s.id = $1`, [id]);
+  return row && sessionOf(row);
+}
+
+/** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
+export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<StoredSession[]> {
+  const rows = await sql.rows<SessionRow>(
+    `select ${sessionColumns} from sessions s where s.id = any($1::text[]) order by s.id for update`,
+    [ids],
+  );
+  return rows.map(sessionOf);
+}
+
+/**
+ * Writes the state and its events, if the session is still as it was read.
+ * @returns the session after it; undefined: somebody else changed it, read it again.
+ */
+export async function changeSession(
+  sql: Sql,
+  session: Pick<StoredSession, "id" | "version">,
+  state: SessionState,
+  events: OutboxRows,
+): Promise<StoredSession | undefined> {
+  const [row] = await sql.rows<SessionRow>(
+    `with changed as (
+       update sessions s set status = $3, payment_status = $4, receipt_url = $5, failed_attempts = $6, heard_at = $7,
+         version = s.version + 1,
+         completed_at = case when $3 = 'completed' then coalesce(s.completed_at, now()) end,
+         render = case when $8 then s.render end,
+         next_check_at = case when not $8 then null when $9 then least(s.next_check_at, now()) else s.next_check_at end
+       where s.id = $1 and s.version = $2 returning ${sessionColumns}),
+     announced as (
+       insert into outbox (event_id, subject, body)
+       select e.* from changed, unnest($10::text[], $11::text[], $12::bytea[]) as e)
+     select * from changed`,
+    [
+      session.id,
+      session.version,
+      state.status,
+      state.paymentStatus,
+      state.receiptUrl,
+      state.failedAttempts,
+      state.heardAt?.toISOString() ?? null,
+      isLive(state.status),
+      isExhausted(state),
+      events.ids,
+      events.subjects,
+      events.bodies,
+    ],
+  );
+  return row && sessionOf(row);
+}
+
+/** Remembers that the merchant asked for expiry. */
+export async function askExpiry(sql: Sql, id: Id<"session">): Promise<void> {
+  await sql.rows("update sessions set expiry_asked = true where id = $1 and not expiry_asked", [id]);
+}
+
+/**
+ * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4 … minutes, at
+ * most an hour. The pause is also the lease: nobody else claims them meanwhile.
+ */
+export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
+  const rows = await sql.rows<SessionRow>(
+    `update sessions s set checks = s.checks + 1,
+       next_check_at = now() + make_interval(mins => least(2 ^ least(s.checks, 10), 60)::int)
+     where s.id in (select id from sessions where next_check_at <= now() order by next_check_at
+       limit $1 for update skip locked)
+     returning ${sessionColumns}`,
+    [limit],
+  );
+  return rows.map(sessionOf);
+}
+
+/** How many sessions the merchant created for the address in the last minutes, counted up to `countMax`. */
+export async function countRecent(
+  sql: Sql,
+  of: { merchantId: string; environment: Environment; customerEmail: string },
+  minutes: number,
+  countMax: number,
+): Promise<number> {
+  const [row] = await sql.rows<{ n: number }>(
+    `select count(*)::int as n from (select from sessions
+       where merchant_id = $1 and environment = $2 and lower(customer_email) = lower($3) and customer_email <> ''
+         and created_at > now() - make_interval(mins => $4) limit $5) as recent`,
+    [of.merchantId, of.environment, of.customerEmail, minutes, countMax],
+  );
+  return row?.n ?? 0;
+}
+
+export function sessionOf(row: SessionRow): StoredSession {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    amount: BigInt(row.amount),
+    currency: row.currency,
+    description: row.description,
+    customerEmail: row.customer_email,
+    metadata: row.metadata,
+    connector: row.connector,
+    surface: row.surface,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+    locale: row.locale,
+    createdAt: time(row.created_at),
+    expiresAt: time(row.expires_at),
+    completedAt: time(row.completed_at) ?? undefined,
+    expiryAsked: row.expiry_asked,
+    secretHash: row.secret_hash,
+    render: row.render ?? undefined,
+    version: row.version,
+    state: {
+      status: row.status,
+      paymentStatus: row.payment_status,
+      receiptUrl: row.receipt_url,
+      failedAttempts: row.failed_attempts,
+      heardAt: time(row.heard_at) ?? undefined,
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// What the flows of this service work with; wired by hand in service.ts.
+import type { Database } from "#platform/database.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import type { Vault } from "#platform/secret.ts";
+
+export interface MerchantContext {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  /** Keys the hashes of API keys. */
+  readonly hashKey: Buffer;
+  /** What the simulator's operator gave us; every sandbox account is opened with it. */
+  readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
+}

@@ -1,0 +1,59 @@
+// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
+// `merchant.created`. Onboarding does the same within its own transaction.
+import type { Tx } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { brandingDefaults } from "../rules/branding.ts";
+import { homeViolations, profileViolations } from "../rules/profile.ts";
+import { insertBranding } from "../store/brandings.ts";
+import { insertMerchant, type Merchant } from "../store/merchants.ts";
+import type { MerchantContext } from "./context.ts";
+import { openSimulatorAccount } from "./open-account.ts";
+
+export interface NewMerchant {
+  readonly name: string;
+  readonly legalName: string;
+  readonly email: string;
+  readonly country: string;
+  readonly currency: string;
+}
+
+/** @throws Failure INVALID_BODY when a field cannot be (unknown country, currency …). */
+export async function createMerchant(context: MerchantContext, wanted: NewMerchant): Promise<Merchant> {
+  const violations = [...profileViolations(wanted), ...homeViolations(wanted)];
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const merchant = await context.db.transaction((tx) => addMerchant(context, tx, wanted));
+  context.outbox.poke();
+  return merchant;
+}
+
+/** The writes of it, within the caller's transaction; the caller pokes the outbox after the commit. */
+export async function addMerchant(context: MerchantContext, tx: Tx, wanted: NewMerchant): Promise<Merchant> {
+  const merchant: Merchant = {
+    id: newId("merchant"),
+    ...wanted,
+    status: "active",
+    phone: "",
+    website: "",
+    refundsEnabled: true,
+    createdAt: new Date(),
+  };
+  await insertMerchant(tx.em, merchant);
+  await insertBranding(tx.em, { merchantId: merchant.id, ...brandingDefaults });
+  await openSimulatorAccount(context, tx, merchant.id);
+  await context.outbox.append(tx, [merchantChanged("merchant.created", merchant)]);
+  return merchant;
+}
+
+/** The announcement of a change of the merchant itself; it concerns both environments. */
+export function merchantChanged(type: "merchant.created" | "merchant.updated", merchant: Merchant) {
+  return {
+    type,
+    merchantId: merchant.id,
+    environment: Environment.UNSPECIFIED,
+    objectId: merchant.id,
+    status: merchant.status,
+    at: new Date(),
+  };
+}

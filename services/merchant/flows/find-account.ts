@@ -1,0 +1,29 @@
+// Finds connector accounts for payments: the one that a new session uses, or a certain one, also when it is inactive.
+import type { Sql } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { chooseConnector } from "../rules/connector-choice.ts";
+import { type AccountRow, findAccountByExternal, findAccountById, findPrimary } from "../store/connectors.ts";
+
+/** The primary, active account. @throws Failure NOT_FOUND (no such merchant), FORBIDDEN (not active), NO_CONNECTOR. */
+export async function activeAccount(sql: Sql, merchantId: string, environment: Environment): Promise<AccountRow> {
+  const found = await findPrimary(sql, merchantId, environment);
+  if (!found) throw new Failure("NOT_FOUND");
+  const choice = chooseConnector(found.merchantStatus, found.account?.connector);
+  if (choice.kind === "refused") throw new Failure(choice.reason);
+  if (!found.account) throw new Failure("NO_CONNECTOR");
+  return found.account;
+}
+
+/** How payments names an account: by our id, or by the processor's words. */
+export type AccountName = { readonly id: string } | { readonly connector: string; readonly externalAccountId: string };
+
+/** @throws Failure NOT_FOUND. */
+export async function namedAccount(sql: Sql, name: AccountName): Promise<AccountRow> {
+  const found =
+    "id" in name
+      ? await findAccountById(sql, name.id)
+      : await findAccountByExternal(sql, name.connector, name.externalAccountId);
+  if (!found) throw new Failure("NOT_FOUND");
+  return found;
+}

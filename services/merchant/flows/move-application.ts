@@ -1,0 +1,80 @@
+// Onboarding applications: creates a draft, and submits, approves or rejects one, each in ONE transaction. Approval creates the
+// merchant in the same transaction, so that an approved application always has exactly one.
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  type ApplicationCommand,
+  type ApplicationFields,
+  decideApplication,
+  fieldViolations,
+  missingFields,
+} from "../rules/application.ts";
+import { type Application, insertApplication, lockApplication } from "../store/applications.ts";
+import type { MerchantContext } from "./context.ts";
+import { addMerchant } from "./create-merchant.ts";
+
+/** @throws Failure INVALID_BODY when a field that is there cannot be. */
+export async function createApplication(context: MerchantContext, fields: ApplicationFields): Promise<Application> {
+  const violations = fieldViolations(fields);
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const application: Application = {
+    ...fields,
+    id: newId("application"),
+    status: "draft",
+    merchantId: null,
+    createdAt: new Date(),
+  };
+  await context.db.transaction((tx) => insertApplication(tx.em, application));
+  return application;
+}
+
+/**
+ * Carries out the command; one that was carried out before changes nothing.
+ * @throws Failure NOT_FOUND, INVALID_BODY (a field is missing, or the state does not allow it).
+ */
+export async function moveApplication(
+  context: MerchantContext,
+  applicationId: string,
+  command: ApplicationCommand,
+): Promise<Application> {
+  const moved = await context.db.transaction(async (tx) => {
+    const application = await lockApplication(tx.em, applicationId);
+    if (!application) throw new Failure("NOT_FOUND");
+    const decision = decideApplication(application.status, command);
+    if (decision.kind === "unchanged") return application;
+    if (decision.kind === "refused") throw refusal(decision.problem);
+    const missing = missingFields(application);
+    if (missing.length > 0) throw new Failure("INVALID_BODY", { violations: missing });
+    if (decision.to === "approved")
+      application.merchantId = (await addMerchant(context, tx, newMerchant(application))).id;
+    application.status = decision.to;
+    await context.outbox.append(tx, [
+      {
+        type: `application.${decision.to}`,
+        merchantId: application.merchantId ?? "",
+        environment: Environment.UNSPECIFIED,
+        objectId: application.id,
+        status: decision.to,
+        at: new Date(),
+      },
+    ]);
+    return application;
+  });
+  context.outbox.poke();
+  return moved;
+}
+
+function refusal(problem: string): Failure {
+  return new Failure("INVALID_BODY", { violations: [{ field: "status", problem }] });
+}
+
+function newMerchant(application: Application) {
+  return {
+    name: application.tradingName,
+    legalName: application.legalName,
+    email: application.applicantEmail,
+    country: application.countryCode,
+    currency: application.currencyCode,
+  };
+}

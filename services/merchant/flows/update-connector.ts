@@ -1,0 +1,52 @@
+// Selects a connector's surface and/or makes it primary, in ONE transaction that also takes primary from the other one and
+// announces `connector.updated` for each account that changed.
+
+import { Failure, invalid } from "#platform/failure.ts";
+import type { Announcement } from "#platform/outbox.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type ConnectorWish, isEligible } from "../rules/connector-choice.ts";
+import { type ConnectorRow, lockConnectors, updateConnector } from "../store/connectors.ts";
+import type { MerchantContext } from "./context.ts";
+
+export interface ConnectorChange extends ConnectorWish {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly connectorId: string;
+}
+
+/** @throws Failure INVALID_BODY (nothing asked for), NOT_FOUND, CONNECTOR_NOT_ELIGIBLE. */
+export async function changeConnector(context: MerchantContext, wish: ConnectorChange): Promise<ConnectorRow> {
+  if (wish.selectedSurface === undefined && !wish.makePrimary) {
+    throw invalid("selected_surface", "is required unless is_default is true");
+  }
+  const connector = await context.db.transaction(async (tx) => {
+    const all = await lockConnectors(tx, wish.merchantId, wish.environment);
+    const found = all.find((c) => c.id === wish.connectorId);
+    if (!found) throw new Failure("NOT_FOUND");
+    if (!isEligible(found, wish)) throw new Failure("CONNECTOR_NOT_ELIGIBLE");
+    const changed = {
+      ...found,
+      isPrimary: found.isPrimary || wish.makePrimary,
+      selectedSurface: wish.selectedSurface ?? found.selectedSurface,
+    };
+    const former = changed.isPrimary ? all.find((c) => c.isPrimary && c.id !== found.id) : undefined;
+    const steps = former ? [{ ...former, isPrimary: false }, changed] : [changed];
+    for (const step of steps) await updateConnector(tx, step);
+    await context.outbox.append(tx, steps.map(connectorUpdated));
+    return changed;
+  });
+  context.outbox.poke();
+  return connector;
+}
+
+function connectorUpdated(connector: ConnectorRow): Announcement {
+  return {
+    type: "connector.updated",
+    merchantId: connector.merchantId,
+    environment: connector.environment,
+    objectId: connector.id,
+    status: connector.isActive ? "active" : "inactive",
+    at: new Date(),
+    attributes: { is_default: String(connector.isPrimary) },
+  };
+}

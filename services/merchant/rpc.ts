@@ -1,0 +1,186 @@
+// The door of the merchant service: every method of merchant.v1 in its order; what stands behind each is in flows/ and store/.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { Failure, invalid } from "#platform/failure.ts";
+import { isId } from "#platform/id.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  type GetConnectorAccountRequest,
+  MerchantService,
+  type UpdateMerchantStateRequest,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { authenticateKey } from "./flows/authenticate-key.ts";
+import type { MerchantContext } from "./flows/context.ts";
+import { createMerchant } from "./flows/create-merchant.ts";
+import { type AccountName, activeAccount, namedAccount } from "./flows/find-account.ts";
+import { createApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
+import { createApplication, moveApplication } from "./flows/move-application.ts";
+import { unsealCredentials } from "./flows/open-account.ts";
+import { updateBranding } from "./flows/update-branding.ts";
+import { changeConnector } from "./flows/update-connector.ts";
+import { updateProfile, updateStanding } from "./flows/update-merchant.ts";
+import type { ApplicationStatus } from "./rules/application.ts";
+import type { MerchantStatus } from "./rules/profile.ts";
+import { listKeys, recordUses } from "./store/api-keys.ts";
+import { listApplications } from "./store/applications.ts";
+import { readBranding } from "./store/brandings.ts";
+import { type AccountRow, listConnectors } from "./store/connectors.ts";
+import { findMerchant } from "./store/merchants.ts";
+import {
+  accountToWire,
+  apiKeyToWire,
+  applicationToWire,
+  brandingToWire,
+  connectorToWire,
+  given,
+  merchantToWire,
+} from "./wire.ts";
+
+export const merchantServices = [MerchantService, ApiKeyService, ConnectorService, ApplicationService] as const;
+
+/** Registers all services of merchant.v1. */
+export function merchantRoutes(context: MerchantContext): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(MerchantService, merchants(context));
+    router.service(ApiKeyService, apiKeys(context));
+    router.service(ConnectorService, connectors(context));
+    router.service(ApplicationService, applications(context));
+  };
+}
+
+function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService> {
+  return {
+    async createMerchant({ name, legalName, email, country, currency }) {
+      const merchant = await createMerchant(context, { name, legalName, email, country, currency });
+      return { merchant: merchantToWire(merchant) };
+    },
+    async getMerchant({ merchantId }) {
+      const merchant = await findMerchant(context.db.em(), merchantId);
+      if (!merchant) throw new Failure("NOT_FOUND");
+      return { merchant: merchantToWire(merchant) };
+    },
+    async updateProfile({ merchantId, name, legalName, email, phone, website }) {
+      const change = given({ name, legalName, email, phone, website });
+      return { merchant: merchantToWire(await updateProfile(context, merchantId, change)) };
+    },
+    async updateMerchantState(request) {
+      const change = given({ status: statusOf(request), refundsEnabled: request.refundsEnabled });
+      return { merchant: merchantToWire(await updateStanding(context, request.merchantId, change)) };
+    },
+    async getBranding({ merchantId }) {
+      const branding = await readBranding(context.db, merchantId);
+      if (!branding) throw new Failure("NOT_FOUND");
+      return { branding: brandingToWire(branding), merchantName: branding.merchantName };
+    },
+    async updateBranding({ merchantId, $typeName: _, $unknown: __, ...change }) {
+      return { branding: brandingToWire(await updateBranding(context, merchantId, given(change))) };
+    },
+  };
+}
+
+function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
+  return {
+    async authenticateKey({ apiKey }) {
+      const { key, merchantStatus } = await authenticateKey(context, apiKey);
+      return { apiKey: apiKeyToWire(key, new Date()), merchantId: key.merchantId, merchantStatus };
+    },
+    async createApiKey({ merchantId, environment, name, scopes, expiresAt }) {
+      const expiry = expiresAt ? timestampDate(expiresAt) : null;
+      const issued = await createApiKey(context, { merchantId, environment, name, scopes, expiresAt: expiry });
+      return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
+    },
+    async listApiKeys({ merchantId, environment }) {
+      const now = new Date();
+      const keys = await listKeys(context.db, merchantId, environment);
+      return { apiKeys: keys.map((key) => apiKeyToWire(key, now)) };
+    },
+    async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
+      const issued = await rollApiKey(context, { merchantId, environment, id: apiKeyId }, overlapSeconds);
+      return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
+    },
+    async revokeApiKey({ merchantId, environment, apiKeyId }) {
+      await revokeApiKey(context, { merchantId, environment, id: apiKeyId });
+      return {};
+    },
+    async recordKeyUse({ uses }) {
+      const known = uses.flatMap(({ apiKeyId, usedAt }) =>
+        usedAt && isId("apiKey", apiKeyId) ? [{ id: apiKeyId, usedAt: timestampDate(usedAt) }] : [],
+      );
+      if (known.length > 0) await recordUses(context.db, known);
+      return {};
+    },
+  };
+}
+
+function connectors(context: MerchantContext): ServiceImpl<typeof ConnectorService> {
+  const opened = (account: AccountRow) => ({
+    account: accountToWire(account, unsealCredentials(context.vault, account)),
+  });
+  return {
+    async listConnectors({ merchantId, environment }) {
+      return { connectors: (await listConnectors(context.db, merchantId, environment)).map(connectorToWire) };
+    },
+    async updateConnector({ merchantId, environment, connectorId, selectedSurface, makeDefault }) {
+      const wish = { merchantId, environment, connectorId, selectedSurface, makePrimary: makeDefault };
+      return { connector: connectorToWire(await changeConnector(context, wish)) };
+    },
+    async getActiveConnectorAccount({ merchantId, environment }) {
+      return opened(await activeAccount(context.db, merchantId, environment));
+    },
+    async getConnectorAccount(request) {
+      return opened(await namedAccount(context.db, accountName(request)));
+    },
+  };
+}
+
+function applications(context: MerchantContext): ServiceImpl<typeof ApplicationService> {
+  return {
+    async createApplication({ applicantEmail, legalName, tradingName, countryCode, currencyCode }) {
+      const fields = { applicantEmail, legalName, tradingName, countryCode, currencyCode };
+      return { application: applicationToWire(await createApplication(context, fields)) };
+    },
+    async submitApplication({ applicationId }) {
+      return { application: applicationToWire(await moveApplication(context, applicationId, "submit")) };
+    },
+    async listApplications({ status, pageSize, pageToken }) {
+      // The ids sort by creation, so the last one of a page is where the next begins.
+      if (pageToken !== "" && !isId("application", pageToken)) throw invalid("page_token", "is not one of ours");
+      const limit = pageSize || pageSizeDefault;
+      const beforeId = pageToken || undefined;
+      const found = await listApplications(context.db.em(), {
+        status: applicationStatus(status),
+        beforeId,
+        limit: limit + 1,
+      });
+      const page = found.slice(0, limit);
+      const nextPageToken = found.length > limit ? (page.at(-1)?.id ?? "") : "";
+      return { applications: page.map(applicationToWire), nextPageToken };
+    },
+    async approveApplication({ applicationId }) {
+      return { application: applicationToWire(await moveApplication(context, applicationId, "approve")) };
+    },
+    async rejectApplication({ applicationId }) {
+      return { application: applicationToWire(await moveApplication(context, applicationId, "reject")) };
+    },
+  };
+}
+
+const pageSizeDefault = 50;
+
+function statusOf(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
+  const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];
+  return statuses.find((status) => status === request.status);
+}
+
+function applicationStatus(text: string): ApplicationStatus | undefined {
+  const statuses: readonly ApplicationStatus[] = ["draft", "submitted", "approved", "rejected"];
+  return statuses.find((status) => status === text);
+}
+
+function accountName(request: GetConnectorAccountRequest): AccountName {
+  if (request.by.case === "connectorId") return { id: request.by.value };
+  if (request.by.case === "external") return request.by.value;
+  throw invalid("by", "is required");
+}

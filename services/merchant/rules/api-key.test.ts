@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { suite } from "../../../test/harness/suite.ts";
+import { expiryAfterRoll, isKeyText, keyEntropyBytes, keyStatus, keySuffix, keyText } from "./api-key.ts";
+
+const test = suite("api keys");
+const prefix = fc.constantFrom("sk_test_" as const, "sk_live_" as const);
+const entropy = fc.uint8Array({ minLength: keyEntropyBytes, maxLength: keyEntropyBytes });
+
+test("every key has its prefix, 40 base62 characters and a checksum that fits", () => {
+  fc.assert(
+    fc.property(prefix, entropy, (p, bytes) => {
+      const key = keyText(p, bytes);
+      assert.match(key, /^sk_(test|live)_[0-9A-Za-z]{46}$/);
+      assert(key.startsWith(p) && isKeyText(key));
+      assert.equal(keySuffix(key), key.slice(-4));
+    }),
+  );
+});
+
+test("a known key keeps its text, so that keys given out stay valid", () => {
+  const key = keyText("sk_test_", new Uint8Array(keyEntropyBytes).fill(7));
+  assert.equal(key, "sk_test_4xplf0Ex8C5K4croijrQl5RZ20nrZE3pkSXuV76F1uIDyr");
+});
+
+test("a key with one character changed is no key", () => {
+  const alphabet = [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"];
+  fc.assert(
+    fc.property(prefix, entropy, fc.nat(45), fc.constantFrom(...alphabet), (p, bytes, at, character) => {
+      const key = keyText(p, bytes);
+      const place = p.length + at;
+      const changed = key.slice(0, place) + character + key.slice(place + 1);
+      assert.equal(isKeyText(changed), changed === key);
+    }),
+  );
+});
+
+test("the same characters under the other prefix are no key", () => {
+  const key = keyText("sk_test_", randomBytes(keyEntropyBytes));
+  assert.equal(isKeyText(key.replace("sk_test_", "sk_live_")), false);
+});
+
+test("whatever else is sent is no key", () => {
+  const junk = ["", "sk_test_", "x".repeat(200), `${keyText("sk_test_", randomBytes(keyEntropyBytes))}\n`];
+  for (const text of junk) assert.equal(isKeyText(text), false, JSON.stringify(text));
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => assert.equal(isKeyText(text), false)));
+});
+
+const now = new Date("2026-01-01T00:00:00Z");
+const later = new Date(now.getTime() + 1);
+
+test("a key is active until the very moment of its expiry, and revocation wins over everything", () => {
+  assert.equal(keyStatus({ expiresAt: null, revokedAt: null }, now), "active");
+  assert.equal(keyStatus({ expiresAt: later, revokedAt: null }, now), "active");
+  assert.equal(keyStatus({ expiresAt: now, revokedAt: null }, now), "expired");
+  assert.equal(keyStatus({ expiresAt: null, revokedAt: now }, now), "revoked");
+  assert.equal(keyStatus({ expiresAt: now, revokedAt: now }, now), "revoked");
+});
+
+test("rolling a key never lengthens its life", () => {
+  const key = { expiresAt: later, revokedAt: null };
+  assert.deepEqual(expiryAfterRoll(key, 3_600, now), later);
+  assert.deepEqual(expiryAfterRoll(key, 0, now), now);
+  assert.deepEqual(expiryAfterRoll({ ...key, expiresAt: null }, 60, now), new Date(now.getTime() + 60_000));
+});
+
+test.run();

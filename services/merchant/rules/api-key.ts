@@ -1,0 +1,59 @@
+// API keys (CONTRACT.md §3, §7): the text of a key, its checksum, and what a key's times say about its status. Pure.
+import { crc32 } from "node:zlib";
+
+export type KeyPrefix = "sk_test_" | "sk_live_";
+export type KeyStatus = "active" | "expired" | "revoked";
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const secretLength = 40;
+const checksumLength = 6; // 62^6 > 2^32: room for every CRC-32
+const keyFormat = /^sk_(?:test|live)_[0-9A-Za-z]{46}$/;
+
+/** Bytes of entropy that `keyText` takes: 146 bits more than 40 base62 characters hold, so that no character is favoured. */
+export const keyEntropyBytes = 48;
+
+/** The raw key: prefix, 40 base62 characters made of the entropy, and the checksum of all before it. */
+export function keyText(prefix: KeyPrefix, entropy: Uint8Array): string {
+  if (entropy.length !== keyEntropyBytes) throw new RangeError(`a key is made of ${keyEntropyBytes} bytes`);
+  const body = prefix + inBase62(BigInt(`0x${Buffer.from(entropy).toString("hex")}`), secretLength);
+  return body + checksum(body);
+}
+
+/** True when the text has the form of a key and its checksum fits, so that junk is refused without a look-up. */
+export function isKeyText(text: string): boolean {
+  return keyFormat.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+}
+
+/** What is shown of a key for ever: its last four characters, all of the checksum. */
+export function keySuffix(text: string): string {
+  return text.slice(-4);
+}
+
+export interface KeyTimes {
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** The status at a time; revocation wins over expiry. */
+export function keyStatus(key: KeyTimes, now: Date): KeyStatus {
+  if (key.revokedAt) return "revoked";
+  return key.expiresAt && key.expiresAt <= now ? "expired" : "active";
+}
+
+/** When a rolled key stops: after the overlap, but never later than it would have stopped anyway. */
+export function expiryAfterRoll(key: KeyTimes, overlapSeconds: number, now: Date): Date {
+  const end = new Date(now.getTime() + overlapSeconds * 1_000);
+  return key.expiresAt && key.expiresAt < end ? key.expiresAt : end;
+}
+
+/** CRC-32 of the key up to there: finds typing errors and made-up keys; it proves nothing about a key's validity. */
+function checksum(body: string): string {
+  return inBase62(BigInt(crc32(body)), checksumLength);
+}
+
+/** The lowest `length` digits in base 62. */
+function inBase62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value, i = 0; i < length; i++, rest /= 62n) text = base62[Number(rest % 62n)] + text;
+  return text;
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { type ApplicationFields, decideApplication, fieldViolations, missingFields } from "./application.ts";
+
+const test = suite("onboarding applications");
+const whole: ApplicationFields = {
+  applicantEmail: "ceo@acme.example",
+  legalName: "Acme Ltd",
+  tradingName: "Acme",
+  countryCode: "DE",
+  currencyCode: "EUR",
+};
+
+test("every command in every status moves, changes nothing or is refused, as decided", () => {
+  const statuses = ["draft", "submitted", "approved", "rejected"] as const;
+  const outcome = (command: "submit" | "approve" | "reject") =>
+    statuses.map((status) => {
+      const decision = decideApplication(status, command);
+      return decision.kind === "moved" ? decision.to : decision.kind;
+    });
+  assert.deepEqual(outcome("submit"), ["submitted", "unchanged", "unchanged", "unchanged"]);
+  assert.deepEqual(outcome("approve"), ["refused", "approved", "unchanged", "refused"]);
+  assert.deepEqual(outcome("reject"), ["refused", "rejected", "refused", "unchanged"]);
+});
+
+test("each missing field is named once, a blank one too", () => {
+  assert.deepEqual(missingFields(whole), []);
+  const names = ["applicant_email", "legal_name", "trading_name", "country_code", "currency_code"];
+  const empty = { applicantEmail: "", legalName: " ", tradingName: "", countryCode: "", currencyCode: "" };
+  assert.deepEqual(
+    missingFields(empty).map((violation) => violation.field),
+    names,
+  );
+});
+
+test("a draft may be empty, but what is there must be possible", () => {
+  const empty = { applicantEmail: "", legalName: "", tradingName: "", countryCode: "", currencyCode: "" };
+  assert.deepEqual(fieldViolations(empty), []);
+  assert.deepEqual(fieldViolations(whole), []);
+  const wrong = { ...empty, applicantEmail: "ceo", countryCode: "ZZ", currencyCode: "XTS" };
+  assert.deepEqual(
+    fieldViolations(wrong).map((violation) => violation.field),
+    ["applicant_email", "country_code", "currency_code"],
+  );
+});
+
+test.run();

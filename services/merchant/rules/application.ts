@@ -1,0 +1,77 @@
+// The onboarding application (CONTRACT.md §8): its states, who moves it, and what must be there before it is submitted. Pure.
+import { isEmail } from "#platform/email.ts";
+import type { Violation } from "#platform/failure.ts";
+import { homeViolations } from "./profile.ts";
+
+export type ApplicationStatus = "draft" | "submitted" | "approved" | "rejected";
+export type ApplicationCommand = "submit" | "approve" | "reject";
+
+export interface ApplicationFields {
+  readonly applicantEmail: string;
+  readonly legalName: string;
+  readonly tradingName: string;
+  readonly countryCode: string;
+  readonly currencyCode: string;
+}
+
+/** A move, no move because the command was carried out before, or a refusal in words. */
+export type Decision =
+  | { readonly kind: "moved"; readonly to: ApplicationStatus }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "refused"; readonly problem: string };
+
+const unchanged: Decision = { kind: "unchanged" };
+const refused = (problem: string): Decision => ({ kind: "refused", problem });
+
+const table: { readonly [C in ApplicationCommand]: { readonly [S in ApplicationStatus]: Decision } } = {
+  submit: {
+    draft: { kind: "moved", to: "submitted" },
+    submitted: unchanged,
+    approved: unchanged,
+    rejected: unchanged,
+  },
+  approve: {
+    draft: refused("must be submitted first"),
+    submitted: { kind: "moved", to: "approved" },
+    approved: unchanged,
+    rejected: refused("was rejected"),
+  },
+  reject: {
+    draft: refused("must be submitted first"),
+    submitted: { kind: "moved", to: "rejected" },
+    approved: refused("was approved"),
+    rejected: unchanged,
+  },
+};
+
+/** What the command does to an application in this status. */
+export function decideApplication(status: ApplicationStatus, command: ApplicationCommand): Decision {
+  return table[command][status];
+}
+
+/** One violation per field that is missing. */
+export function missingFields(fields: ApplicationFields): Violation[] {
+  return named(fields).flatMap(([field, value]) => (value.trim() === "" ? [{ field, problem: "is required" }] : []));
+}
+
+/** What is wrong with the fields that are there; a draft may leave any of them empty. */
+export function fieldViolations(fields: ApplicationFields): Violation[] {
+  const found: Violation[] = [];
+  if (fields.applicantEmail !== "" && !isEmail(fields.applicantEmail)) {
+    found.push({ field: "applicant_email", problem: "must be an e-mail address" });
+  }
+  const home = { country: fields.countryCode, currency: fields.currencyCode };
+  const wrong = homeViolations(home, { country: "country_code", currency: "currency_code" });
+  const given = new Set(named(fields).flatMap(([field, value]) => (value === "" ? [] : [field])));
+  return [...found, ...wrong.filter((violation) => given.has(violation.field))];
+}
+
+function named(fields: ApplicationFields): [string, string][] {
+  return [
+    ["applicant_email", fields.applicantEmail],
+    ["legal_name", fields.legalName],
+    ["trading_name", fields.tradingName],
+    ["country_code", fields.countryCode],
+    ["currency_code", fields.currencyCode],
+  ];
+}

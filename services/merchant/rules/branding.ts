@@ -1,0 +1,46 @@
+// Checkout branding (SPEC.md §2, CONTRACT.md §8): its defaults and the bounds that a pattern cannot say. Pure.
+import { isEmail } from "#platform/email.ts";
+import type { Violation } from "#platform/failure.ts";
+import { isHttpsAddress } from "./profile.ts";
+
+/** All fields are text; empty means not set. */
+export interface Branding {
+  readonly displayName: string;
+  readonly tagline: string;
+  readonly logoUrl: string;
+  readonly accentColor: string;
+  readonly secondaryColor: string;
+  readonly supportEmail: string;
+  readonly buttonStyle: string;
+  readonly backgroundStyle: string;
+  readonly theme: string;
+  readonly fontFamily: string;
+}
+
+/** What a merchant begins with. */
+export const brandingDefaults: Branding = {
+  displayName: "",
+  tagline: "",
+  logoUrl: "",
+  accentColor: "",
+  secondaryColor: "",
+  supportEmail: "",
+  buttonStyle: "rounded",
+  backgroundStyle: "subtle",
+  theme: "light",
+  fontFamily: "inter",
+};
+
+const logoUrlLengthMax = 2_048;
+
+/** What is wrong with the fields that are there, in the caller's names; patterns and lengths were checked at the door. */
+export function brandingViolations(change: Partial<Branding>): Violation[] {
+  const found: Violation[] = [];
+  if (change.logoUrl && !isHttpsAddress(change.logoUrl, logoUrlLengthMax)) {
+    found.push({ field: "logo_url", problem: "must be an https URL" });
+  }
+  if (change.supportEmail && !isEmail(change.supportEmail)) {
+    found.push({ field: "support_email", problem: "must be an e-mail address" });
+  }
+  return found;
+}

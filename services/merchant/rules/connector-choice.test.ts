@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { type ConnectorFacts, chooseConnector, isEligible, surfaceOf } from "./connector-choice.ts";
+
+const test = suite("connector choice");
+const primary: ConnectorFacts = {
+  isPrimary: true,
+  isActive: true,
+  canBePrimary: true,
+  allowedSurfaces: ["embedded", "hosted"],
+  defaultSurface: "embedded",
+  selectedSurface: undefined,
+};
+const nothing = { selectedSurface: undefined, makePrimary: false };
+
+test("only an active merchant's primary, active account serves new sessions", () => {
+  const outcome = (choice: ReturnType<typeof chooseConnector>) => (choice.kind === "chosen" ? "chosen" : choice.reason);
+  for (const status of ["pending", "suspended", "closed"] as const) {
+    assert.equal(outcome(chooseConnector(status, primary)), "FORBIDDEN");
+  }
+  assert.equal(outcome(chooseConnector("active", primary)), "chosen");
+  assert.equal(outcome(chooseConnector("active", undefined)), "NO_CONNECTOR");
+  assert.equal(outcome(chooseConnector("active", { ...primary, isActive: false })), "NO_CONNECTOR");
+  assert.equal(outcome(chooseConnector("active", { ...primary, isPrimary: false })), "NO_CONNECTOR");
+});
+
+test("an account is eligible if it is active, may be primary when it is to be, and allows the surface", () => {
+  assert.equal(isEligible(primary, { ...nothing, selectedSurface: "hosted" }), true);
+  assert.equal(isEligible(primary, { ...nothing, selectedSurface: "redirect" }), false);
+  assert.equal(isEligible(primary, { ...nothing, makePrimary: true }), true);
+  assert.equal(isEligible({ ...primary, canBePrimary: false }, { ...nothing, makePrimary: true }), false);
+  assert.equal(isEligible({ ...primary, canBePrimary: false }, { ...nothing, selectedSurface: "hosted" }), true);
+  assert.equal(isEligible({ ...primary, isActive: false }, { ...nothing, selectedSurface: "hosted" }), false);
+});
+
+test("the merchant's choice of surface wins over the default", () => {
+  assert.equal(surfaceOf(primary), "embedded");
+  assert.equal(surfaceOf({ ...primary, selectedSurface: "hosted" }), "hosted");
+});
+
+test.run();

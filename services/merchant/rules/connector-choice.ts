@@ -1,0 +1,44 @@
+// Which connector account serves a new session, and what a merchant may change about an account (CONTRACT.md §8). Pure.
+import type { MerchantStatus } from "./profile.ts";
+
+export const surfaces = ["embedded", "hosted", "redirect"] as const;
+export type Surface = (typeof surfaces)[number];
+
+export interface ConnectorFacts {
+  readonly isPrimary: boolean;
+  readonly isActive: boolean;
+  readonly canBePrimary: boolean;
+  readonly allowedSurfaces: readonly string[];
+  readonly defaultSurface: string;
+  /** The merchant's choice; undefined: none. */
+  readonly selectedSurface: string | undefined;
+}
+
+export type Choice<C> =
+  | { readonly kind: "chosen"; readonly connector: C }
+  | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
+
+/** The account for a new session: the merchant's primary one, if it is active and the merchant is. */
+export function chooseConnector<C extends ConnectorFacts>(status: MerchantStatus, primary: C | undefined): Choice<C> {
+  if (status !== "active") return { kind: "refused", reason: "FORBIDDEN" };
+  if (!primary?.isPrimary || !primary.isActive) return { kind: "refused", reason: "NO_CONNECTOR" };
+  return { kind: "chosen", connector: primary };
+}
+
+/** What a merchant asks to be changed. */
+export interface ConnectorWish {
+  readonly selectedSurface: string | undefined;
+  readonly makePrimary: boolean;
+}
+
+/** True when the account may be changed so: it is active, may be primary if it is to be, and allows the surface. */
+export function isEligible(connector: ConnectorFacts, wish: ConnectorWish): boolean {
+  if (!connector.isActive) return false;
+  if (wish.makePrimary && !connector.canBePrimary) return false;
+  return wish.selectedSurface === undefined || connector.allowedSurfaces.includes(wish.selectedSurface);
+}
+
+/** The surface of new sessions: the merchant's choice, else the account's default. */
+export function surfaceOf(connector: Pick<ConnectorFacts, "defaultSurface" | "selectedSurface">): string {
+  return connector.selectedSurface ?? connector.defaultSurface;
+}

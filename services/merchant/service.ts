@@ -1,0 +1,55 @@
+// Wires the merchant service by hand: what main.ts starts and tests build from.
+import type { Configured } from "#platform/config.ts";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { startJobs } from "#platform/job.ts";
+import { createLog } from "#platform/log.ts";
+import { awaitSchema } from "#platform/migrate.ts";
+import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { Vault } from "#platform/secret.ts";
+import { merchantRoutes, merchantServices } from "./rpc.ts";
+import type { merchantSettings } from "./settings.ts";
+import { ApplicationEntity } from "./store/applications.ts";
+import { BrandingEntity } from "./store/brandings.ts";
+import { MerchantEntity } from "./store/merchants.ts";
+
+export async function startMerchant(
+  config: Configured<typeof merchantSettings>,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const log = createLog("merchant", config.LOG_LEVEL);
+  const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
+  const db = await Database.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
+  await awaitSchema(db, "merchant", log);
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "merchant", log });
+  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "merchant" });
+  const context = {
+    db,
+    outbox,
+    vault: new Vault(config.ENCRYPTION_KEYS),
+    hashKey: config.HASH_KEY,
+    simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
+  };
+  const server = await serveRpc({
+    port: config.PORT,
+    host: config.HOST,
+    token: config.RPC_TOKEN,
+    log,
+    services: merchantServices,
+    routes: merchantRoutes(context),
+    ready: async () => {
+      await db.ping();
+      return bus.connected;
+    },
+  });
+  const jobs = startJobs(outboxJobs(db, bus, outbox), log);
+  return {
+    port: server.port,
+    stop: async () => {
+      await server.close();
+      await jobs.stop();
+      await bus.close();
+      await db.close();
+    },
+  };
+}

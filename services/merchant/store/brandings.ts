@@ -1,0 +1,47 @@
+// The brandings table, mapped: one row per merchant.
+import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { Sql } from "#platform/database.ts";
+
+export const BrandingEntity = defineEntity({
+  name: "Branding",
+  tableName: "brandings",
+  properties: {
+    merchantId: p.string().primary(),
+    displayName: p.string(),
+    tagline: p.string(),
+    logoUrl: p.string(),
+    accentColor: p.string(),
+    secondaryColor: p.string(),
+    supportEmail: p.string(),
+    buttonStyle: p.string(),
+    backgroundStyle: p.string(),
+    theme: p.string(),
+    fontFamily: p.string(),
+  },
+});
+export type BrandingRow = InferEntity<typeof BrandingEntity>;
+
+export async function insertBranding(em: SqlEntityManager, branding: BrandingRow): Promise<void> {
+  await em.insert(BrandingEntity, branding);
+}
+
+/** Branding and trading name in one statement: every buyer who opens a checkout page asks for them. */
+export async function readBranding(
+  sql: Sql,
+  merchantId: string,
+): Promise<(BrandingRow & { merchantName: string }) | undefined> {
+  const [row] = await sql.rows<BrandingRow & { merchantName: string }>(
+    `select b.merchant_id as "merchantId", b.display_name as "displayName", b.tagline, b.logo_url as "logoUrl",
+       b.accent_color as "accentColor", b.secondary_color as "secondaryColor", b.support_email as "supportEmail",
+       b.button_style as "buttonStyle", b.background_style as "backgroundStyle", b.theme, b.font_family as "fontFamily",
+       m.name as "merchantName"
+     from brandings b join merchants m on m.id = b.merchant_id where b.merchant_id = $1`,
+    [merchantId],
+  );
+  return row;
+}
+
+/** The branding, locked until the transaction ends; what is assigned to it is written at the commit. */
+export function lockBranding(em: SqlEntityManager, merchantId: string): Promise<BrandingRow | null> {
+  return em.findOne(BrandingEntity, { merchantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}

@@ -1,0 +1,36 @@
+// The merchants table, mapped: profile and standing are read and changed at leisure.
+import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { MerchantStatus } from "../rules/profile.ts";
+
+export const MerchantEntity = defineEntity({
+  name: "Merchant",
+  tableName: "merchants",
+  properties: {
+    id: p.string().primary(),
+    name: p.string(),
+    legalName: p.string(),
+    status: p.string().$type<MerchantStatus>(),
+    country: p.string(),
+    currency: p.string(),
+    email: p.string(),
+    phone: p.string(),
+    website: p.string(),
+    refundsEnabled: p.boolean(),
+    createdAt: p.datetime(3),
+  },
+});
+export type Merchant = InferEntity<typeof MerchantEntity>;
+
+/** Writes the row at once, so that rows that refer to it may follow. */
+export async function insertMerchant(em: SqlEntityManager, merchant: Merchant): Promise<void> {
+  await em.insert(MerchantEntity, merchant);
+}
+
+export function findMerchant(em: SqlEntityManager, id: string): Promise<Merchant | null> {
+  return em.findOne(MerchantEntity, { id });
+}
+
+/** The merchant, locked until the transaction ends; what is assigned to it is written at the commit. */
+export function lockMerchant(em: SqlEntityManager, id: string): Promise<Merchant | null> {
+  return em.findOne(MerchantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}

@@ -1,0 +1,81 @@
+// One HTTP call to a processor with a total time limit, told apart as: answered, never sent, or unknown.
+import { Pool } from "undici";
+
+export type HttpAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly body: unknown }
+  /** The connection was never made, so nothing was sent. */
+  | { readonly kind: "unsent"; readonly cause: unknown }
+  /** Sent, perhaps only in part; no complete answer came. */
+  | { readonly kind: "silent"; readonly cause: unknown };
+
+const connectTimeoutMs = 2_000;
+const connectionsMax = 64;
+const answerMaxBytes = 2 << 20;
+
+export class ProcessorHttp {
+  readonly #pool: Pool;
+  readonly #totalTimeoutMs: number;
+
+  /** @param origin `https://host[:port]`. @param totalTimeoutMs from the first byte sent to the last byte received. */
+  constructor(origin: string, totalTimeoutMs: number) {
+    this.#totalTimeoutMs = totalTimeoutMs;
+    this.#pool = new Pool(origin, {
+      connections: connectionsMax,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: connectTimeoutMs },
+      maxResponseSize: answerMaxBytes,
+    });
+  }
+
+  async call(options: {
+    method: "GET" | "POST";
+    path: string;
+    headers: Readonly<Record<string, string>>;
+    json?: unknown;
+  }): Promise<HttpAnswer> {
+    const body = options.json === undefined ? null : JSON.stringify(options.json);
+    try {
+      const answer = await this.#pool.request({
+        method: options.method,
+        path: options.path,
+        headers: {
+          ...options.headers,
+          accept: "application/json",
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
+        body,
+        signal: AbortSignal.timeout(this.#totalTimeoutMs),
+      });
+      const text = await answer.body.text();
+      return { kind: "answered", status: answer.statusCode, body: parsed(text) };
+    } catch (error) {
+      return { kind: neverSent(error) ? "unsent" : "silent", cause: error };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const neverSentCodes = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+function neverSent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && neverSentCodes.has(error.code);
+}

@@ -1,0 +1,184 @@
+// Connector to the card-processor simulator: its HTTP API, its intents as facts, its signed webhooks.
+import { createHmac, randomUUID } from "node:crypto";
+import { Failure } from "#platform/failure.ts";
+import { sameSecret } from "#platform/secret.ts";
+import type {
+  Account,
+  Answer,
+  Connector,
+  CreatedIntent,
+  IntentReport,
+  Mount,
+  ProcessorEvent,
+  RefundReport,
+} from "./connector.ts";
+import { type HttpAnswer, ProcessorHttp } from "./http.ts";
+import {
+  readIntent,
+  readRefund,
+  SimulatorEvent,
+  SimulatorIntent,
+  SimulatorList,
+  SimulatorRefund,
+} from "./simulator-objects.ts";
+
+// Processors sign with the time of sending; older ones are replays (Stripe's tolerance).
+const signatureToleranceSeconds = 300;
+
+/**
+ * @param origin the processor's API and form origin, as seen by us and by the buyer's browser.
+ * @param timeoutMs for one call as a whole.
+ */
+export function simulatorConnector(origin: string, timeoutMs: number): Connector & { close(): Promise<void> } {
+  const http = new ProcessorHttp(origin, timeoutMs);
+  const get = (account: Account, path: string) => http.call({ method: "GET", path, headers: auth(account) });
+  const post = (account: Account, path: string, json: unknown, key: string) =>
+    http.call({ method: "POST", path, headers: { ...auth(account), "idempotency-key": key }, json });
+  const created =
+    (surface: string) =>
+    (body: unknown): CreatedIntent => {
+      const intent = SimulatorIntent.parse(body);
+      return { report: readIntent(intent), mount: mountOf(origin, surface, intent.id, intent.client_secret) };
+    };
+  return {
+    name: "simulator",
+    createIntent: async (account, order, key) => {
+      const json = {
+        amount: Number(order.amount),
+        currency: order.currency,
+        reference: order.reference,
+        description: order.description,
+        ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+      };
+      return written(await post(account, "/api/intents", json, key), created(order.surface));
+    },
+    findIntent: async (account, reference, surface) =>
+      found(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
+    retrieveIntent: async (account, ref) =>
+      read(await get(account, `/api/intents/${encodeURIComponent(ref)}`), (body) =>
+        readIntent(SimulatorIntent.parse(body)),
+      ),
+    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for ever:
+    // a stored fault, or a "no" given while the intent was still being paid.
+    cancelIntent: async (account, ref) =>
+      written(await post(account, `/api/intents/${encodeURIComponent(ref)}/cancel`, {}, randomUUID()), (body) =>
+        readIntent(SimulatorIntent.parse(body)),
+      ),
+    createRefund: async (account, order, key) => {
+      const json = {
+        intent: order.intentRef,
+        amount: Number(order.amount),
+        reason: order.reason,
+        reference: order.reference,
+      };
+      return settled(
+        written(await post(account, "/api/refunds", json, key), (b) => readRefund(SimulatorRefund.parse(b))),
+      );
+    },
+    findRefund: async (account, reference) =>
+      found(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), (b) =>
+        readRefund(SimulatorRefund.parse(b)),
+      ),
+    readEvent,
+    close: () => http.close(),
+  };
+}
+
+function auth(account: Account): Record<string, string> {
+  return {
+    authorization: `Bearer ${account.credentials.secret_key ?? ""}`,
+    "processor-account": account.externalAccountId,
+  };
+}
+
+function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
+  const page = `${origin}/form/${ref}#${clientSecret}`;
+  return {
+    kind: surface === "redirect" ? "redirect" : "frame",
+    publishableKey: "",
+    clientSecret,
+    scriptUrl: "",
+    frameUrl: surface === "redirect" ? "" : page,
+    redirectUrl: surface === "redirect" ? page : "",
+  };
+}
+
+/** The answer to a call that changes something. */
+function written<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
+  if (answer.kind === "unsent") return { kind: "absent", cause: answer.cause };
+  if (answer.kind === "silent") return { kind: "unknown", answered: false, cause: answer.cause };
+  const { status } = answer;
+  if (status < 300) return understood(answer.body, value);
+  const cause = new Error(`the processor answered ${status} ${errorCode(answer.body)}`);
+  // The same key is being worked on: what came of it is not known yet.
+  if (status === 409 || status === 408) return { kind: "unknown", answered: false, cause };
+  if (status >= 500) return { kind: "unknown", answered: true, cause };
+  // Refused before any work: rate limit or our own credentials.
+  if (status === 429 || status === 401 || status === 403) return { kind: "absent", cause };
+  return { kind: "declined", code: declineCodes[errorCode(answer.body)] ?? "refused", message: cause.message };
+}
+
+/** The answer to a question about one object. */
+function read<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
+  if (answer.kind !== "answered") return { kind: "unknown", answered: false, cause: answer.cause };
+  if (answer.status === 200) return understood(answer.body, value);
+  const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
+  return answer.status === 404 ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+}
+
+/** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
+function found<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
+  const list = read(answer, (body) => SimulatorList.parse(body).data);
+  if (list.kind !== "succeeded")
+    return list.kind === "absent" ? { ...list, kind: "unknown", answered: false } : (list as Answer<T>);
+  const [first] = list.value;
+  return first === undefined
+    ? { kind: "absent", cause: new Error("the processor has nothing under this reference") }
+    : understood(first, value);
+}
+
+/** A 2xx that cannot be read proves nothing. */
+function understood<T>(body: unknown, value: (body: unknown) => T): Answer<T> {
+  try {
+    return { kind: "succeeded", value: value(body) };
+  } catch (cause) {
+    return { kind: "unknown", answered: true, cause };
+  }
+}
+
+function settled(answer: Answer<RefundReport>): Answer<RefundReport> {
+  return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;
+}
+
+const declineCodes: Readonly<Record<string, "not_refundable" | "amount_too_large" | "not_cancelable">> = {
+  charge_already_refunded: "not_refundable",
+  charge_disputed: "not_refundable",
+  intent_not_refundable: "not_refundable",
+  amount_too_large: "amount_too_large",
+  intent_not_cancelable: "not_cancelable",
+};
+
+function errorCode(body: unknown): string {
+  if (typeof body !== "object" || body === null || !("error" in body)) return "";
+  const { error } = body;
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}
+
+function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent {
+  verifySignature(account.credentials.webhook_secret ?? "", body, headers["processor-signature"] ?? "");
+  try {
+    const event = SimulatorEvent.parse(JSON.parse(Buffer.from(body).toString("utf8")));
+    if (event.account !== account.externalAccountId) throw new Error("another account's event");
+    const report: IntentReport = readIntent(event.data.intent);
+    return { id: event.id, type: event.type, report };
+  } catch (cause) {
+    throw new Failure("INVALID_BODY", { cause });
+  }
+}
+
+function verifySignature(secret: string, body: Uint8Array, header: string): void {
+  const [, t = "", v1 = ""] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  const wanted = createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
+  const age = Math.abs(Date.now() / 1_000 - Number(t));
+  if (secret === "" || !sameSecret(wanted, v1) || age > signatureToleranceSeconds) throw new Failure("UNAUTHORIZED");
+}

@@ -1,0 +1,86 @@
+// What every flow that talks to a processor needs: the merchant's account with its credentials, and what an answer that brings
+// no facts means for the caller.
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { Failure } from "#platform/failure.ts";
+import {
+  type ConnectorAccount,
+  type ConnectorService,
+  type GetConnectorAccountRequest,
+  GetConnectorAccountRequestSchema,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import type { Account, Answer } from "../connectors/connector.ts";
+
+type Merchants = Client<typeof ConnectorService>;
+
+// The merchant service announces changes and `forget` drops them at once; this bounds what a lost announcement can cost.
+const cacheMs = 2_000;
+const cacheMax = 10_000;
+
+/** Connector accounts from the merchant service, cached for two seconds at most. */
+export class Accounts {
+  readonly #merchants: Merchants;
+  readonly #cached = new Map<string, { account: Account; until: number }>();
+
+  constructor(merchants: Merchants) {
+    this.#merchants = merchants;
+  }
+
+  /** The account that a new session uses. @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND. */
+  async active(merchantId: string, environment: Account["environment"]): Promise<Account> {
+    const { account } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
+    return accountOf(account);
+  }
+
+  /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */
+  async byId(connectorId: string): Promise<Account> {
+    return this.#through(connectorId, { by: { case: "connectorId", value: connectorId } });
+  }
+
+  /** One account by the processor's words. @throws Failure NOT_FOUND. */
+  async byExternalId(connector: string, externalAccountId: string): Promise<Account> {
+    const value = { connector, externalAccountId };
+    return this.#through(`${connector}/${externalAccountId}`, { by: { case: "external", value } });
+  }
+
+  /** Drops what is cached: something of a merchant has changed, or may have. */
+  forget(): void {
+    this.#cached.clear();
+  }
+
+  async #through(
+    key: string,
+    request: Parameters<typeof create<typeof GetConnectorAccountRequestSchema>>[1],
+  ): Promise<Account> {
+    const known = this.#cached.get(key);
+    if (known && known.until > performance.now()) return known.account;
+    const asked: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
+    const account = accountOf((await this.#merchants.getConnectorAccount(asked)).account);
+    if (this.#cached.size >= cacheMax) this.#cached.clear();
+    this.#cached.set(key, { account, until: performance.now() + cacheMs });
+    return account;
+  }
+}
+
+function accountOf(account: ConnectorAccount | undefined): Account {
+  const connector = account?.connector;
+  if (!account || !connector) throw new Error("the merchant service answered no connector account");
+  return {
+    id: connector.id,
+    merchantId: connector.merchantId,
+    environment: connector.environment,
+    connector: connector.connector,
+    externalAccountId: connector.externalAccountId,
+    surface: connector.surface,
+    credentials: account.credentials,
+    refundsEnabled: account.refundsEnabled,
+  };
+}
+
+/** The value of an answer that brings one, or CONNECTOR_ERROR with the cause kept for the logs. */
+export function provenValue<T>(answer: Answer<T>): T {
+  if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
+  throw new Failure("CONNECTOR_ERROR", {
+    cause: answer.kind === "declined" ? new Error(answer.message) : answer.cause,
+  });
+}

@@ -1,0 +1,119 @@
+// Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call, each
+// safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor · 4 record.
+// The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled.
+
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { crashPoint } from "#platform/crash-point.ts";
+import type { Database } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import type { Vault } from "#platform/secret.ts";
+import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import type { Account, CreatedIntent } from "../connectors/connector.ts";
+import type { Connectors } from "../connectors/registry.ts";
+import { findOperation, firstTry, type Operation } from "../store/operations.ts";
+import { findPayment, insertPayment, type NewPayment, recordIntent, type StoredPayment } from "../store/payments.ts";
+import type { Accounts } from "./ask-processor.ts";
+import { makeIntent } from "./make-at-processor.ts";
+
+export interface CreateIntentDeps {
+  readonly db: Database;
+  readonly vault: Vault;
+  readonly accounts: Accounts;
+  /** The reconcile job leaves a call alone this long, that may still be under way; seconds. */
+  readonly patienceSeconds: number;
+  readonly connectors: Connectors;
+}
+
+export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
+  readonly returnUrl: string;
+};
+
+export interface IntentAnswer {
+  readonly connector: string;
+  readonly surface: string;
+  readonly render: Render;
+}
+
+// A buyer needs a moment; a payment is first asked about after it. In units of the patience: 2 min.
+const firstCheckPatience = 4;
+
+/** @throws Failure NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR. */
+export async function createIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+  const account = await deps.accounts.active(request.merchantId, request.environment);
+  crashPoint("create-intent.1-account-chosen");
+  const operation = firstTry(newId("operation"), "create_intent", request.id);
+  const { connector, id: connectorAccountId, surface } = account;
+  const payment: NewPayment = { ...request, connector, connectorAccountId, surface };
+  const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: firstCheckPatience * deps.patienceSeconds };
+  const fresh = await insertPayment(deps.db, payment, operation.id, timing);
+  crashPoint("create-intent.2-rows-written");
+  return fresh ? await make(deps, account, request, surface, operation) : await goOn(deps, request);
+}
+
+/** An earlier run with this id has begun: its account, its operation, and its answer if it got that far. */
+async function goOn(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+  const payment = await findPayment(deps.db, request.id);
+  const operation = await findOperation(deps.db, "create_intent", request.id);
+  if (!payment || !operation) throw new Error("a payment without its operation");
+  assertSameRequest(payment, request);
+  if (payment.render) {
+    const render = fromBinary(RenderSchema, deps.vault.decrypt(payment.render, context(payment.id)));
+    return { connector: payment.connector, surface: payment.surface, render };
+  }
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  return await make(deps, account, request, payment.surface, operation);
+}
+
+/** Phases 3 and 4. */
+async function make(
+  deps: CreateIntentDeps,
+  account: Account,
+  request: IntentRequest,
+  surface: string,
+  operation: Operation,
+): Promise<IntentAnswer> {
+  const { id: reference, amount, currency, description, returnUrl } = request;
+  const order = { reference, amount, currency, description, returnUrl, surface };
+  const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
+  if (made.kind !== "succeeded" && made.kind !== "pending") {
+    throw new Failure("CONNECTOR_ERROR", { cause: made.kind === "declined" ? new Error(made.message) : made.cause });
+  }
+  crashPoint("create-intent.3-made");
+  const render = renderOf(account, made.value);
+  await recordMade(deps, request.id, made.value, render);
+  crashPoint("create-intent.4-recorded");
+  return { connector: account.connector, surface, render };
+}
+
+/** Phase 4, also used by the reconcile job when it finds an intent whose creation was never recorded. */
+export async function recordMade(
+  deps: Pick<CreateIntentDeps, "db" | "vault">,
+  paymentId: string,
+  made: CreatedIntent,
+  render: Render,
+): Promise<void> {
+  const sealed = deps.vault.encrypt(toBinary(RenderSchema, render), context(paymentId));
+  await recordIntent(deps.db, paymentId, made.report.ref, sealed);
+}
+
+/** What the browser gets. */
+export function renderOf(account: Account, { mount }: CreatedIntent): Render {
+  const { connector, environment } = account;
+  return create(RenderSchema, { ...mount, connector, environment });
+}
+
+/** The id is the caller's; the same id with another content is a defect there, and never another intent. */
+function assertSameRequest(payment: StoredPayment, request: IntentRequest): void {
+  const same =
+    payment.merchantId === request.merchantId &&
+    payment.environment === request.environment &&
+    payment.sessionId === request.sessionId &&
+    payment.state.amount === request.amount &&
+    payment.currency === request.currency;
+  if (!same) throw new Failure("INTERNAL_ERROR", { cause: new Error("this payment id belongs to another request") });
+}
+
+function context(paymentId: string): string {
+  return `payment:${paymentId}`;
+}

@@ -1,0 +1,133 @@
+// Brings a reserved refund forward: asks the processor for it and settles by the answer. Used by the request that reserved it and
+// by the reconcile job. Phases: 1 make it at the processor, once · 2 settle in one transaction.
+import { crashPoint } from "#platform/crash-point.ts";
+import type { Database, Tx } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import type { Answer, RefundOrder, RefundReport } from "../connectors/connector.ts";
+import type { Connectors } from "../connectors/registry.ts";
+import { findOperation, lockUntouched, type Operation } from "../store/operations.ts";
+import { findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
+import { findRefund, type StoredRefund } from "../store/refunds.ts";
+import type { Accounts } from "./ask-processor.ts";
+import { makeRefund } from "./make-at-processor.ts";
+import { settleRefund } from "./settle-payment.ts";
+
+export interface DriveDeps {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  /** When the reconcile job next asks about a payment that is not settled; seconds. */
+  readonly patienceSeconds: number;
+  readonly accounts: Accounts;
+  readonly connectors: Connectors;
+}
+
+// Why a refund failed that never came to be at the processor; a retry of the same request may take it up again.
+const neverSentCode = "not_sent";
+
+/** True for a refund that surely was not made. */
+export function neverSent(refund: StoredRefund): boolean {
+  return refund.status === "failed" && refund.failureCode === neverSentCode;
+}
+
+/**
+ * @param fresh the operation as its creator holds it; undefined: it may have been tried before.
+ * @param record runs in the settling transaction with the payment and the refund as they are then; its value is answered.
+ * @throws Failure CONNECTOR_ERROR, NOT_REFUNDABLE or AMOUNT_TOO_LARGE when the processor refused: the amount is given back.
+ */
+export async function driveRefund<T>(
+  deps: DriveDeps,
+  refundId: string,
+  fresh: Operation | undefined,
+  record: (tx: Tx, payment: StoredPayment, refund: StoredRefund) => Promise<T>,
+): Promise<T> {
+  const refund = await findRefund(deps.db, refundId);
+  if (!refund) throw new Failure("NOT_FOUND");
+  const payment = await findPayment(deps.db, refund.paymentId);
+  const operation = fresh ?? (await findOperation(deps.db, "create_refund", refundId));
+  if (!payment || !operation) throw new Error("a refund without its payment or operation");
+  if (refund.acknowledged) return await finishAcknowledged(deps, refund, record);
+  const answer = await ask(deps, payment, refund, operation);
+  crashPoint("refund-payment.3-made");
+  if (answer.kind === "unknown") {
+    return await deps.db.transaction((tx) => record(tx, payment, refund));
+  }
+  const report = reportOf(refund, answer);
+  const result = await deps.db.transaction(async (tx) => {
+    if (answer.kind === "absent" && !(await isUntouched(tx, payment.id, operation))) {
+      // Somebody else has tried meanwhile, so that nothing came of our own try proves nothing.
+      return { value: await record(tx, payment, refund) };
+    }
+    const settled = await settleRefund(tx, deps, payment.id, report);
+    const stored = await findRefund(tx, refundId);
+    if (!stored) throw new Error("the refund is gone");
+    return stored.status === "failed" ? undefined : { value: await record(tx, settled.payment, stored) };
+  });
+  crashPoint("refund-payment.4-settled");
+  deps.outbox.poke();
+  if (result) return result.value;
+  throw refusal(answer);
+}
+
+/** True when nobody but us has tried the operation. The payment is locked first, as by everybody who settles. */
+async function isUntouched(tx: Tx, paymentId: string, operation: Operation): Promise<boolean> {
+  await lockPayment(tx, paymentId);
+  return await lockUntouched(tx, operation.id);
+}
+
+async function ask(
+  deps: DriveDeps,
+  payment: StoredPayment,
+  refund: StoredRefund,
+  operation: Operation,
+): Promise<Answer<RefundReport>> {
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const order: RefundOrder = {
+    intentRef: payment.connectorRef,
+    reference: refund.id,
+    amount: refund.amount,
+    reason: refund.reason,
+  };
+  return await makeRefund(deps.db, deps.connectors.get(payment.connector), account, order, operation);
+}
+
+/** The processor's webhook came first: only the answer is left to record. */
+async function finishAcknowledged<T>(
+  deps: DriveDeps,
+  refund: StoredRefund,
+  record: (tx: Tx, payment: StoredPayment, refund: StoredRefund) => Promise<T>,
+): Promise<T> {
+  if (refund.status === "failed") throw new Failure("CONNECTOR_ERROR", { cause: new Error(refund.failureMessage) });
+  return await deps.db.transaction(async (tx) => {
+    const payment = await findPayment(tx, refund.paymentId);
+    if (!payment) throw new Error("a refund without its payment");
+    return await record(tx, payment, refund);
+  });
+}
+
+/** A refusal, and what surely did not happen, end the refund: its amount is given back. */
+function reportOf(refund: StoredRefund, answer: Exclude<Answer<RefundReport>, { kind: "unknown" }>): RefundReport {
+  if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
+  const [code, message] =
+    answer.kind === "declined" ? [answer.code, answer.message] : [neverSentCode, "the processor could not be reached"];
+  return {
+    ref: "",
+    reference: refund.id,
+    amount: refund.amount,
+    status: "failed",
+    reason: refund.reason,
+    failureCode: code,
+    failureMessage: message,
+    createdAt: refund.createdAt,
+  };
+}
+
+function refusal(answer: Answer<RefundReport>): Failure {
+  if (answer.kind === "declined") {
+    const cause = new Error(answer.message);
+    if (answer.code === "not_refundable") return new Failure("NOT_REFUNDABLE", { cause });
+    if (answer.code === "amount_too_large") return new Failure("AMOUNT_TOO_LARGE", { cause });
+    return new Failure("CONNECTOR_ERROR", { cause });
+  }
+  return new Failure("CONNECTOR_ERROR", { cause: answer.kind === "absent" ? answer.cause : undefined });
+}

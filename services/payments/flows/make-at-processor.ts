@@ -1,0 +1,70 @@
+// Makes one object at a processor exactly once, however often it is tried. Every try sends under the same key, so the processor
+// does the work once; since processors forget keys (after a day as a rule), every try but the first asks by our reference before
+// it sends. Only a key under which a fault was stored is replaced, and only after the processor proved that it has nothing.
+import { crashPoint } from "#platform/crash-point.ts";
+import type { Database } from "#platform/database.ts";
+import type {
+  Account,
+  Answer,
+  Connector,
+  CreatedIntent,
+  IntentOrder,
+  RefundOrder,
+  RefundReport,
+} from "../connectors/connector.ts";
+import { type Operation, processorKey, recordDoubt, rotateKey } from "../store/operations.ts";
+
+/** The intent of an operation. */
+export async function makeIntent(
+  db: Database,
+  connector: Connector,
+  account: Account,
+  order: IntentOrder,
+  operation: Operation,
+): Promise<Answer<CreatedIntent>> {
+  return await makeOnce(db, operation, {
+    find: () => connector.findIntent(account, order.reference, order.surface),
+    send: (key) => connector.createIntent(account, order, key),
+  });
+}
+
+/** The refund of an operation. */
+export async function makeRefund(
+  db: Database,
+  connector: Connector,
+  account: Account,
+  order: RefundOrder,
+  operation: Operation,
+): Promise<Answer<RefundReport>> {
+  return await makeOnce(db, operation, {
+    find: () => connector.findRefund(account, order.reference),
+    send: (key) => connector.createRefund(account, order, key),
+  });
+}
+
+interface Calls<T> {
+  readonly find: () => Promise<Answer<T>>;
+  readonly send: (key: string) => Promise<Answer<T>>;
+}
+
+async function makeOnce<T>(db: Database, operation: Operation, calls: Calls<T>): Promise<Answer<T>> {
+  let current = operation;
+  if (current.tried) {
+    const found = await calls.find();
+    if (found.kind !== "absent") return found;
+    if (current.keySpent) current = await rotateKey(db, current);
+  }
+  const sent = await calls.send(processorKey(current));
+  if (sent.kind === "absent") {
+    // Only this try was not sent. Whether an earlier one was is not known, unless there was none.
+    return current.tried ? { kind: "unknown", answered: false, cause: sent.cause } : sent;
+  }
+  if (sent.kind !== "unknown") return sent;
+  await recordDoubt(db, current.id, sent.answered, String(sent.cause));
+  crashPoint("make-at-processor.1-in-doubt");
+  const found = await calls.find();
+  if (found.kind === "succeeded" || found.kind === "pending") return found;
+  // It answered this key with a fault and has nothing: nothing happened under the only key ever used.
+  if (found.kind === "absent" && sent.answered && !current.tried) return found;
+  return sent;
+}

@@ -1,0 +1,84 @@
+// Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose buyer never
+// came back, intents that nobody will pay any more. Only the processor's own word moves money.
+import { crashPoint } from "#platform/crash-point.ts";
+import type { JobContext } from "#platform/job.ts";
+import { moneyAlerts } from "#platform/metrics.ts";
+import { cancelIntent } from "../flows/cancel-intent.ts";
+import type { CreateIntentDeps } from "../flows/create-intent.ts";
+import { recordMade, renderOf } from "../flows/create-intent.ts";
+import { driveRefund } from "../flows/drive-refund.ts";
+import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
+import { claimOperations, closeOperation, type Operation } from "../store/operations.ts";
+import { claimChecks, findPayment } from "../store/payments.ts";
+
+export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
+
+// After the first look at 30 s (the patience): 2 m, 10 m, 1 h, 6 h, then daily for a week; then an operator looks. In units of the
+// patience, so that tests can shrink them all.
+const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
+const checkPauses = [4, 20, 120, 720, 2_880];
+// The checkout service expires its sessions itself; this catches intents that have no session to expire them.
+const orphanPatienceMs = 3_600_000;
+const batchMax = 20;
+
+/** Operations whose outcome is not known. @returns true when there may be more. */
+export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
+  const operations = await claimOperations(deps.db, inSeconds(deps, operationPauses), batchMax);
+  if (operations.length > 0) crashPoint("reconcile.1-claimed");
+  await Promise.all(operations.map((operation) => attempt(deps, operation.id, () => drive(deps, operation))));
+  return operations.length === batchMax;
+}
+
+/** Payments that are not settled. @returns true when there may be more. */
+export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
+  const ids = await claimChecks(deps.db, inSeconds(deps, checkPauses), batchMax);
+  await Promise.all(ids.map((id) => attempt(deps, id, () => check(deps, id))));
+  return ids.length === batchMax;
+}
+
+export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
+  return [
+    { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps) },
+    { name: "check-payments", everyMs: 5_000, runOnce: () => checkPayments(deps) },
+  ];
+}
+
+async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
+  if (operation.state === "parked") {
+    moneyAlerts.inc({ kind: "operation_parked" });
+    deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "the processor never told the outcome");
+    return;
+  }
+  if (operation.kind === "create_refund") {
+    await driveRefund(deps, operation.refundId, undefined, async () => {});
+    return;
+  }
+  const payment = await findPayment(deps.db, operation.paymentId);
+  if (!payment) return;
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
+  if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
+  // Nobody waits for it any more; a retry of the request creates it, and the payment's own check cancels it after its time.
+  if (found.kind === "absent") await closeOperation(deps.db, "create_intent", payment.id);
+}
+
+async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {
+  const payment = await findPayment(deps.db, paymentId);
+  if (!payment) return;
+  const orphan = payment.expiresAt.getTime() + orphanPatienceMs < Date.now();
+  if (orphan && payment.state.outcome !== "succeeded") await cancelIntent(deps, paymentId);
+  else await verifyIntent(deps, paymentId, "reconcile");
+}
+
+function inSeconds(deps: ReconcileDeps, pauses: readonly number[]): number[] {
+  return pauses.map((pause) => pause * deps.patienceSeconds);
+}
+
+/** One that fails must not keep the others from being asked about; it comes again by its schedule. */
+async function attempt(deps: ReconcileDeps, id: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    deps.log.warn({ err: error, id }, "still in doubt");
+  }
+}

@@ -1,0 +1,88 @@
+// The door of the payments service: every method of payments.v1.PaymentsService, in its order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Failure } from "#platform/failure.ts";
+import type { IdempotencyScope } from "#platform/idempotency.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  CancelIntentResponseSchema,
+  CreateIntentResponseSchema,
+  GetBalancesResponseSchema,
+  GetPaymentResponseSchema,
+  type Idempotency,
+  ListPaymentsResponseSchema,
+  ListRefundsResponseSchema,
+  type PaymentsService,
+  ReceiveProcessorEventResponseSchema,
+  VerifyIntentResponseSchema,
+} from "#proto/payments/v1/payments_pb.ts";
+import { cancelIntent } from "./flows/cancel-intent.ts";
+import { type CreateIntentDeps, createIntent } from "./flows/create-intent.ts";
+import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
+import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
+import { type VerifyDeps, verifyIntent } from "./flows/verify-intent.ts";
+import { balances } from "./store/journal.ts";
+import { listPayments } from "./store/payment-lists.ts";
+import { findRecord } from "./store/payment-records.ts";
+import { listRefundRecords, listRefundsOfPayment } from "./store/refund-lists.ts";
+import { itemMessage, recordMessage, refundMessage, stateMessage } from "./wire.ts";
+
+export type PaymentsDeps = CreateIntentDeps & VerifyDeps & RefundDeps;
+
+export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsService> {
+  const { db } = deps;
+  return {
+    createIntent: async (request) => {
+      const made = await createIntent(deps, {
+        ...request,
+        id: request.paymentId,
+        expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : new Date(),
+      });
+      return create(CreateIntentResponseSchema, made);
+    },
+    verifyIntent: async ({ paymentId }) =>
+      create(VerifyIntentResponseSchema, { payment: stateMessage(await verifyIntent(deps, paymentId, "confirm")) }),
+    cancelIntent: async ({ paymentId }) =>
+      create(CancelIntentResponseSchema, { payment: stateMessage(await cancelIntent(deps, paymentId)) }),
+    getPayment: async (request) => {
+      const record = await findRecord(db, request, request.paymentId);
+      if (!record) throw new Failure("NOT_FOUND");
+      return create(GetPaymentResponseSchema, { payment: recordMessage(record) });
+    },
+    listPayments: async (request) => {
+      const filters = {
+        status: request.status,
+        from: request.from && timestampDate(request.from),
+        to: request.to && timestampDate(request.to),
+        q: request.q,
+        minAmount: request.minAmount,
+        maxAmount: request.maxAmount,
+      };
+      const { items, total } = await listPayments(db, request, filters, request);
+      return create(ListPaymentsResponseSchema, { payments: items.map(itemMessage), total });
+    },
+    refundPayment: (request) =>
+      refundPayment(deps, { ...request, amount: request.amount, idempotency: scopeOf(request, request.idempotency) }),
+    listRefunds: async (request) => {
+      const { paymentId } = request;
+      if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const { refunds, total } = paymentId
+        ? await listRefundsOfPayment(db, request, paymentId, request)
+        : await listRefundRecords(db, request, request);
+      return create(ListRefundsResponseSchema, { refunds: refunds.map(refundMessage), total });
+    },
+    receiveProcessorEvent: async (request) =>
+      create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
+    getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await balances(db, request) }),
+  };
+}
+
+function scopeOf(
+  owner: { merchantId: string; environment: Environment },
+  idempotency: Idempotency | undefined,
+): IdempotencyScope | undefined {
+  if (!idempotency) return undefined;
+  const { merchantId, environment } = owner;
+  return { merchantId, environment, key: idempotency.key, fingerprint: idempotency.fingerprint };
+}

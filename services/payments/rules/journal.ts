@@ -1,0 +1,41 @@
+// Double entry: every movement of money debits one account and credits another by the same amount, so that the books of a
+// merchant, environment and currency sum to zero by their very shape.
+
+/** Accounts per merchant, environment and currency. */
+export type Account = "processor_clearing" | "merchant_balance" | "fees_revenue" | "refunds_pending" | "disputes_held";
+
+export type MovementKind =
+  | "captured"
+  | "fee_charged"
+  | "refund_reserved"
+  | "refund_released"
+  | "refund_paid"
+  | "refund_returned"
+  | "dispute_held"
+  | "dispute_released"
+  | "dispute_lost"
+  | "dispute_recovered";
+
+export interface Movement {
+  readonly kind: MovementKind;
+  /** What moved it: an attempt, a refund, a dispute. One movement per kind and cause and occurrence. */
+  readonly cause: string;
+  /** Minor units, above zero. */
+  readonly amount: bigint;
+}
+
+/** What each movement debits and credits. */
+export const postings: { readonly [K in MovementKind]: { readonly debit: Account; readonly credit: Account } } = {
+  captured: { debit: "processor_clearing", credit: "merchant_balance" },
+  fee_charged: { debit: "merchant_balance", credit: "fees_revenue" },
+  refund_reserved: { debit: "merchant_balance", credit: "refunds_pending" },
+  refund_released: { debit: "refunds_pending", credit: "merchant_balance" },
+  refund_paid: { debit: "refunds_pending", credit: "processor_clearing" },
+  // A refund that fails after it had succeeded: the money is back at the processor and the merchant's again.
+  refund_returned: { debit: "processor_clearing", credit: "merchant_balance" },
+  dispute_held: { debit: "merchant_balance", credit: "disputes_held" },
+  dispute_released: { debit: "disputes_held", credit: "merchant_balance" },
+  dispute_lost: { debit: "disputes_held", credit: "processor_clearing" },
+  // A lost dispute that is decided again in the merchant's favour.
+  dispute_recovered: { debit: "processor_clearing", credit: "merchant_balance" },
+};

@@ -1,0 +1,205 @@
+// Every outcome × every fact: where the payment goes, what is announced, what is refused.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import {
+  type Attempt,
+  applyFact,
+  type IntentFact,
+  netAmount,
+  type Outcome,
+  type PaymentState,
+  statusOf,
+} from "./payment.ts";
+
+const test = suite("payment machine");
+const fees = { basisPoints: 290n, fixed: 30n };
+const noon = new Date("2026-01-01T12:00:00Z");
+const later = new Date("2026-01-01T12:05:00Z");
+
+function attempt(ref: string, startedAt = noon): Attempt {
+  return { ref, startedAt, card: undefined, verification: undefined };
+}
+
+function state(change: Partial<PaymentState> = {}): PaymentState {
+  return {
+    amount: 1_000n,
+    outcome: "pending",
+    capturedAmount: 0n,
+    refundedAmount: 0n,
+    feeAmount: 0n,
+    disputeHold: "none",
+    disputedAmount: 0n,
+    lastAttemptRef: "",
+    lastAttemptAt: undefined,
+    failedAttempts: 0,
+    finishedAttempts: new Set(),
+    announcedByConfirm: false,
+    announcedByProcessor: false,
+    visible: false,
+    card: undefined,
+    verification: undefined,
+    authorizationCode: "",
+    receiptUrl: "",
+    authorizedAt: undefined,
+    capturedAt: undefined,
+    failedAt: undefined,
+    ...change,
+  };
+}
+
+const facts = {
+  action: (a: Attempt): IntentFact => ({ kind: "action_required", attempt: a }),
+  processing: (a: Attempt): IntentFact => ({ kind: "processing_started", attempt: a }),
+  failed: (a: Attempt): IntentFact => ({
+    kind: "attempt_failed",
+    attempt: a,
+    code: "card_declined",
+    message: "",
+    at: later,
+  }),
+  paid: (a: Attempt, capturedAmount = 1_000n): IntentFact => ({
+    kind: "attempt_succeeded",
+    attempt: a,
+    capturedAmount,
+    authorizedAt: later,
+    capturedAt: capturedAmount > 0n ? later : undefined,
+    authorizationCode: "A1",
+    receiptUrl: "https://receipt",
+  }),
+  canceled: (): IntentFact => ({ kind: "intent_canceled", at: later }),
+};
+
+/** A state as one attempt `at_1` leaves it. */
+const reached: { readonly [O in Outcome]: PaymentState } = {
+  pending: state(),
+  requires_action: apply(state(), facts.action(attempt("at_1"))).state,
+  processing: apply(state(), facts.processing(attempt("at_1"))).state,
+  failed: apply(state(), facts.failed(attempt("at_1"))).state,
+  succeeded: apply(state(), facts.paid(attempt("at_1"))).state,
+  canceled: apply(state(), facts.canceled()).state,
+};
+
+function apply(from: PaymentState, fact: IntentFact, path: "confirm" | "processor" | "reconcile" = "confirm") {
+  return applyFact(from, fact, path, fees);
+}
+
+test("every outcome goes where a fact about a new attempt leads, or stays for a reason", () => {
+  const fresh = attempt("at_2", later);
+  const expected: { readonly [O in Outcome]: readonly Outcome[] } = {
+    //         action            processing    failed       paid         canceled
+    pending: ["requires_action", "processing", "failed", "succeeded", "canceled"],
+    requires_action: ["requires_action", "processing", "failed", "succeeded", "canceled"],
+    processing: ["requires_action", "processing", "failed", "succeeded", "canceled"],
+    failed: ["requires_action", "processing", "failed", "succeeded", "canceled"],
+    succeeded: ["succeeded", "succeeded", "succeeded", "succeeded", "succeeded"],
+    canceled: ["canceled", "canceled", "canceled", "succeeded", "canceled"],
+  };
+  for (const [from, tos] of Object.entries(expected) as [Outcome, readonly Outcome[]][]) {
+    const about = [
+      facts.action(fresh),
+      facts.processing(fresh),
+      facts.failed(fresh),
+      facts.paid(fresh),
+      facts.canceled(),
+    ];
+    assert.deepEqual(
+      about.map((fact) => apply(reached[from], fact).state.outcome),
+      tos,
+      from,
+    );
+  }
+});
+
+test("a late fact about the same attempt never moves a payment backwards", () => {
+  const same = attempt("at_1");
+  assert.equal(apply(reached.processing, facts.action(same)).state, reached.processing);
+  for (const outcome of ["failed", "succeeded"] as const) {
+    for (const fact of [facts.action(same), facts.processing(same), facts.failed(same)]) {
+      const change = apply(reached[outcome], fact);
+      assert.equal(change.state.outcome, outcome);
+      assert.deepEqual(change.announce, []);
+      assert.notEqual(change.ignored, undefined);
+    }
+  }
+});
+
+test("an older attempt's failure is told and counted but does not hide a newer attempt", () => {
+  const second = apply(state(), facts.processing(attempt("at_2", later))).state;
+  const change = apply(second, facts.failed(attempt("at_1", noon)));
+  assert.equal(change.state.outcome, "processing");
+  assert.equal(change.state.failedAttempts, 1);
+  assert.deepEqual(change.announce, ["payment.failed"]);
+});
+
+test("a failed attempt is counted and announced once, however often it is reported", () => {
+  const again = apply(reached.failed, facts.failed(attempt("at_1")));
+  assert.equal(again.state.failedAttempts, 1);
+  assert.deepEqual(again.announce, []);
+  assert.deepEqual(again.ended, []);
+});
+
+test("payment.succeeded fires once from the confirm path and once from the processor, in either order", () => {
+  const paid = facts.paid(attempt("at_1"));
+  for (const [first, second] of [
+    ["confirm", "processor"],
+    ["processor", "confirm"],
+  ] as const) {
+    const one = apply(state(), paid, first);
+    const two = apply(one.state, paid, second);
+    assert.deepEqual([one.announce, two.announce], [["payment.succeeded"], ["payment.succeeded"]]);
+    assert.deepEqual(two.movements, [], "money moves once");
+    for (const path of ["confirm", "processor", "reconcile"] as const)
+      assert.deepEqual(apply(two.state, paid, path).announce, []);
+  }
+});
+
+test("our own question announces a payment only when nobody else has", () => {
+  const paid = facts.paid(attempt("at_1"));
+  assert.deepEqual(apply(state(), paid, "reconcile").announce, ["payment.succeeded"]);
+  assert.deepEqual(apply(apply(state(), paid, "processor").state, paid, "reconcile").announce, []);
+  const found = apply(state(), paid, "reconcile").state;
+  assert.deepEqual(apply(found, paid, "confirm").announce, [], "it stood in for the confirm");
+  assert.deepEqual(apply(found, paid, "processor").announce, ["payment.succeeded"]);
+});
+
+test("an authorization is a success without a capture, and its capture moves the money once", () => {
+  const authorized = apply(state(), facts.paid(attempt("at_1"), 0n));
+  assert.equal(statusOf(authorized.state), "succeeded");
+  assert.equal(authorized.state.capturedAt, undefined);
+  assert.deepEqual(authorized.movements, []);
+  const captured = apply(authorized.state, facts.paid(attempt("at_1")), "processor");
+  assert.deepEqual(
+    captured.movements.map((m) => [m.kind, m.amount]),
+    [
+      ["captured", 1_000n],
+      ["fee_charged", 59n],
+    ],
+  );
+  assert.equal(captured.state.capturedAt, later);
+});
+
+test("a capture above the amount is a defect, never booked", () => {
+  assert.throws(() => apply(state(), facts.paid(attempt("at_1"), 1_001n)), RangeError);
+});
+
+test("the status follows from outcome, refunds and disputes", () => {
+  const paid = { outcome: "succeeded", capturedAmount: 100n, refundedAmount: 0n, disputeHold: "none" } as const;
+  assert.equal(statusOf(paid), "succeeded");
+  assert.equal(statusOf({ ...paid, refundedAmount: 1n }), "partially_refunded");
+  assert.equal(statusOf({ ...paid, refundedAmount: 100n }), "refunded");
+  assert.equal(statusOf({ ...paid, disputeHold: "open", refundedAmount: 1n }), "disputed");
+  assert.equal(statusOf({ ...paid, disputeHold: "lost" }), "disputed");
+  for (const outcome of ["pending", "requires_action", "processing", "failed", "canceled"] as const) {
+    assert.equal(statusOf({ ...paid, outcome }), outcome);
+  }
+});
+
+test("net is what is left after refunds, fee and a lost dispute, and may be negative", () => {
+  const base = { amount: 1_000n, refundedAmount: 0n, feeAmount: 59n, disputeHold: "none", disputedAmount: 0n } as const;
+  assert.equal(netAmount(base), 941n);
+  assert.equal(netAmount({ ...base, refundedAmount: 1_000n }), -59n);
+  assert.equal(netAmount({ ...base, disputeHold: "open", disputedAmount: 1_000n }), 941n);
+  assert.equal(netAmount({ ...base, disputeHold: "lost", disputedAmount: 1_000n }), -59n);
+});
+
+test.run();

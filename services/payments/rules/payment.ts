@@ -1,0 +1,277 @@
+// The payment machine: facts from the processor go in, a new state, events to announce and money movements come out, or a
+// reason why the fact changes nothing. Pure. The public status is derived from what is known, never set (CONTRACT.md §5).
+
+import { type FeeSchedule, fee } from "./fee.ts";
+import type { Movement } from "./journal.ts";
+
+/** What the attempts on the intent came to, apart from refunds and disputes. */
+export type Outcome = "pending" | "requires_action" | "processing" | "succeeded" | "failed" | "canceled";
+/** Whether a dispute holds the money: an inquiry or a won dispute does not. */
+export type DisputeHold = "none" | "open" | "lost";
+export type PaymentStatus = Outcome | "partially_refunded" | "refunded" | "disputed";
+/** Who brought the fact: the buyer's confirm, the processor's signed webhook, or our own question. */
+export type Path = "confirm" | "processor" | "reconcile";
+
+export interface Card {
+  readonly brand: string;
+  readonly last4: string;
+  readonly funding: string;
+  readonly fingerprint: string;
+  readonly expMonth: number;
+  readonly expYear: number;
+}
+
+export interface Verification {
+  readonly avsLine1: string;
+  readonly avsZip: string;
+  readonly cvcCheck: string;
+  readonly threeDsResult: string;
+  readonly threeDsVersion: string;
+  readonly riskLevel: string;
+  readonly riskScore: number;
+}
+
+/** One try of the buyer to pay, as the processor names it. */
+export interface Attempt {
+  readonly ref: string;
+  readonly startedAt: Date;
+  readonly card: Card | undefined;
+  readonly verification: Verification | undefined;
+}
+
+/** What a processor can say about an intent; all in the past tense, all may come late, twice or out of order. */
+export type IntentFact =
+  | { readonly kind: "action_required"; readonly attempt: Attempt }
+  | { readonly kind: "processing_started"; readonly attempt: Attempt }
+  | {
+      readonly kind: "attempt_failed";
+      readonly attempt: Attempt;
+      readonly code: string;
+      readonly message: string;
+      readonly at: Date;
+    }
+  | {
+      readonly kind: "attempt_succeeded";
+      readonly attempt: Attempt;
+      /** Minor units; 0 while only authorized. */
+      readonly capturedAmount: bigint;
+      readonly authorizedAt: Date;
+      readonly capturedAt: Date | undefined;
+      readonly authorizationCode: string;
+      readonly receiptUrl: string;
+    }
+  | { readonly kind: "intent_canceled"; readonly at: Date };
+
+/** The part of a payment that facts move. */
+export interface PaymentState {
+  readonly amount: bigint;
+  readonly outcome: Outcome;
+  readonly capturedAmount: bigint;
+  /** Pending and succeeded refunds. */
+  readonly refundedAmount: bigint;
+  readonly feeAmount: bigint;
+  readonly disputeHold: DisputeHold;
+  /** Amount of the dispute that holds the money; 0 without one. */
+  readonly disputedAmount: bigint;
+  /** The latest attempt known, and how many were declined. */
+  readonly lastAttemptRef: string;
+  readonly lastAttemptAt: Date | undefined;
+  readonly failedAttempts: number;
+  /** Attempts that reached their end; a fact about one of them is a repeat. */
+  readonly finishedAttempts: ReadonlySet<string>;
+  readonly announcedByConfirm: boolean;
+  readonly announcedByProcessor: boolean;
+  /** From the first evidence of an attempt on, merchants see the payment. */
+  readonly visible: boolean;
+  readonly card: Card | undefined;
+  readonly verification: Verification | undefined;
+  readonly authorizationCode: string;
+  readonly receiptUrl: string;
+  readonly authorizedAt: Date | undefined;
+  readonly capturedAt: Date | undefined;
+  readonly failedAt: Date | undefined;
+}
+
+/** An attempt's end, to be recorded once. */
+export interface AttemptEnd {
+  readonly ref: string;
+  readonly outcome: "succeeded" | "failed";
+  readonly code: string;
+  readonly message: string;
+  readonly at: Date;
+}
+
+export interface Change {
+  readonly state: PaymentState;
+  /** Event types to announce, e.g. `payment.succeeded`. */
+  readonly announce: readonly string[];
+  readonly movements: readonly Movement[];
+  readonly ended: readonly AttemptEnd[];
+  /** Why the fact moved nothing; undefined when it did. */
+  readonly ignored: string | undefined;
+}
+
+/** Folds one fact into the state. */
+export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fees: FeeSchedule): Change {
+  switch (fact.kind) {
+    case "action_required":
+      return moveOpen(state, fact.attempt, "requires_action");
+    case "processing_started":
+      return moveOpen(state, fact.attempt, "processing");
+    case "attempt_failed":
+      return fail(state, fact);
+    case "attempt_succeeded":
+      return succeed(state, fact, path, fees);
+    case "intent_canceled":
+      return cancel(state);
+  }
+}
+
+/** The public status (CONTRACT.md §5). The generated column `payments.status` says the same in SQL. */
+export function statusOf(
+  state: Pick<PaymentState, "outcome" | "capturedAmount" | "refundedAmount" | "disputeHold">,
+): PaymentStatus {
+  if (state.outcome !== "succeeded") return state.outcome;
+  if (state.disputeHold !== "none") return "disputed";
+  if (state.refundedAmount === 0n) return "succeeded";
+  return state.refundedAmount === state.capturedAmount ? "refunded" : "partially_refunded";
+}
+
+/** amount − refunded − fee (− the disputed amount when lost), minor units; may be negative (CONTRACT.md §5). */
+export function netAmount(
+  state: Pick<PaymentState, "amount" | "refundedAmount" | "feeAmount" | "disputeHold" | "disputedAmount">,
+): bigint {
+  const lost = state.disputeHold === "lost" ? state.disputedAmount : 0n;
+  return state.amount - state.refundedAmount - state.feeAmount - lost;
+}
+
+// Where an attempt that is under way may move the payment from. Forward only within one attempt; a newer attempt may
+// begin again after a failure.
+const openMoves: { readonly [From in Outcome]: readonly Outcome[] } = {
+  pending: ["requires_action", "processing"],
+  requires_action: ["requires_action", "processing"],
+  processing: ["processing"],
+  failed: ["requires_action", "processing"],
+  succeeded: [],
+  canceled: [],
+};
+
+function moveOpen(state: PaymentState, attempt: Attempt, to: "requires_action" | "processing"): Change {
+  if (state.finishedAttempts.has(attempt.ref)) return ignore(state, "this attempt has ended");
+  if (isOlder(state, attempt)) return ignore(state, "a newer attempt is known");
+  const sameAttempt = attempt.ref === state.lastAttemptRef;
+  if (sameAttempt && state.outcome === to) return ignore(state, "already known");
+  const newerAttempt = state.lastAttemptRef !== "" && !sameAttempt && state.outcome === "processing";
+  if (!newerAttempt && !openMoves[state.outcome].includes(to)) return ignore(state, `a ${state.outcome} payment stays`);
+  return changed(
+    { ...state, ...attemptOf(state, attempt), outcome: to },
+    to === "processing" ? ["payment.processing"] : ["payment.requires_action"],
+  );
+}
+
+function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_failed" }>): Change {
+  if (state.finishedAttempts.has(fact.attempt.ref)) return ignore(state, "already known");
+  const end: AttemptEnd = {
+    ref: fact.attempt.ref,
+    outcome: "failed",
+    code: fact.code,
+    message: fact.message,
+    at: fact.at,
+  };
+  const counted = {
+    ...state,
+    visible: true,
+    failedAttempts: state.failedAttempts + 1,
+    finishedAttempts: new Set([...state.finishedAttempts, end.ref]),
+  };
+  if (state.outcome === "succeeded") return { ...ignore(counted, "paid by another attempt"), ended: [end] };
+  if (state.outcome === "canceled") return { ...ignore(counted, "a canceled payment stays"), ended: [end] };
+  // An older attempt's end does not hide a newer attempt that is under way, but the merchant hears of it.
+  const next = isOlder(state, fact.attempt)
+    ? counted
+    : { ...counted, ...attemptOf(state, fact.attempt), outcome: "failed" as const, failedAt: fact.at };
+  return { ...changed(next, ["payment.failed"]), ended: [end] };
+}
+
+function succeed(
+  state: PaymentState,
+  fact: Extract<IntentFact, { kind: "attempt_succeeded" }>,
+  path: Path,
+  fees: FeeSchedule,
+): Change {
+  if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
+  const announce = announcementOf(state, path);
+  if (state.outcome === "succeeded" && (fact.capturedAmount === 0n || state.capturedAmount > 0n)) {
+    if (announce.length === 0) return ignore(state, "already paid");
+    return changed(withAnnounced(state, path), announce);
+  }
+  const capturing = fact.capturedAmount > 0n && state.capturedAmount === 0n;
+  const feeAmount = capturing ? fee(fact.capturedAmount, fees) : state.feeAmount;
+  const next: PaymentState = {
+    ...withAnnounced(state, path),
+    ...attemptOf(state, fact.attempt),
+    outcome: "succeeded",
+    capturedAmount: capturing ? fact.capturedAmount : state.capturedAmount,
+    feeAmount,
+    finishedAttempts: new Set([...state.finishedAttempts, fact.attempt.ref]),
+    authorizationCode: fact.authorizationCode,
+    receiptUrl: fact.receiptUrl,
+    authorizedAt: state.authorizedAt ?? fact.authorizedAt,
+    capturedAt: capturing ? (fact.capturedAt ?? fact.authorizedAt) : state.capturedAt,
+    failedAt: undefined,
+  };
+  const movements: Movement[] = [];
+  if (capturing) {
+    movements.push({ kind: "captured", cause: fact.attempt.ref, amount: fact.capturedAmount });
+    if (feeAmount > 0n) movements.push({ kind: "fee_charged", cause: fact.attempt.ref, amount: feeAmount });
+  }
+  const at = fact.capturedAt ?? fact.authorizedAt;
+  const ended: AttemptEnd[] = state.finishedAttempts.has(fact.attempt.ref)
+    ? []
+    : [{ ref: fact.attempt.ref, outcome: "succeeded", code: "", message: "", at }];
+  return { state: next, announce, movements, ended, ignored: undefined };
+}
+
+function cancel(state: PaymentState): Change {
+  if (state.outcome === "succeeded") return ignore(state, "a paid payment stays");
+  if (state.outcome === "canceled") return ignore(state, "already known");
+  return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
+}
+
+/** payment.succeeded fires once for the confirm path and once for the processor's webhook (SPEC.md §6). */
+function announcementOf(state: PaymentState, path: Path): readonly string[] {
+  if (path === "processor") return state.announcedByProcessor ? [] : ["payment.succeeded"];
+  if (path === "confirm") return state.announcedByConfirm ? [] : ["payment.succeeded"];
+  // Our own question stands in for the confirm that never came, unless somebody has announced it already.
+  return state.announcedByConfirm || state.announcedByProcessor ? [] : ["payment.succeeded"];
+}
+
+function withAnnounced(state: PaymentState, path: Path): PaymentState {
+  if (path === "processor") return { ...state, announcedByProcessor: true };
+  if (path === "reconcile" && state.announcedByProcessor) return state;
+  return { ...state, announcedByConfirm: true };
+}
+
+function attemptOf(state: PaymentState, attempt: Attempt) {
+  return {
+    visible: true,
+    lastAttemptRef: attempt.ref,
+    lastAttemptAt: attempt.startedAt,
+    card: attempt.card ?? state.card,
+    verification: attempt.verification ?? state.verification,
+  };
+}
+
+function isOlder(state: PaymentState, attempt: Attempt): boolean {
+  return (
+    state.lastAttemptAt !== undefined && attempt.ref !== state.lastAttemptRef && attempt.startedAt < state.lastAttemptAt
+  );
+}
+
+function changed(state: PaymentState, announce: readonly string[]): Change {
+  return { state, announce, movements: [], ended: [], ignored: undefined };
+}
+
+function ignore(state: PaymentState, reason: string): Change {
+  return { state, announce: [], movements: [], ended: [], ignored: reason };
+}

@@ -1,0 +1,53 @@
+// Refund reservation and the refund machine: every status × every report.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { moveRefund, openingMovements, type RefundStatus, reserve } from "./refund.ts";
+
+const test = suite("refund machine");
+const paid = { outcome: "succeeded", capturedAmount: 100n, refundedAmount: 0n, disputeHold: "none" } as const;
+
+test("a refund takes what is asked, or all that is left", () => {
+  assert.deepEqual(reserve(paid, 40n), { kind: "reserved", amount: 40n });
+  assert.deepEqual(reserve({ ...paid, refundedAmount: 40n }, undefined), { kind: "reserved", amount: 60n });
+});
+
+test("a refund above what is left is too large, however small the rest", () => {
+  assert.deepEqual(reserve(paid, 101n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
+  assert.deepEqual(reserve({ ...paid, refundedAmount: 99n }, 2n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
+});
+
+test("nothing is refundable that is unpaid, uncaptured, refunded, or in an open or lost dispute", () => {
+  const refused = { kind: "refused", reason: "NOT_REFUNDABLE" };
+  for (const outcome of ["pending", "requires_action", "processing", "failed", "canceled"] as const) {
+    assert.deepEqual(reserve({ ...paid, outcome }, 1n), refused);
+  }
+  assert.deepEqual(reserve({ ...paid, capturedAmount: 0n }, undefined), refused);
+  assert.deepEqual(reserve({ ...paid, refundedAmount: 100n }, undefined), refused);
+  assert.deepEqual(reserve({ ...paid, disputeHold: "open" }, 1n), refused);
+  assert.deepEqual(reserve({ ...paid, disputeHold: "lost" }, 1n), refused);
+});
+
+test("a refund moves forward only; after success it can still fail and gives its amount back", () => {
+  const kinds: Record<RefundStatus, Record<RefundStatus, string>> = {
+    pending: { pending: "ignored", succeeded: "refund_paid", failed: "refund_released", canceled: "refund_released" },
+    succeeded: { pending: "ignored", succeeded: "ignored", failed: "refund_returned", canceled: "ignored" },
+    failed: { pending: "ignored", succeeded: "ignored", failed: "ignored", canceled: "ignored" },
+    canceled: { pending: "ignored", succeeded: "ignored", failed: "ignored", canceled: "ignored" },
+  };
+  for (const [from, tos] of Object.entries(kinds) as [RefundStatus, Record<RefundStatus, string>][]) {
+    for (const [to, kind] of Object.entries(tos) as [RefundStatus, string][]) {
+      const change = moveRefund({ id: "re_1", status: from, amount: 7n }, to);
+      assert.equal(change.kind === "ignored" ? "ignored" : change.movements[0]?.kind, kind, `${from} → ${to}`);
+      if (change.kind === "moved") assert.equal(change.givenBack, to === "succeeded" ? 0n : 7n);
+    }
+  }
+});
+
+test("a refund that we first hear of moves the same money as one of ours", () => {
+  const kinds = (status: RefundStatus) => openingMovements({ id: "re_1", amount: 7n, status }).map((m) => m.kind);
+  assert.deepEqual(kinds("pending"), ["refund_reserved"]);
+  assert.deepEqual(kinds("succeeded"), ["refund_reserved", "refund_paid"]);
+  assert.deepEqual(kinds("failed"), []);
+});
+
+test.run();

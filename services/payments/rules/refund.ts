@@ -1,0 +1,78 @@
+// The refund machine and the limit that keeps refunds within what was captured (CONTRACT.md §5). Pure.
+
+import type { Movement } from "./journal.ts";
+import type { DisputeHold, Outcome } from "./payment.ts";
+
+export type RefundStatus = "pending" | "succeeded" | "failed" | "canceled";
+
+/** Longest reason, characters (CONTRACT.md §5). */
+export const reasonMax = 255;
+
+/** What a refund is reserved from. */
+export interface Refundable {
+  readonly outcome: Outcome;
+  readonly capturedAmount: bigint;
+  readonly refundedAmount: bigint;
+  readonly disputeHold: DisputeHold;
+}
+
+export type Reservation =
+  | { readonly kind: "reserved"; readonly amount: bigint }
+  | { readonly kind: "refused"; readonly reason: "NOT_REFUNDABLE" | "AMOUNT_TOO_LARGE" };
+
+/**
+ * How much a new refund takes. @param amount minor units; undefined: all that is left.
+ */
+export function reserve(payment: Refundable, amount: bigint | undefined): Reservation {
+  const left = payment.capturedAmount - payment.refundedAmount;
+  if (payment.outcome !== "succeeded" || payment.disputeHold !== "none" || left <= 0n) {
+    return { kind: "refused", reason: "NOT_REFUNDABLE" };
+  }
+  const taken = amount ?? left;
+  if (taken > left) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  return { kind: "reserved", amount: taken };
+}
+
+// Forward only; succeeded → failed is legal, a bank can send the money back days later. Failed and canceled are final.
+const moves: { readonly [From in RefundStatus]: readonly RefundStatus[] } = {
+  pending: ["succeeded", "failed", "canceled"],
+  succeeded: ["failed"],
+  failed: [],
+  canceled: [],
+};
+
+export type RefundChange =
+  | {
+      readonly kind: "moved";
+      readonly status: RefundStatus;
+      /** Minor units to take off the payment's refunded amount: the whole refund when it gives its amount back, else 0. */
+      readonly givenBack: bigint;
+      readonly movements: readonly Movement[];
+    }
+  | { readonly kind: "ignored"; readonly reason: string };
+
+/** Moves a refund to the status that the processor reports. */
+export function moveRefund(
+  refund: { id: string; status: RefundStatus; amount: bigint },
+  to: RefundStatus,
+): RefundChange {
+  if (refund.status === to) return { kind: "ignored", reason: "already known" };
+  if (!moves[refund.status].includes(to)) return { kind: "ignored", reason: `a ${refund.status} refund stays` };
+  const movement = { cause: refund.id, amount: refund.amount };
+  if (to === "succeeded") {
+    return { kind: "moved", status: to, givenBack: 0n, movements: [{ kind: "refund_paid", ...movement }] };
+  }
+  const kind = refund.status === "succeeded" ? "refund_returned" : "refund_released";
+  return { kind: "moved", status: to, givenBack: refund.amount, movements: [{ kind, ...movement }] };
+}
+
+/** The movements of a refund that is new to us, in the status in which we hear of it. */
+export function openingMovements(refund: { id: string; amount: bigint; status: RefundStatus }): readonly Movement[] {
+  const movement = { cause: refund.id, amount: refund.amount };
+  if (refund.status === "pending") return [{ kind: "refund_reserved", ...movement }];
+  if (refund.status !== "succeeded") return [];
+  return [
+    { kind: "refund_reserved", ...movement },
+    { kind: "refund_paid", ...movement },
+  ];
+}

@@ -1,0 +1,77 @@
+// Wires the payments service by hand: what main.ts starts and tests build from.
+
+import type { Configured } from "#platform/config.ts";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { IdempotencyKeys } from "#platform/idempotency.ts";
+import { startJobs } from "#platform/job.ts";
+import { listCountsJob } from "#platform/list-counts.ts";
+import { createLog } from "#platform/log.ts";
+import { awaitSchema } from "#platform/migrate.ts";
+import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { Vault } from "#platform/secret.ts";
+import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { Connectors } from "./connectors/registry.ts";
+import { simulatorConnector } from "./connectors/simulator.ts";
+import { Accounts } from "./flows/ask-processor.ts";
+import { checkJournalJob } from "./jobs/check-journal.ts";
+import { reconcileJobs } from "./jobs/reconcile.ts";
+import { paymentsRpc } from "./rpc.ts";
+import type { paymentsSettings } from "./settings.ts";
+import { sweepProcessorEvents } from "./store/processor-events.ts";
+
+export async function startPayments(
+  config: Configured<typeof paymentsSettings>,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const log = createLog("payments", config.LOG_LEVEL);
+  const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
+  await awaitSchema(db, "payments", log);
+  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "payments", log });
+  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
+  const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN });
+  const simulator = simulatorConnector(config.SIMULATOR_URL, config.PROCESSOR_TIMEOUT_SECONDS * 1_000);
+  const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
+  const accounts = new Accounts(merchant.client(ConnectorService));
+  const patienceSeconds = config.RECONCILE_AFTER_SECONDS;
+  const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors: new Connectors([simulator]) };
+  const forget = () => accounts.forget();
+  bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
+  const server = await serveRpc({
+    port: config.PORT,
+    host: config.HOST,
+    token: config.RPC_TOKEN,
+    log,
+    services: [PaymentsService],
+    routes: (router) => router.service(PaymentsService, paymentsRpc(deps)),
+    ready: async () => {
+      await db.ping();
+      return bus.connected;
+    },
+  });
+  const jobs = startJobs(
+    [
+      ...outboxJobs(db, bus, outbox),
+      listCountsJob(db),
+      ...reconcileJobs(deps),
+      checkJournalJob(deps),
+      { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
+      { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
+    ],
+    log,
+  );
+  return {
+    port: server.port,
+    stop: async () => {
+      await server.close();
+      await jobs.stop();
+      merchant.close();
+      await simulator.close();
+      await bus.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+// What the payments service reads from its environment.
+import { idempotencySettings, integer, serviceSettings, url, withDefault } from "#platform/config.ts";
+
+export const paymentsSettings = {
+  ...serviceSettings,
+  ...idempotencySettings,
+  /** RPC address of the merchant service. */
+  MERCHANT_URL: url("http", "https"),
+  /** The simulator's API and form origin, as this service and the buyer's browser see it. */
+  SIMULATOR_URL: url("http", "https"),
+  /** When the reconcile job first asks about a call to a processor that got no answer. */
+  RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
+  /** A call to a processor without an answer after this is in doubt. Processors answer within 2 s as a rule; our callers wait 15 s. */
+  PROCESSOR_TIMEOUT_SECONDS: withDefault(integer(1, 12), 8),
+} as const;

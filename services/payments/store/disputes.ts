@@ -1,0 +1,47 @@
+// The disputes table. The caller holds the lock on the payment whenever it writes here.
+import type { Sql, Tx } from "#platform/database.ts";
+import type { DisputeStatus } from "../rules/dispute.ts";
+
+export interface StoredDispute {
+  readonly id: string;
+  readonly connectorRef: string;
+  readonly status: DisputeStatus;
+  /** Minor units. */
+  readonly amount: bigint;
+}
+
+/** Disputes of the payment, oldest first. */
+export async function disputesOf(sql: Sql, paymentId: string): Promise<StoredDispute[]> {
+  const rows = await sql.rows<{ id: string; connector_ref: string; status: DisputeStatus; amount: string }>(
+    `select id, connector_ref, status, amount from disputes where payment_id = $1 order by opened_at, id`,
+    [paymentId],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    connectorRef: row.connector_ref,
+    status: row.status,
+    amount: BigInt(row.amount),
+  }));
+}
+
+/** Inserts a dispute or moves the one with the same id to its new status. */
+export async function saveDispute(
+  tx: Tx,
+  dispute: StoredDispute & { paymentId: string; connector: string; reason: string; openedAt: Date },
+): Promise<void> {
+  await tx.rows(
+    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (id) do update set status = excluded.status`,
+    [
+      dispute.id,
+      dispute.paymentId,
+      dispute.connector,
+      dispute.connectorRef,
+      dispute.reason,
+      dispute.status,
+      dispute.amount,
+      dispute.openedAt.toISOString(),
+    ],
+  );
+}

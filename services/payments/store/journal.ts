@@ -1,0 +1,46 @@
+// The journal table: appended in the transaction of the change, never updated.
+import type { Sql, Tx } from "#platform/database.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Movement, postings } from "../rules/journal.ts";
+
+/** Appends movements of one payment; the payment's lock makes `occurrence` exact. */
+export async function appendMovements(
+  tx: Tx,
+  payment: { id: string; merchantId: string; environment: Environment; currency: string },
+  movements: readonly Movement[],
+): Promise<void> {
+  if (movements.length === 0) return;
+  await tx.rows(
+    `insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
+     select $1, $2, $3, $4, m.kind, m.cause,
+       (select count(*) from journal j where j.payment_id = $4 and j.kind = m.kind and j.cause = m.cause), m.debit, m.credit, m.amount
+     from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]) as m (kind, cause, debit, credit, amount)`,
+    [
+      payment.merchantId,
+      payment.environment,
+      payment.currency,
+      payment.id,
+      movements.map((m) => m.kind),
+      movements.map((m) => m.cause),
+      movements.map((m) => postings[m.kind].debit),
+      movements.map((m) => postings[m.kind].credit),
+      movements.map((m) => m.amount),
+    ],
+  );
+}
+
+/** Debits minus credits per currency and account, minor units. */
+export async function balances(
+  sql: Sql,
+  owner: { merchantId: string; environment: Environment },
+): Promise<{ currency: string; account: string; amount: bigint }[]> {
+  const rows = await sql.rows<{ currency: string; account: string; amount: string }>(
+    `select currency, account, sum(amount)::bigint as amount from (
+       select currency, debit as account, amount from journal where merchant_id = $1 and environment = $2
+       union all
+       select currency, credit, -amount from journal where merchant_id = $1 and environment = $2) lines
+     group by currency, account order by currency, account`,
+    [owner.merchantId, owner.environment],
+  );
+  return rows.map((row) => ({ currency: row.currency, account: row.account, amount: BigInt(row.amount) }));
+}

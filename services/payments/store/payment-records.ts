@@ -1,0 +1,220 @@
+// A payment as its merchant reads it: the full record with its refunds and dispute. Read-only.
+import { type Sql, time } from "#platform/database.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { DisputeHold, PaymentStatus, Verification } from "../rules/payment.ts";
+import { netAmount } from "../rules/payment.ts";
+import type { RefundStatus } from "../rules/refund.ts";
+
+/** A payment of the list (SPEC.md §2, list item) and, with more, of the full record. */
+export interface PaymentItem {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: PaymentStatus;
+  readonly feeAmount: bigint;
+  readonly refundedAmount: bigint;
+  readonly customerEmail: string;
+  readonly connector: string;
+  readonly card: { readonly brand: string; readonly last4: string; readonly funding: string } | undefined;
+  readonly createdAt: Date;
+}
+
+export interface PaymentRecord extends Omit<PaymentItem, "card"> {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly sessionId: string;
+  readonly netAmount: bigint;
+  readonly connectorRef: string;
+  readonly description: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly authorizationCode: string;
+  readonly receiptUrl: string;
+  readonly authorizedAt: Date | undefined;
+  readonly capturedAt: Date | undefined;
+  readonly failedAt: Date | undefined;
+  readonly card:
+    | { brand: string; last4: string; funding: string; fingerprint: string; expMonth: number; expYear: number }
+    | undefined;
+  readonly verification: Verification | undefined;
+  readonly refunds: readonly RefundRecord[];
+  readonly dispute: DisputeRecord | undefined;
+}
+
+export interface RefundRecord {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: RefundStatus;
+  readonly connectorRef: string;
+  readonly reason: string;
+  readonly failureCode: string;
+  readonly failureMessage: string;
+  readonly createdAt: Date;
+}
+
+export interface DisputeRecord {
+  readonly id: string;
+  readonly connectorDisputeId: string;
+  readonly reason: string;
+  readonly status: string;
+  readonly amount: bigint;
+  readonly openedAt: Date;
+}
+
+/** Whose payments: no object of another merchant or environment is ever seen. */
+export interface Owner {
+  readonly merchantId: string;
+  readonly environment: Environment;
+}
+
+/** A row of a list. */
+export interface ItemRow {
+  id: string;
+  amount: string;
+  currency: string;
+  status: PaymentStatus;
+  fee_amount: string;
+  refunded_amount: string;
+  customer_email: string;
+  connector: string;
+  card_brand: string | null;
+  card_last4: string | null;
+  card_funding: string | null;
+  created_at: string;
+}
+
+interface RecordRow extends ItemRow {
+  merchant_id: string;
+  environment: Environment;
+  session_id: string | null;
+  connector_ref: string | null;
+  description: string;
+  metadata: Record<string, string>;
+  authorization_code: string;
+  receipt_url: string;
+  authorized_at: string | null;
+  captured_at: string | null;
+  failed_at: string | null;
+  card_fingerprint: string | null;
+  card_exp_month: number | null;
+  card_exp_year: number | null;
+  verification: Verification | null;
+  dispute_hold: DisputeHold;
+  disputed_amount: string;
+  refunds: RefundRow[] | null;
+  dispute: DisputeRow | null;
+}
+
+/** A row of the refunds table as text and numbers. */
+export interface RefundRow {
+  id: string;
+  payment_id: string;
+  amount: number | string;
+  currency: string;
+  status: RefundStatus;
+  connector_ref: string | null;
+  reason: string;
+  failure_code: string;
+  failure_message: string;
+  created_at: string;
+}
+
+interface DisputeRow {
+  id: string;
+  connector_ref: string;
+  reason: string;
+  status: string;
+  amount: number;
+  opened_at: string;
+}
+
+/** What an item is read from; columns of `t`. */
+export const itemColumns = `t.id, t.amount, t.currency, t.status, t.fee_amount, t.refunded_amount, t.customer_email, t.connector,
+  t.card_brand, t.card_last4, t.card_funding, t.created_at`;
+
+/** The full record, or undefined when the owner has no such visible payment. */
+export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
+  const [row] = await sql.rows<RecordRow>(
+    `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
+       t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
+       t.card_exp_year, t.verification, t.dispute_hold, t.disputed_amount,
+       (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
+       (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
+     from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
+    [owner.merchantId, owner.environment, id],
+  );
+  return row && record(row);
+}
+
+export function item(row: ItemRow): PaymentItem {
+  return {
+    id: row.id,
+    amount: BigInt(row.amount),
+    currency: row.currency,
+    status: row.status,
+    feeAmount: BigInt(row.fee_amount),
+    refundedAmount: BigInt(row.refunded_amount),
+    customerEmail: row.customer_email,
+    connector: row.connector,
+    card:
+      row.card_last4 === null
+        ? undefined
+        : { brand: row.card_brand ?? "", last4: row.card_last4, funding: row.card_funding ?? "" },
+    createdAt: time(row.created_at),
+  };
+}
+
+function record(row: RecordRow): PaymentRecord {
+  const base = item(row);
+  return {
+    ...base,
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    sessionId: row.session_id ?? "",
+    netAmount: netAmount({ ...base, disputeHold: row.dispute_hold, disputedAmount: BigInt(row.disputed_amount) }),
+    connectorRef: row.connector_ref ?? "",
+    description: row.description,
+    metadata: row.metadata,
+    authorizationCode: row.authorization_code,
+    receiptUrl: row.receipt_url,
+    authorizedAt: time(row.authorized_at) ?? undefined,
+    capturedAt: time(row.captured_at) ?? undefined,
+    failedAt: time(row.failed_at) ?? undefined,
+    card: base.card && {
+      ...base.card,
+      fingerprint: row.card_fingerprint ?? "",
+      expMonth: row.card_exp_month ?? 0,
+      expYear: row.card_exp_year ?? 0,
+    },
+    verification: row.verification ?? undefined,
+    refunds: (row.refunds ?? []).map(refund),
+    dispute: row.dispute ? dispute(row.dispute) : undefined,
+  };
+}
+
+export function refund(row: RefundRow): RefundRecord {
+  return {
+    id: row.id,
+    paymentId: row.payment_id,
+    amount: BigInt(row.amount),
+    currency: row.currency,
+    status: row.status,
+    connectorRef: row.connector_ref ?? "",
+    reason: row.reason,
+    failureCode: row.failure_code,
+    failureMessage: row.failure_message,
+    createdAt: time(row.created_at),
+  };
+}
+
+function dispute(row: DisputeRow): DisputeRecord {
+  return {
+    id: row.id,
+    connectorDisputeId: row.connector_ref,
+    reason: row.reason,
+    status: row.status,
+    amount: BigInt(row.amount),
+    openedAt: time(row.opened_at),
+  };
+}

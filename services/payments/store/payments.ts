@@ -1,0 +1,292 @@
+// The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint here.
+import { type Sql, type Tx, time } from "#platform/database.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { FeeSchedule } from "../rules/fee.ts";
+import type {
+  AttemptEnd,
+  Card,
+  DisputeHold,
+  Outcome,
+  PaymentState,
+  PaymentStatus,
+  Verification,
+} from "../rules/payment.ts";
+
+/** A payment as stored: what never changes, and the state that facts move. */
+export interface StoredPayment {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly sessionId: string;
+  readonly currency: string;
+  readonly connector: string;
+  readonly connectorAccountId: string;
+  readonly connectorRef: string;
+  readonly surface: string;
+  readonly render: Buffer | undefined;
+  readonly status: PaymentStatus;
+  readonly expiresAt: Date;
+  readonly state: PaymentState;
+}
+
+export interface NewPayment {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly sessionId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly description: string;
+  readonly customerEmail: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly connector: string;
+  readonly connectorAccountId: string;
+  readonly surface: string;
+  readonly expiresAt: Date;
+}
+
+interface Row {
+  id: string;
+  merchant_id: string;
+  environment: Environment;
+  session_id: string | null;
+  amount: string;
+  currency: string;
+  connector: string;
+  connector_account_id: string;
+  connector_ref: string | null;
+  surface: string;
+  render: Buffer | null;
+  outcome: Outcome;
+  captured_amount: string;
+  refunded_amount: string;
+  fee_amount: string;
+  dispute_hold: DisputeHold;
+  disputed_amount: string;
+  status: PaymentStatus;
+  last_attempt_ref: string;
+  last_attempt_at: string | null;
+  failed_attempts: number;
+  announced_by_confirm: boolean;
+  announced_by_processor: boolean;
+  visible: boolean;
+  card: Card | null;
+  verification: Verification | null;
+  authorization_code: string;
+  receipt_url: string;
+  authorized_at: string | null;
+  captured_at: string | null;
+  failed_at: string | null;
+  expires_at: string;
+  finished_attempts: string[];
+  fee_schedule: { basis_points: number; fixed_amount: number } | null;
+}
+
+const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.currency, p.connector, p.connector_account_id,
+  p.connector_ref, p.surface, p.render, p.outcome, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold,
+  p.disputed_amount, p.status, p.last_attempt_ref, p.last_attempt_at, p.failed_attempts, p.announced_by_confirm,
+  p.announced_by_processor, p.visible, p.verification, p.authorization_code, p.receipt_url, p.authorized_at, p.captured_at,
+  p.failed_at, p.expires_at,
+  case when p.card_last4 is not null then jsonb_build_object('brand', p.card_brand, 'last4', p.card_last4,
+    'funding', p.card_funding, 'fingerprint', p.card_fingerprint, 'expMonth', p.card_exp_month, 'expYear', p.card_exp_year)
+  end as card,
+  p.finished_attempts`;
+
+/** The payment, or undefined. */
+export async function findPayment(sql: Sql, id: string): Promise<StoredPayment | undefined> {
+  const [row] = await sql.rows<Row>(`select ${columns} from payments p where p.id = $1`, [id]);
+  return row && stored(row);
+}
+
+/** The payment, locked until the transaction ends, with the fee schedule in effect for it. */
+export async function lockPayment(
+  tx: Tx,
+  id: string,
+): Promise<{ payment: StoredPayment; fees: FeeSchedule } | undefined> {
+  const [row] = await tx.rows<Row>(
+    `select ${columns},
+       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) from fee_schedules f
+        where f.merchant_id in (p.merchant_id, '*') and f.currency in (p.currency, '*') and f.connector in (p.connector, '*')
+          and f.effective_from <= now()
+        order by f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc limit 1) as fee_schedule
+     from payments p where p.id = $1 for update of p`,
+    [id],
+  );
+  if (!row) return undefined;
+  const { basis_points = 0, fixed_amount = 0 } = row.fee_schedule ?? {};
+  return { payment: stored(row), fees: { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) } };
+}
+
+/**
+ * Inserts the payment and the operation that will create its intent, in one statement.
+ * @param timing when the reconcile job first looks at the operation, and first asks the processor about the payment.
+ * @returns false when the payment exists already.
+ */
+export async function insertPayment(
+  sql: Sql,
+  payment: NewPayment,
+  operationId: string,
+  timing: { operationSeconds: number; checkSeconds: number },
+): Promise<boolean> {
+  const rows = await sql.rows(
+    `with payment as (
+       insert into payments (id, merchant_id, environment, session_id, amount, currency, description, customer_email, metadata,
+         connector, connector_account_id, surface, expires_at, next_check_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14))
+       on conflict do nothing returning id)
+     insert into operations (id, kind, payment_id, reference, next_try_at)
+     select $15, 'create_intent', id, id, now() + make_interval(secs => $16) from payment
+     returning id`,
+    [
+      payment.id,
+      payment.merchantId,
+      payment.environment,
+      payment.sessionId || null,
+      payment.amount,
+      payment.currency,
+      payment.description,
+      payment.customerEmail,
+      JSON.stringify(payment.metadata),
+      payment.connector,
+      payment.connectorAccountId,
+      payment.surface,
+      payment.expiresAt.toISOString(),
+      timing.checkSeconds,
+      operationId,
+      timing.operationSeconds,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** Records the created intent and closes its operation, in one statement. */
+export async function recordIntent(sql: Sql, id: string, connectorRef: string, render: Buffer): Promise<void> {
+  await sql.rows(
+    `with done as (
+       update operations set state = 'done' where kind = 'create_intent' and reference = $1 and state = 'started')
+     update payments set connector_ref = coalesce(connector_ref, $2), render = $3 where id = $1`,
+    [id, connectorRef, render],
+  );
+}
+
+/**
+ * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is not
+ * settled stays on the reconcile job's list.
+ * @param payment `checkAfterSeconds`: when the reconcile job asks about it, unless it is on the list already; undefined: never.
+ */
+export async function savePayment(
+  tx: Tx,
+  payment: { id: string; connectorRef: string; state: PaymentState; checkAfterSeconds: number | undefined },
+  ended: readonly AttemptEnd[],
+): Promise<void> {
+  const s = payment.state;
+  await tx.rows(
+    `with ends as (
+       insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at)
+       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[]))
+     update payments set connector_ref = coalesce(connector_ref, $2), outcome = $3, captured_amount = $4, refunded_amount = $5,
+       fee_amount = $6, dispute_hold = $7, disputed_amount = $8, last_attempt_ref = $9, last_attempt_at = $10,
+       failed_attempts = $11, announced_by_confirm = $12, announced_by_processor = $13, visible = $14, card_brand = $15,
+       card_last4 = $16, card_funding = $17, card_fingerprint = $18, card_exp_month = $19, card_exp_year = $20,
+       verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25,
+       failed_at = $31, finished_attempts = $33,
+       next_check_at = case when $32::float8 is null then null else coalesce(next_check_at, now() + make_interval(secs => $32)) end
+     where id = $1`,
+    [
+      payment.id,
+      payment.connectorRef || null,
+      s.outcome,
+      s.capturedAmount,
+      s.refundedAmount,
+      s.feeAmount,
+      s.disputeHold,
+      s.disputedAmount,
+      s.lastAttemptRef,
+      iso(s.lastAttemptAt),
+      s.failedAttempts,
+      s.announcedByConfirm,
+      s.announcedByProcessor,
+      s.visible,
+      s.card?.brand,
+      s.card?.last4,
+      s.card?.funding,
+      s.card?.fingerprint,
+      s.card?.expMonth,
+      s.card?.expYear,
+      s.verification ? JSON.stringify(s.verification) : null,
+      s.authorizationCode,
+      s.receiptUrl,
+      iso(s.authorizedAt),
+      iso(s.capturedAt),
+      ended.map((end) => end.ref),
+      ended.map((end) => end.outcome),
+      ended.map((end) => end.code),
+      ended.map((end) => end.message),
+      ended.map((end) => end.at.toISOString()),
+      iso(s.failedAt),
+      payment.checkAfterSeconds ?? null,
+      [...s.finishedAttempts],
+    ],
+  );
+}
+
+/**
+ * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that a
+ * crash delays one check and no more.
+ * @param pausesSeconds pause after the first, second … check; the last one repeats.
+ */
+export async function claimChecks(sql: Sql, pausesSeconds: readonly number[], limit: number): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `with due as materialized (
+       select id from payments where next_check_at <= now() order by next_check_at limit $2 for update skip locked)
+     update payments p set checks = checks + 1,
+       next_check_at = now() + make_interval(secs => ($1::float8[])[least(checks + 1, cardinality($1::float8[]))])
+     from due where p.id = due.id returning p.id`,
+    [pausesSeconds, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+function iso(at: Date | undefined): string | null {
+  return at?.toISOString() ?? null;
+}
+
+function stored(row: Row): StoredPayment {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    sessionId: row.session_id ?? "",
+    currency: row.currency,
+    connector: row.connector,
+    connectorAccountId: row.connector_account_id,
+    connectorRef: row.connector_ref ?? "",
+    surface: row.surface,
+    render: row.render ?? undefined,
+    status: row.status,
+    expiresAt: time(row.expires_at),
+    state: {
+      amount: BigInt(row.amount),
+      outcome: row.outcome,
+      capturedAmount: BigInt(row.captured_amount),
+      refundedAmount: BigInt(row.refunded_amount),
+      feeAmount: BigInt(row.fee_amount),
+      disputeHold: row.dispute_hold,
+      disputedAmount: BigInt(row.disputed_amount),
+      lastAttemptRef: row.last_attempt_ref,
+      lastAttemptAt: time(row.last_attempt_at) ?? undefined,
+      failedAttempts: row.failed_attempts,
+      finishedAttempts: new Set(row.finished_attempts),
+      announcedByConfirm: row.announced_by_confirm,
+      announcedByProcessor: row.announced_by_processor,
+      visible: row.visible,
+      card: row.card ?? undefined,
+      verification: row.verification ?? undefined,
+      authorizationCode: row.authorization_code,
+      receiptUrl: row.receipt_url,
+      authorizedAt: time(row.authorized_at) ?? undefined,
+      capturedAt: time(row.captured_at) ?? undefined,
+      failedAt: time(row.failed_at) ?? undefined,
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Payments, refunds and disputes as messages of the internal API.
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Payment,
+  PaymentSchema,
+  type PaymentState,
+  PaymentStateSchema,
+  type Refund,
+  RefundSchema,
+  SessionOutcome,
+} from "#proto/payments/v1/payments_pb.ts";
+import type { Outcome } from "./rules/payment.ts";
+import type { DisputeRecord, PaymentItem, PaymentRecord, RefundRecord } from "./store/payment-records.ts";
+import type { StoredPayment } from "./store/payments.ts";
+
+/** What an intent's outcome means for its checkout session. */
+const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
+  pending: SessionOutcome.OPEN,
+  requires_action: SessionOutcome.OPEN,
+  processing: SessionOutcome.PROCESSING,
+  succeeded: SessionOutcome.PAID,
+  // A declined attempt leaves the session open for another try (CONTRACT.md §4).
+  failed: SessionOutcome.OPEN,
+  canceled: SessionOutcome.CANCELED,
+};
+
+export function stateMessage(payment: StoredPayment): PaymentState {
+  return create(PaymentStateSchema, {
+    paymentId: payment.id,
+    status: payment.status,
+    outcome: sessionOutcomes[payment.state.outcome],
+    receiptUrl: payment.state.receiptUrl,
+    failedAttempts: payment.state.failedAttempts,
+  });
+}
+
+/** A list item: the fields of SPEC.md §2's list item only. */
+export function itemMessage(item: PaymentItem): Payment {
+  return create(PaymentSchema, { ...item, card: item.card, createdAt: timestampFromDate(item.createdAt) });
+}
+
+/** The full record. */
+export function recordMessage(record: PaymentRecord): Payment {
+  return create(PaymentSchema, {
+    ...record,
+    metadata: { ...record.metadata },
+    createdAt: timestampFromDate(record.createdAt),
+    authorizedAt: maybe(record.authorizedAt),
+    capturedAt: maybe(record.capturedAt),
+    failedAt: maybe(record.failedAt),
+    card: record.card,
+    verification: record.verification,
+    refunds: record.refunds.map(refundMessage),
+    dispute: record.dispute && disputeMessage(record.dispute),
+  });
+}
+
+export function refundMessage(refund: RefundRecord): Refund {
+  const { id, paymentId, amount, currency, status, connectorRef, reason, failureCode, failureMessage } = refund;
+  return create(RefundSchema, {
+    id,
+    paymentId,
+    amount,
+    currency,
+    status,
+    connectorRef,
+    reason,
+    failureCode,
+    failureMessage,
+    createdAt: timestampFromDate(refund.createdAt),
+  });
+}
+
+function disputeMessage(dispute: DisputeRecord) {
+  return { ...dispute, openedAt: timestampFromDate(dispute.openedAt) };
+}
+
+function maybe(at: Date | undefined) {
+  return at && timestampFromDate(at);
+}

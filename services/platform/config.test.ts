@@ -1,0 +1,49 @@
+// Settings: everything that is wrong is reported at once, and never the value of what may be a secret.
+import assert from "node:assert/strict";
+import { suite } from "../../test/harness/suite.ts";
+import { ConfigError, integer, key32, keyRing, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
+
+const test = suite("settings");
+const settings = {
+  PORT: integer(1, 65_535),
+  DATABASE_URL: url("postgres"),
+  HASH_KEY: key32,
+  ENCRYPTION_KEYS: keyRing,
+  MODE: withDefault(oneOf("on", "off"), "on"),
+  EXTRA: optional(integer(0, 9)),
+} as const;
+const key = Buffer.alloc(32, 7).toString("base64");
+const good = { PORT: "80", DATABASE_URL: "postgres://u:p@h/d/", HASH_KEY: key, ENCRYPTION_KEYS: `k2:${key},k1:${key}` };
+
+test("good settings come out typed, with defaults and absent optional ones", () => {
+  const config = readConfig(settings, good);
+  assert.equal(config.PORT, 80);
+  assert.equal(config.DATABASE_URL, "postgres://u:p@h/d");
+  assert.equal(config.MODE, "on");
+  assert.equal(config.EXTRA, undefined);
+  assert.deepEqual([...config.ENCRYPTION_KEYS.keys()], ["k2", "k1"]);
+});
+
+test("all missing and malformed settings are named together", () => {
+  const wrong = { PORT: "99999", HASH_KEY: "c2hvcnQ=", ENCRYPTION_KEYS: "k1:abc", MODE: "maybe", EXTRA: "1.5" };
+  assert.throws(
+    () => readConfig(settings, wrong),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      for (const name of ["PORT", "DATABASE_URL is missing", "HASH_KEY", "ENCRYPTION_KEYS", "MODE", "EXTRA"]) {
+        assert.ok(error.message.includes(name), name);
+      }
+      return true;
+    },
+  );
+});
+
+test("a value is never repeated in the message", () => {
+  const secrets = { ...good, HASH_KEY: "sesame", ENCRYPTION_KEYS: "open:sesame", DATABASE_URL: "mysql://u:sesame@h" };
+  assert.throws(
+    () => readConfig(settings, secrets),
+    (error: unknown) => error instanceof ConfigError && !error.message.includes("sesame"),
+  );
+});
+
+test.run();

@@ -1,0 +1,163 @@
+// Reads a process's settings from its environment, once, at start. All missing or malformed names are reported together,
+// so that an operator fixes them in one go; values that may be secret are never repeated in the message.
+
+/** How one setting is read: `parse` gets the raw text and throws a short reason ("must be ...") when it does not fit. */
+export interface Setting<T> {
+  readonly parse: (raw: string) => T;
+  readonly fallback?: T;
+  readonly optional?: true;
+}
+
+/** The values of settings after reading. */
+export type Configured<S extends Record<string, Setting<unknown>>> = {
+  [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
+
+/** A setting is missing or malformed. `message` names each, one a line. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+/**
+ * Reads the named settings.
+ * @throws ConfigError that lists every setting that is missing or malformed.
+ */
+export function readConfig<S extends Record<string, Setting<unknown>>>(
+  settings: S,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Configured<S> {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const raw = env[name];
+    if (raw === undefined || raw === "") {
+      if (setting.fallback !== undefined || setting.optional) values[name] = setting.fallback;
+      else problems.push(`${name} is missing`);
+      continue;
+    }
+    try {
+      values[name] = setting.parse(raw);
+    } catch (error) {
+      problems.push(`${name} ${error instanceof Error ? error.message : "is malformed"}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+  return values as Configured<S>;
+}
+
+/** The setting may be absent: its value is then `undefined`. */
+export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
+  return { parse: setting.parse, optional: true };
+}
+
+/** The setting has a default. */
+export function withDefault<T>(setting: Setting<T>, fallback: T): Setting<T> {
+  return { parse: setting.parse, fallback };
+}
+
+/** Any text that is not empty. */
+export const text: Setting<string> = { parse: (raw) => raw };
+
+/** One of the given words. */
+export function oneOf<const W extends string>(...words: readonly W[]): Setting<W> {
+  return {
+    parse: (raw) => {
+      const word = words.find((w) => w === raw);
+      if (word === undefined) throw new Error(`must be one of ${words.join(", ")}`);
+      return word;
+    },
+  };
+}
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number): Setting<number> {
+  return {
+    parse: (raw) => {
+      const value = Number(raw);
+      if (!/^-?\d+$/.test(raw) || value < min || value > max) {
+        throw new Error(`must be a whole number from ${min} to ${max}`);
+      }
+      return value;
+    },
+  };
+}
+
+/** A TCP port; 0 takes a free one. */
+export const port: Setting<number> = integer(0, 65_535);
+
+/** A URL with one of the given schemes, without a trailing slash. */
+export function url(...schemes: readonly string[]): Setting<string> {
+  return {
+    parse: (raw) => {
+      const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
+      if (!parsed || !schemes.includes(parsed.protocol.slice(0, -1))) {
+        throw new Error(`must be a URL that begins with ${schemes.map((s) => `${s}://`).join(" or ")}`);
+      }
+      return raw.replace(/\/+$/, "");
+    },
+  };
+}
+
+/** 32 random bytes in base64. */
+export const key32: Setting<Buffer> = {
+  parse: (raw) => {
+    const bytes = Buffer.from(raw, "base64");
+    if (bytes.length !== 32) throw new Error("must be 32 bytes in base64 (openssl rand -base64 32)");
+    return bytes;
+  },
+};
+
+/** Encryption keys: `id:base64(32 bytes)`, comma-separated. The first one encrypts, every one decrypts. */
+export const keyRing: Setting<ReadonlyMap<string, Buffer>> = {
+  parse: (raw) => {
+    const keys = new Map<string, Buffer>();
+    for (const part of raw.split(",")) {
+      const [id = "", encoded = ""] = part.trim().split(/:(.*)/s);
+      const bytes = Buffer.from(encoded, "base64");
+      if (!/^[a-z0-9_-]{1,16}$/.test(id) || bytes.length !== 32 || keys.has(id)) {
+        throw new Error(
+          "must be id:base64 pairs, comma-separated, with distinct ids of [a-z0-9_-]{1,16} and keys of 32 bytes",
+        );
+      }
+      keys.set(id, bytes);
+    }
+    return keys;
+  },
+};
+
+/** What every service and the gateway read. */
+export const commonSettings = {
+  PORT: port,
+  HOST: withDefault(text, "127.0.0.1"),
+  LOG_LEVEL: withDefault(oneOf("debug", "info", "warn", "error"), "info"),
+  NATS_URL: url("nats", "tls"),
+  NATS_NAMESPACE: withDefault<string>(
+    {
+      parse: (raw) => {
+        if (!/^[a-z][a-z0-9_-]{0,31}$/.test(raw)) throw new Error("must match [a-z][a-z0-9_-]{0,31}");
+        return raw;
+      },
+    },
+    "tollbooth",
+  ),
+  RPC_TOKEN: {
+    parse: (raw: string) => {
+      if (raw.length < 16) throw new Error("must have at least 16 characters");
+      return raw;
+    },
+  },
+} as const;
+
+/** What every service with a database reads besides. */
+export const serviceSettings = {
+  ...commonSettings,
+  DATABASE_URL: url("postgres", "postgresql"),
+  ENCRYPTION_KEYS: keyRing,
+  HASH_KEY: key32,
+} as const;
+
+/** What a service that honours idempotency keys reads besides. */
+export const idempotencySettings = {
+  // Longer than any request takes; a crashed process holds an idempotency key no longer than this (CONTRACT.md §6).
+  IDEMPOTENCY_LEASE_SECONDS: withDefault(integer(1, 600), 90),
+} as const;

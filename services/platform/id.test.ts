@@ -1,0 +1,27 @@
+// Ids: well-formed, strictly ascending, told apart by noun.
+import assert from "node:assert/strict";
+import { suite } from "../../test/harness/suite.ts";
+import { isId, newId } from "./id.ts";
+
+const test = suite("ids");
+
+test("ids of one process ascend strictly, also within a millisecond and when the clock steps back", () => {
+  const ids = [5, 5, 5, 4, 6].map((ms) => newId("payment", Date.parse("2040-01-01") + ms));
+  assert.deepEqual(
+    ids,
+    ids.toSorted((a, b) => (a < b ? -1 : 1)),
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test("an id belongs to its noun and to nothing else", () => {
+  const id = newId("payment");
+  assert.match(id, /^pay_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.equal(isId("payment", id), true);
+  assert.equal(isId("refund", id), false);
+  for (const bad of ["", "pay_", `${id}0`, id.toUpperCase(), id.replace("pay_", "pay-"), "pay_\u0000"]) {
+    assert.equal(isId("payment", bad), false, bad);
+  }
+});
+
+test.run();

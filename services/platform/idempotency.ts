@@ -1,0 +1,135 @@
+// Idempotency keys in the owner's database (CONTRACT.md §6). A key is claimed with a lease and an object id; work that failed
+// releases the lease and a retry goes on with the same object; a final answer is stored encrypted and replayed.
+import { randomUUID } from "node:crypto";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Database, Sql } from "./database.ts";
+import { Failure, type FailureReason } from "./failure.ts";
+import { sameSecret, type Vault } from "./secret.ts";
+
+const keepHours = 72;
+const sweepMax = 5_000;
+
+export interface IdempotencyScope {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+}
+
+/** What a claimed key stands for: an object to work on, or the answer that was given. */
+export type Claim =
+  | { readonly kind: "work"; readonly objectId: string; readonly lockId: string }
+  | { readonly kind: "replay"; readonly answer: StoredAnswer };
+
+/** A final answer: the response's bytes, or a refusal decided after the work began. */
+export type StoredAnswer =
+  | { readonly kind: "response"; readonly bytes: Uint8Array }
+  | { readonly kind: "refusal"; readonly reason: FailureReason };
+
+/** Refusals that are stored and replayed; all others release the key. */
+const storedRefusals: ReadonlySet<FailureReason> = new Set<FailureReason>([
+  "PAYMENT_BLOCKED",
+  "NO_CONNECTOR",
+  "NOT_REFUNDABLE",
+  "AMOUNT_TOO_LARGE",
+  "NOT_FOUND",
+  "FEATURE_DISABLED",
+]);
+
+export class IdempotencyKeys {
+  readonly #db: Database;
+  readonly #vault: Vault;
+  readonly #leaseSeconds: number;
+
+  /** @param leaseSeconds how long work may hold a key; with fencing by the lock's id, running over it costs a repeat, no more. */
+  constructor(db: Database, vault: Vault, leaseSeconds: number) {
+    this.#db = db;
+    this.#vault = vault;
+    this.#leaseSeconds = leaseSeconds;
+  }
+
+  /**
+   * Claims the key in a transaction of its own. `objectId` is used when the key is new; a key that was released earlier
+   * answers the object it was first claimed with.
+   * @throws Failure IDEMPOTENCY_KEY_REUSE (other fingerprint), IDEMPOTENCY_CONFLICT (still in flight).
+   */
+  async claim(scope: IdempotencyScope, objectId: string): Promise<Claim> {
+    const lockId = randomUUID();
+    const [row] = await this.#db.rows<{ object_id: string; mine: boolean; fingerprint: Buffer; answer: Buffer | null }>(
+      `insert into idempotency_keys as k (merchant_id, environment, key, fingerprint, object_id, locked_until, lock_id)
+       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $7), $6)
+       on conflict (merchant_id, environment, key) do update set
+         locked_until = case when k.fingerprint = excluded.fingerprint and k.answer is null
+           and coalesce(k.locked_until, '-infinity') < now() then excluded.locked_until else k.locked_until end,
+         lock_id = case when k.fingerprint = excluded.fingerprint and k.answer is null
+           and coalesce(k.locked_until, '-infinity') < now() then excluded.lock_id else k.lock_id end
+       returning object_id, fingerprint, answer, lock_id = $6 as mine`,
+      [scope.merchantId, scope.environment, scope.key, scope.fingerprint, objectId, lockId, this.#leaseSeconds],
+    );
+    if (!row) throw new Error("the claim answered no row");
+    if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
+    if (row.answer) return { kind: "replay", answer: this.#open(scope, row.answer) };
+    if (!row.mine) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
+    return { kind: "work", objectId: row.object_id, lockId };
+  }
+
+  /**
+   * Stores the final answer, within the transaction that makes it true.
+   * @throws Failure IDEMPOTENCY_CONFLICT when the lease ran out and somebody else works on the key now: the transaction must
+   * not commit, or the other one would find the object made without an answer.
+   */
+  async finish(sql: Sql, scope: IdempotencyScope, lockId: string, answer: StoredAnswer): Promise<void> {
+    const finished = await sql.rows(
+      `update idempotency_keys set answer = $4, locked_until = null
+       where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $5 and answer is null returning key`,
+      [scope.merchantId, scope.environment, scope.key, this.#seal(scope, answer), lockId],
+    );
+    if (finished.length === 0) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
+  }
+
+  /** After a failure: stores it if it is final, else gives the key back so that a retry can go on. */
+  async settleFailure(scope: IdempotencyScope, lockId: string, failure: Failure): Promise<void> {
+    if (storedRefusals.has(failure.reason)) {
+      await this.finish(this.#db, scope, lockId, { kind: "refusal", reason: failure.reason });
+      return;
+    }
+    await this.#db.rows(
+      `update idempotency_keys set locked_until = null
+       where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4`,
+      [scope.merchantId, scope.environment, scope.key, lockId],
+    );
+  }
+
+  /** Deletes keys past their keeping time. @returns true when there may be more. */
+  async sweep(): Promise<boolean> {
+    const rows = await this.#db.rows(
+      `delete from idempotency_keys where (merchant_id, environment, key) in (
+         select merchant_id, environment, key from idempotency_keys
+         where created_at < now() - make_interval(hours => $1) limit $2)
+       returning key`,
+      [keepHours, sweepMax],
+    );
+    return rows.length === sweepMax;
+  }
+
+  #seal(scope: IdempotencyScope, answer: StoredAnswer): Buffer {
+    const plain =
+      answer.kind === "response"
+        ? Buffer.concat([Buffer.of(1), answer.bytes])
+        : Buffer.concat([Buffer.of(2), Buffer.from(answer.reason)]);
+    return this.#vault.encrypt(plain, context(scope));
+  }
+
+  #open(scope: IdempotencyScope, sealed: Buffer): StoredAnswer {
+    const plain = this.#vault.decrypt(sealed, context(scope));
+    const rest = plain.subarray(1);
+    if (plain[0] === 1) return { kind: "response", bytes: rest };
+    const reason = [...storedRefusals].find((r) => r === rest.toString());
+    if (!reason) throw new Error("unreadable stored answer");
+    return { kind: "refusal", reason };
+  }
+}
+
+function context(scope: IdempotencyScope): string {
+  return `idempotency:${scope.merchantId}:${scope.environment}:${scope.key}`;
+}

@@ -1,0 +1,64 @@
+// Structured logs: one JSON line per entry on standard output, with the request id and trace of the call, and without
+// secrets: known secret fields are removed, and secret-looking text is masked wherever it stands.
+import pino from "pino";
+import { callContext } from "./call-context.ts";
+
+export type Log = pino.Logger;
+
+const secretFields = [
+  "api_key",
+  "apiKey",
+  "authorization",
+  "client_secret",
+  "clientSecret",
+  "credentials",
+  "password",
+  "secret",
+  "session_secret",
+  "sessionSecret",
+  "signing_secret",
+  "signingSecret",
+  "token",
+  "url.search",
+];
+
+// Every secret of this system has a telling prefix (CONTRACT.md §3); anything after it is masked.
+const secretText =
+  /\b(sk_(?:test|live)_|cs_secret_|whsec_|sim_sk_|pi_[a-z0-9]+_secret_)[A-Za-z0-9_-]+|(postgres(?:ql)?:\/\/[^:/\s]+:)[^@\s]+/g;
+
+/** The text without secrets. */
+export function masked(text: string): string {
+  return text.replace(
+    secretText,
+    (_all, prefix: string | undefined, dsn: string | undefined) => `${prefix ?? dsn ?? ""}…`,
+  );
+}
+
+/** The logger of a process. `service` is in every line. */
+export function createLog(service: string, level: string): Log {
+  return pino({
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: secretFields.flatMap((f) => [f, `*.${f}`]), censor: "[redacted]" },
+    serializers: { err: errorFields, error: errorFields },
+    mixin: () => {
+      const call = callContext.getStore();
+      return call ? { request_id: call.requestId, trace_id: call.traceparent.split("-")[1] } : {};
+    },
+    hooks: {
+      logMethod(args, method) {
+        method.apply(this, args.map((a) => (typeof a === "string" ? masked(a) : a)) as typeof args);
+      },
+    },
+  });
+}
+
+/** An error as log fields: message, stack and causes, masked. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: masked(String(error)) };
+  const code = "code" in error ? { code: error.code } : {};
+  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) };
+  return { type: error.name, message: masked(error.message), ...code, stack: masked(error.stack ?? ""), ...cause };
+}

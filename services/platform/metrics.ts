@@ -1,0 +1,42 @@
+// Metrics of a process for Prometheus, on an admin port of their own (ADMIN_PORT; off when it is not set), together with a
+// liveness answer. The port is for operators: it is never the one that callers reach.
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { Counter, collectDefaultMetrics, register } from "prom-client";
+
+/** Money that may have moved on an intent that is not ours, or an outcome a processor never told: somebody must look. */
+export const moneyAlerts = new Counter({
+  name: "tollbooth_money_alerts_total",
+  help: "Money invariants that were found broken or could not be proved, by kind.",
+  labelNames: ["kind"] as const,
+});
+
+/** Calls of the internal API by how they ended; `reason` is OK or one of the failure catalogue. */
+export const rpcCalls = new Counter({
+  name: "tollbooth_rpc_calls_total",
+  help: "Internal calls answered, by method and reason.",
+  labelNames: ["rpc", "reason"] as const,
+});
+
+/** Serves `/metrics` and `/livez`. */
+export async function serveAdmin(options: { port: number; host: string }): Promise<{ port: number; close(): void }> {
+  collectDefaultMetrics();
+  const server = http.createServer((request, response) => {
+    if (request.url === "/livez") {
+      response.end("ok\n");
+    } else if (request.url === "/metrics") {
+      response.setHeader("content-type", register.contentType);
+      register.metrics().then(
+        (text) => response.end(text),
+        () => response.writeHead(500).end(),
+      );
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}

@@ -1,0 +1,98 @@
+// Brings a service's database to the schema of this release: the numbered SQL files of the platform and of the service, each
+// in a transaction of its own, once, under an advisory lock, so that any number of replicas may run it at once.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import type { Log } from "./log.ts";
+
+export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
+
+// Any constant will do, as long as nobody else locks it in these databases.
+const migrationLock = 7_655_201;
+// Another replica may be in the middle of a long migration; past this an operator should look.
+const lockWaitMs = 60_000;
+
+/**
+ * Applies what is missing.
+ * @returns the names of the files applied now.
+ * @throws when an applied file was edited since: history is never rewritten, add a new file instead.
+ */
+export async function migrate(options: { databaseUrl: string; service: ServiceName }): Promise<{ applied: string[] }> {
+  const client = new pg.Client({ connectionString: options.databaseUrl, application_name: "tollbooth-migrate" });
+  await client.connect();
+  try {
+    await client.query(`set lock_timeout = ${lockWaitMs}`);
+    await client.query("select pg_advisory_lock($1)", [migrationLock]);
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      "select name, checksum from schema_migrations",
+    );
+    const known = new Map(rows.map((row) => [row.name, row.checksum]));
+    const applied: string[] = [];
+    for (const file of schemaFiles(options.service)) {
+      if (known.has(file.name)) {
+        if (known.get(file.name) !== file.checksum)
+          throw new Error(`${file.name} was changed after it had been applied`);
+        continue;
+      }
+      await client.query("begin");
+      await client.query(file.sql);
+      await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
+      await client.query("commit");
+      applied.push(file.name);
+    }
+    return { applied };
+  } finally {
+    await client.end();
+  }
+}
+
+// A database that restarts is back within seconds; past this the supervisor should see the process fail.
+const schemaWaitMs = 30_000;
+
+/** Waits until the database answers and has the schema of this release. @throws when it does not within 30 s. */
+export async function awaitSchema(sql: Queryable, service: ServiceName, log: Log): Promise<void> {
+  const until = performance.now() + schemaWaitMs;
+  for (;;) {
+    try {
+      await checkSchema(sql, service);
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      log.warn({ err: error }, "the database is not ready; trying again");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+interface Queryable {
+  rows<Row>(text: string): Promise<Row[]>;
+}
+
+/** Throws when the database lacks a file of this release; a newer database is fine (release N−1 runs on schema N). */
+export async function checkSchema(sql: Queryable, service: ServiceName): Promise<void> {
+  const rows = await sql.rows<{ name: string }>("select name from schema_migrations");
+  const known = new Set(rows.map((row) => row.name));
+  const missing = schemaFiles(service).filter((file) => !known.has(file.name));
+  if (missing.length > 0) {
+    throw new Error(`the database lacks ${missing.map((f) => f.name).join(", ")}: run the migrate command first`);
+  }
+}
+
+function schemaFiles(service: ServiceName): { name: string; sql: string; checksum: string }[] {
+  const folders = [
+    { prefix: "platform", path: join(import.meta.dirname, "schema") },
+    { prefix: service, path: join(import.meta.dirname, "..", service, "store", "schema") },
+  ];
+  return folders.flatMap(({ prefix, path }) =>
+    readdirSync(path)
+      .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
+      .sort()
+      .map((name) => {
+        const sql = readFileSync(join(path, name), "utf8");
+        return { name: `${prefix}/${name}`, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+      }),
+  );
+}

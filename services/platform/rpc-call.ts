@@ -1,0 +1,92 @@
+// What happens around every call that a process answers, whichever way it came in: its context is opened, its token checked, its
+// bounds proved, and whatever is thrown becomes a Failure of the catalogue.
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type CallContext, callContext, nextTraceparent } from "./call-context.ts";
+import { asFailure, Failure, toConnectError } from "./failure.ts";
+import { newId } from "./id.ts";
+import type { Log } from "./log.ts";
+import { rpcCalls } from "./metrics.ts";
+import { sameSecret } from "./secret.ts";
+
+/** A call as it came in. */
+export interface IncomingCall {
+  readonly service: string;
+  readonly method: string;
+  /** A header by its lower-case name. */
+  readonly header: (name: string) => string | null | undefined;
+}
+
+// What a caller without a deadline gets.
+const timeoutDefaultMs = 15_000;
+
+export class CallGate {
+  readonly #authorization: string;
+  readonly #log: Log;
+  readonly #validator = createValidator();
+
+  /** @param token what callers must have; health and reflection are open. */
+  constructor(token: string, log: Log) {
+    this.#authorization = `Bearer ${token}`;
+    this.#log = log;
+  }
+
+  /** Runs the work of a call within its context. @throws ConnectError with the Failure as its detail. */
+  run<T>(call: IncomingCall, work: () => Promise<T>): Promise<T> {
+    const rpc = `${call.service}/${call.method}`;
+    return callContext.run(contextOf(call), async () => {
+      try {
+        const open = call.service.startsWith("grpc.");
+        if (!open && !sameSecret(call.header("authorization") ?? "", this.#authorization)) {
+          throw new Failure("UNAUTHORIZED");
+        }
+        const answer = await work();
+        rpcCalls.inc({ rpc, reason: "OK" });
+        return answer;
+      } catch (error) {
+        throw this.#answerable(error, rpc);
+      }
+    });
+  }
+
+  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto. */
+  assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
+    const result = this.#validator.validate(schema, message);
+    if (result.kind === "valid") return;
+    if (result.kind === "error") throw result.error;
+    const violations = result.violations.map((v) => ({
+      field: v.field.flatMap((element) => (element.kind === "field" ? [element.name] : [])).join("."),
+      problem: v.message,
+    }));
+    throw new Failure("INVALID_BODY", { cause: result.error, violations });
+  }
+
+  #answerable(error: unknown, rpc: string): ConnectError {
+    rpcCalls.inc({ rpc, reason: error instanceof ConnectError ? Code[error.code] : asFailure(error).reason });
+    // Protocol errors of the library (unknown method, too large) carry their own code.
+    if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
+    const failure = asFailure(error);
+    const fields = { rpc, reason: failure.reason, err: failure.cause };
+    if (failure.reason === "INTERNAL_ERROR") this.#log.error(fields, "call failed");
+    else if (failure.fault) this.#log.warn(fields, "call failed");
+    else this.#log.debug(fields, "call refused");
+    return toConnectError(failure);
+  }
+}
+
+function contextOf(call: IncomingCall): CallContext {
+  const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
+  return {
+    requestId: call.header("request-id") ?? newId("request"),
+    traceparent: nextTraceparent(call.header("traceparent")),
+    deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
+  };
+}
+
+const grpcUnitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000001 };
+
+function grpcTimeoutMs(header: string | null | undefined): number {
+  const match = /^(\d{1,8})([HMSmun])$/.exec(header ?? "");
+  return match ? Number(match[1]) * (grpcUnitMs[match[2] ?? "m"] ?? 1) : 0;
+}

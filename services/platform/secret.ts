@@ -1,0 +1,67 @@
+// Secrets: how they are made, compared, hashed and kept at rest (CONTRACT.md §3).
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
+export class Vault {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #current: string;
+
+  constructor(keys: ReadonlyMap<string, Buffer>) {
+    const [current] = keys.keys();
+    if (current === undefined) throw new Error("a vault needs at least one key");
+    this.#keys = keys;
+    this.#current = current;
+  }
+
+  /**
+   * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
+   * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.
+   */
+  encrypt(plain: string | Uint8Array, context: string): Buffer {
+    const id = Buffer.from(this.#current);
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv("aes-256-gcm", this.#key(this.#current), nonce);
+    cipher.setAAD(Buffer.from(context));
+    const data = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), data]);
+  }
+
+  /** The plaintext. Throws when the key is unknown, the context differs or the bytes were changed. */
+  decrypt(sealed: Uint8Array, context: string): Buffer {
+    const bytes = Buffer.from(sealed);
+    const idEnd = 1 + (bytes[0] ?? 0);
+    const nonceEnd = idEnd + 12;
+    const tagEnd = nonceEnd + 16;
+    const decipher = createDecipheriv(
+      "aes-256-gcm",
+      this.#key(bytes.toString("utf8", 1, idEnd)),
+      bytes.subarray(idEnd, nonceEnd),
+    );
+    decipher.setAAD(Buffer.from(context));
+    decipher.setAuthTag(bytes.subarray(nonceEnd, tagEnd));
+    return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
+  }
+
+  #key(id: string): Buffer {
+    const key = this.#keys.get(id);
+    if (!key) throw new Error("no such encryption key");
+    return key;
+  }
+}
+
+/** HMAC-SHA256 of a secret under the service's hash key: what is stored instead of the secret. */
+export function keyedHash(hashKey: Uint8Array, secret: string): Buffer {
+  return createHmac("sha256", hashKey).update(secret).digest();
+}
+
+/** Compares in constant time; texts of different length differ at once, which tells nothing secret. */
+export function sameSecret(a: string | Uint8Array, b: string | Uint8Array): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Random text of `bytes` bytes in base64url. */
+export function randomToken(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
+}

@@ -1,0 +1,56 @@
+import * as assert from "uvu/assert";
+import { suite } from "../../test/harness/suite.ts";
+import { readConfig } from "./config.ts";
+
+const test = suite("simulator config");
+const good = {
+  PORT: "4100",
+  DATABASE_URL: "postgres://u:p@127.0.0.1/simulator",
+  PUBLIC_URL: "http://127.0.0.1:4100/",
+  SIMULATOR_SECRET_KEY: "0123456789abcdef",
+  SIMULATOR_WEBHOOK_SECRET: "fedcba9876543210",
+  SIMULATOR_WEBHOOK_URL: "http://127.0.0.1:4000/processors/simulator/{account}",
+};
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    readConfig(env);
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+};
+
+test("defaults: loopback, info, one second, test controls on; off in production", () => {
+  const config = readConfig(good);
+  assert.equal([config.host, config.logLevel, config.delayMs, config.testControls], ["127.0.0.1", "info", 1_000, true]);
+  assert.is(config.publicUrl, "http://127.0.0.1:4100");
+  assert.is(readConfig({ ...good, NODE_ENV: "production" }).testControls, false);
+  assert.is(readConfig({ ...good, NODE_ENV: "production", SIMULATOR_TEST_CONTROLS: "on" }).testControls, true);
+});
+
+test("everything that is missing is named at once", () => {
+  for (const name of Object.keys(good)) assert.match(problemsOf({}), name);
+});
+
+test("what is malformed is named, and secrets are not repeated", () => {
+  const wrong = {
+    PORT: "70000",
+    DATABASE_URL: "mysql://x",
+    PUBLIC_URL: "http://127.0.0.1/path",
+    SIMULATOR_SECRET_KEY: "tooshort",
+    SIMULATOR_WEBHOOK_URL: "http://127.0.0.1/no-account",
+    SIMULATOR_DELAY_MS: "soon",
+    LOG_LEVEL: "loud",
+  };
+  const problems = problemsOf({ ...good, ...wrong });
+  assert.equal(
+    problems
+      .split("\n")
+      .map((line) => line.split(" ")[0])
+      .sort(),
+    Object.keys(wrong).sort(),
+  );
+  assert.not.match(problems, "tooshort");
+});
+
+test.run();

@@ -1,0 +1,81 @@
+// Reads the processor's settings from the environment. What is missing or malformed is reported together; values are not
+// repeated, since some are secret.
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly databaseUrl: string;
+  readonly publicUrl: string;
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  readonly webhookUrl: string;
+  readonly logLevel: string;
+  readonly delayMs: number;
+  readonly testControls: boolean;
+}
+
+type Check = (text: string) => string | undefined;
+
+const secretLengthMin = 16; // shorter ones can be guessed
+const delayMsMax = 3_600_000; // an hour: who waits longer for a test dispute has mistyped
+
+/** @throws Error with a line for each problem */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const read = (name: string, check: Check, fallback?: string): string => {
+    const text = env[name] || fallback;
+    if (text === undefined) problems.push(`${name} is missing`);
+    const problem = text === undefined ? undefined : check(text);
+    if (problem) problems.push(`${name} ${problem}`);
+    return text ?? "";
+  };
+  const isProduction = env.NODE_ENV === "production";
+  const config: Config = {
+    port: Number(read("PORT", wholeNumber(0, 65_535))),
+    host: read("HOST", () => undefined, "127.0.0.1"),
+    databaseUrl: read("DATABASE_URL", url("postgres:", "postgresql:")),
+    publicUrl: read("PUBLIC_URL", origin).replace(/\/$/, ""),
+    secretKey: read("SIMULATOR_SECRET_KEY", secret),
+    webhookSecret: read("SIMULATOR_WEBHOOK_SECRET", secret),
+    webhookUrl: read("SIMULATOR_WEBHOOK_URL", webhookUrl),
+    logLevel: read("LOG_LEVEL", oneOf("debug", "info", "warn", "error"), "info"),
+    delayMs: Number(read("SIMULATOR_DELAY_MS", wholeNumber(0, delayMsMax), "1000")),
+    testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
+  };
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  return config;
+}
+
+function wholeNumber(min: number, max: number): Check {
+  return (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? undefined
+      : `must be a whole number from ${min} to ${max}`;
+}
+
+function oneOf(...words: readonly string[]): Check {
+  return (text) => (words.includes(text) ? undefined : `must be one of ${words.join(", ")}`);
+}
+
+function url(...schemes: readonly string[]): Check {
+  return (text) =>
+    URL.canParse(text) && schemes.includes(new URL(text).protocol)
+      ? undefined
+      : `must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`;
+}
+
+function origin(text: string): string | undefined {
+  return (
+    url("http:", "https:")(text) ??
+    (new URL(text).origin === text.replace(/\/$/, "") ? undefined : "must be an origin, without a path")
+  );
+}
+
+function webhookUrl(text: string): string | undefined {
+  if (!text.includes("{account}")) return "must hold {account}, where the account's name goes";
+  return url("http:", "https:")(text.replaceAll("{account}", "acct_x"));
+}
+
+function secret(text: string): string | undefined {
+  return text.length >= secretLengthMin ? undefined : `must have at least ${secretLengthMin} characters`;
+}

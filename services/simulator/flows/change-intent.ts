@@ -1,0 +1,84 @@
+// The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
+// statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
+import { presentIntent } from "../json/intent.ts";
+import type { Change, DelayedFact, EventType, Intent, Refusal } from "../rules/intent.ts";
+import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "../store/intent-writes.ts";
+import { findIntent } from "../store/intents.ts";
+import { ApiFailure, notFound, outage } from "./failure.ts";
+import { newId } from "./new-id.ts";
+import type { Processor } from "./processor.ts";
+
+/** Refused or without effect (`change` null): nothing was written. */
+export type Changed =
+  | { readonly intent: Intent; readonly refusal: null; readonly change: Change | null }
+  | { readonly intent: Intent; readonly refusal: Refusal; readonly change: null };
+
+export interface ChangeOptions {
+  /** What else to write, from the next intent. */
+  readonly along?: (next: Intent) => Pick<Along, "key" | "operation" | "doneFactId">;
+  /** The intent as it was read a moment ago: saves reading it again. */
+  readonly known?: Intent;
+}
+
+const triesMax = 10; // another process would have to change the same intent that often at the same moment
+
+/**
+ * @param decide the rule; null: nothing to do
+ * @throws ApiFailure 404 when there is no such intent, 503 while the processor is "down" for it
+ */
+export async function changeIntent(
+  processor: Processor,
+  id: string,
+  decide: (intent: Intent) => Change | Refusal | null,
+  { along, known }: ChangeOptions = {},
+): Promise<Changed> {
+  return inTurn(id, async () => {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const before = tries === 0 && known ? known : await findIntent(processor.db, id);
+      if (!before) throw notFound("intent");
+      assertNoOutage(before.outage_until);
+      const change = decide(before);
+      if (change === null) return { intent: before, refusal: null, change };
+      if ("refused" in change) return { intent: before, refusal: change, change: null };
+      const events = change.events.map((type) => newEvent(change.intent, type, processor.publicUrl));
+      const delayed = (change.delayed ?? []).map((fact) => newDelayedFact(fact, processor.delayMs));
+      const written = { ...along?.(change.intent), events, delayed };
+      if (await updateIntent(processor.db, before, change.intent, written)) {
+        if (events.length > 0) processor.wakeSender();
+        for (const fact of change.delayed ?? []) processor.wakeClock(fact.delays * processor.delayMs);
+        return { intent: change.intent, refusal: null, change };
+      }
+    }
+    throw new ApiFailure(429, "rate_limit", "lock_timeout", "Too many changes of this object at once.");
+  });
+}
+
+/** The outage card makes the processor "down" for one intent. */
+export function assertNoOutage(until: string | null): void {
+  if (until !== null && Date.parse(until) > Date.now()) throw outage();
+}
+
+function newEvent(intent: Intent, type: EventType, publicUrl: string): NewEvent {
+  const id = newId("evt");
+  const created_at = new Date().toISOString();
+  const data = { intent: presentIntent(intent, publicUrl) };
+  return { id, type, created_at, body: JSON.stringify({ id, type, account: intent.account, created_at, data }) };
+}
+
+function newDelayedFact(fact: DelayedFact, delayMs: number): NewDelayedFact {
+  const due_at = new Date(Date.now() + fact.delays * delayMs).toISOString();
+  return { id: newId("fact"), kind: fact.kind, object_id: fact.object_id, due_at };
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Callers with the same name run one after the other; the database would let all but one start over. */
+async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
+  turns.set(name, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(name) === turn) turns.delete(name);
+  }
+}

@@ -1,0 +1,46 @@
+// What the API answers when it does not do what was asked: one shape, one table of statuses.
+
+export type FailureType = "invalid_request" | "card_error" | "idempotency_error" | "rate_limit" | "api_error";
+
+/** Thrown anywhere below a route, becomes `{"error": {...}}`. The message is safe to show. */
+export class ApiFailure extends Error {
+  readonly status: number;
+  readonly type: FailureType;
+  readonly code: string;
+  /** More members of `error`. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    type: FailureType,
+    code: string,
+    message: string,
+    extra: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.code = code;
+    this.extra = extra;
+  }
+
+  get body() {
+    return { error: { type: this.type, code: this.code, message: this.message, ...this.extra } };
+  }
+}
+
+export function badField(field: string, message: string): ApiFailure {
+  return new ApiFailure(400, "invalid_request", "parameter_invalid", `${field} ${message}`, { field });
+}
+
+export function notFound(what: string): ApiFailure {
+  return new ApiFailure(404, "invalid_request", "resource_missing", `No such ${what}.`);
+}
+
+export function outage(): ApiFailure {
+  return new ApiFailure(503, "api_error", "processor_unavailable", "The processor is not available. Try again later.");
+}
+
+export function broken(): ApiFailure {
+  return new ApiFailure(500, "api_error", "internal_error", "Something went wrong on our side.");
+}

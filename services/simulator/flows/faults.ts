@@ -1,0 +1,56 @@
+// The fault switches at work: held in memory, where every call can ask them for nothing, and written through to the database.
+import { type Fault, type FaultSubject, type FaultSwitch, isDrawn, isMeant } from "../rules/fault.ts";
+import { countFault, deleteFaults, insertFault, loadFaults } from "../store/faults.ts";
+import type { Db } from "../store/pool.ts";
+import { newId } from "./new-id.ts";
+
+const faultsMax = 100; // each call looks at all of them
+
+export class Faults {
+  readonly #db: Db;
+  #set: Fault[] = [];
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Takes up what was set before the restart. */
+  async load(): Promise<void> {
+    this.#set = await loadFaults(this.#db);
+  }
+
+  get list(): readonly Fault[] {
+    return this.#set;
+  }
+
+  get isFull(): boolean {
+    return this.#set.length >= faultsMax;
+  }
+
+  async add(settings: FaultSwitch): Promise<Fault> {
+    const fault = { ...settings, id: newId("fault"), drawn: 0, fired: 0 };
+    await insertFault(this.#db, fault.id, settings);
+    this.#set.push(fault);
+    return fault;
+  }
+
+  async clear(): Promise<void> {
+    await deleteFaults(this.#db);
+    this.#set = [];
+  }
+
+  /** True when a switch looks at references: only then is it worth to find them out. */
+  get needsReferences(): boolean {
+    return this.#set.some((fault) => fault.reference !== undefined);
+  }
+
+  /** The switches that fire for this call or event; each counts as fired. */
+  async take(subject: FaultSubject): Promise<Fault[]> {
+    const meant = this.#set.filter((fault) => isMeant(fault, subject));
+    if (meant.length === 0) return [];
+    const firing = meant.filter((fault) => isDrawn(fault, fault.drawn++));
+    for (const fault of firing) fault.fired++;
+    await Promise.all(meant.map((fault) => countFault(this.#db, fault)));
+    return firing;
+  }
+}

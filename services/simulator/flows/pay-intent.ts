@@ -1,0 +1,109 @@
+// Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes to an
+// intent that waits for no card is told how it stands, and nothing is charged.
+import { createHmac } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { CardEntry } from "../rules/card-entry.ts";
+import type { Intent } from "../rules/intent.ts";
+import { answerChallenge, payIntent } from "../rules/pay-intent.ts";
+import { testCardNamed, testCardOf } from "../rules/test-card.ts";
+import { intentIdOf } from "../store/intents.ts";
+import { changeIntent } from "./change-intent.ts";
+import { ApiFailure, notFound, outage } from "./failure.ts";
+import { newAuthorizationCode, newId, newSecret } from "./new-id.ts";
+import type { Processor } from "./processor.ts";
+import { sameSecret } from "./same-secret.ts";
+
+/** What the form is told. `lost`: paid, but the page must not get to tell anybody (a test card). */
+export interface PayAnswer {
+  readonly status: "succeeded" | "processing" | "failed" | "requires_action" | "canceled" | "lost";
+  readonly failure_code?: string;
+  readonly failure_message?: string;
+  readonly challenge_url?: string;
+}
+
+const outageMs = 10_000; // CONTRACT.md §11's outage card
+
+/** @param known the intent, where the caller has just read it */
+export async function payWithCard(
+  processor: Processor,
+  intentId: string,
+  entry: CardEntry,
+  known?: Intent,
+): Promise<PayAnswer> {
+  const card = testCardOf(entry.number);
+  if (card.outcome.kind === "outage") return beginOutage(processor, intentId);
+  const waitMs = card.outcome.kind === "succeeds" ? card.outcome.answerMs : undefined;
+  if (waitMs !== undefined) await pause(waitMs, undefined, { signal: processor.stopping }).catch(() => {});
+  const pay = (found: Intent) =>
+    payIntent(found, {
+      id: newId("at"),
+      entry,
+      card,
+      fingerprint: createHmac("sha256", processor.fingerprintKey).update(entry.number).digest("base64url").slice(0, 22),
+      authorization_code: newAuthorizationCode(),
+      challenge_token: newSecret(),
+      now: new Date().toISOString(),
+    });
+  const isFresh = known && waitMs === undefined;
+  const { intent, refusal } = await changeIntent(processor, intentId, pay, isFresh ? { known } : {});
+  if (refusal) throw new ApiFailure(429, "rate_limit", refusal.refused, refusal.message);
+  return payAnswer(intent, processor.publicUrl);
+}
+
+/** The buyer's answer to the bank's challenge. A repeated or late one is told how the payment stands. */
+export async function passChallenge(
+  processor: Processor,
+  attemptId: string,
+  token: string,
+  isPassed: boolean,
+): Promise<PayAnswer> {
+  const intentId = await intentIdOf(processor.db, "attempts", attemptId);
+  if (intentId === undefined) throw notFound("challenge");
+  const { intent } = await changeIntent(processor, intentId, (found) => {
+    const attempt = found.attempts.find((one) => one.id === attemptId);
+    if (!attempt?.challenge_token || !sameSecret(attempt.challenge_token, token)) throw notFound("challenge");
+    const now = new Date().toISOString();
+    return answerChallenge(found, attemptId, isPassed, { authorization_code: newAuthorizationCode(), now });
+  });
+  return payAnswer(intent, processor.publicUrl);
+}
+
+/** How an intent stands after its last attempt. */
+export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
+  const last = intent.attempts.at(-1);
+  switch (intent.status) {
+    case "requires_payment_method":
+      return {
+        status: "failed",
+        failure_code: last?.failure_code ?? "unknown",
+        failure_message: last?.failure_message ?? "The payment did not go through.",
+      };
+    case "requires_action":
+      return { status: "requires_action", ...challengeOf(intent, publicUrl) };
+    case "succeeded":
+      return { status: isLost(intent) ? "lost" : "succeeded" };
+    default:
+      return { status: intent.status };
+  }
+}
+
+/** Where the buyer answers the bank's challenge; the token is in the fragment, which no server log sees. */
+export function challengeOf(intent: Intent, publicUrl: string): { challenge_url?: string } {
+  const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
+  return waiting ? { challenge_url: `${publicUrl}/challenge/${waiting.id}#${waiting.challenge_token}` } : {};
+}
+
+function isLost(intent: Intent): boolean {
+  const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
+  const { outcome } = testCardNamed(paidBy?.behaviour ?? "");
+  return outcome.kind === "succeeds" && outcome.isLost === true;
+}
+
+async function beginOutage(processor: Processor, intentId: string): Promise<PayAnswer> {
+  const outage_until = new Date(Date.now() + outageMs).toISOString();
+  const { intent, change } = await changeIntent(processor, intentId, (found) =>
+    found.status === "requires_payment_method" ? { intent: { ...found, outage_until }, events: [] } : null,
+  );
+  if (change) throw outage();
+  return payAnswer(intent, processor.publicUrl);
+}

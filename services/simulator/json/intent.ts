@@ -1,0 +1,57 @@
+// The public JSON of intents, refunds and disputes, written out by hand: a field that is not named here never leaves.
+import type { Attempt, Dispute, Intent, Refund } from "../rules/intent.ts";
+
+export type IntentJson = ReturnType<typeof presentIntent>;
+
+/** @param publicUrl our origin, for the receipt's address */
+export function presentIntent(intent: Intent, publicUrl: string) {
+  return {
+    id: intent.id,
+    account: intent.account,
+    amount: intent.amount,
+    currency: intent.currency,
+    reference: intent.reference,
+    description: intent.description,
+    status: intent.status,
+    client_secret: intent.client_secret,
+    captured_amount: intent.captured_amount,
+    created_at: intent.created_at,
+    canceled_at: intent.canceled_at,
+    receipt_url: receiptUrl(intent, publicUrl),
+    attempts: intent.attempts.map(presentAttempt),
+    refunds: intent.refunds.map(presentRefund),
+    disputes: intent.disputes.map(presentDispute),
+  };
+}
+
+/** Only a paid intent has a receipt. */
+export function receiptUrl(intent: Intent, publicUrl: string): string | null {
+  return intent.paid_at === null ? null : `${publicUrl}/receipts/${intent.receipt_token}`;
+}
+
+function presentAttempt(attempt: Attempt) {
+  const { brand, last4, funding, fingerprint, exp_month, exp_year } = attempt;
+  const { avs_line1, avs_zip, cvc_check, three_ds_result, three_ds_version, risk_level, risk_score } = attempt;
+  return {
+    id: attempt.id,
+    status: attempt.status,
+    failure_code: attempt.failure_code,
+    failure_message: attempt.failure_message,
+    authorization_code: attempt.authorization_code,
+    created_at: attempt.created_at,
+    settled_at: attempt.settled_at,
+    card: { brand, last4, funding, fingerprint, exp_month, exp_year },
+    verification: { avs_line1, avs_zip, cvc_check, three_ds_result, three_ds_version, risk_level, risk_score },
+  };
+}
+
+/** As a refund stands inside its intent; alone it has `intent` besides. */
+export function presentRefund(refund: Refund) {
+  const { id, amount, status, reason, reference, failure_code, failure_message, created_at } = refund;
+  return { id, amount, status, reason, reference, failure_code, failure_message, created_at };
+}
+
+export function presentDispute(dispute: Dispute) {
+  const { id, amount, status, reason, opened_at, evidence_due_at, closed_at } = dispute;
+  return { id, amount, status, reason, opened_at, evidence_due_at, closed_at };
+}

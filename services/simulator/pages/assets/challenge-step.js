@@ -1,0 +1,66 @@
+// The bank's 3-D Secure question, shown inside the card form and on the challenge page.
+import { ask } from "./processor.js";
+
+/**
+ * @param {string} url of the challenge; its fragment is the token
+ * @param {string | undefined} amount as text
+ * @returns {Promise<any>} the processor's answer once the buyer has chosen
+ */
+export function showChallenge(url, amount) {
+  const { pathname, hash } = new URL(url, location.href);
+  const section = document.getElementById("challenge");
+  section.replaceChildren(
+    element("h2", { id: "challenge-title", tabIndex: -1, textContent: "Confirm it is you" }),
+    element("p", { className: "muted", textContent: "Your bank wants to be sure that you are the one who pays." }),
+    element("div", { className: "bank" }, [
+      element("strong", { textContent: "Test Bank" }),
+      element("span", { className: "muted", textContent: amount ? `Payment of ${amount}` : "Card payment" }),
+    ]),
+    element("div", { className: "notice notice-error", role: "alert", hidden: true }),
+    button("Authenticate", "pass", "button"),
+    button("Fail authentication", "fail", "button button-quiet"),
+  );
+  section.hidden = false;
+  document.getElementById("challenge-title").focus();
+
+  return new Promise((resolve) => {
+    section.addEventListener("click", async function choose(event) {
+      const chosen = event.target.closest("[data-outcome]");
+      if (!chosen || chosen.disabled) return;
+      const buttons = section.querySelectorAll("button");
+      for (const one of buttons) one.disabled = true;
+      chosen.classList.add("is-working");
+      const answer = await ask(pathname, { token: hash.slice(1), outcome: chosen.dataset.outcome }).catch(
+        () => undefined,
+      );
+      chosen.classList.remove("is-working");
+      for (const one of buttons) one.disabled = false;
+      if (answer?.status === 200) {
+        section.removeEventListener("click", choose);
+        section.hidden = true;
+        return resolve(answer.body);
+      }
+      const alert = section.querySelector("[role=alert]");
+      alert.textContent =
+        answer?.status === 404
+          ? "This confirmation is not valid any more."
+          : "Your bank could not be reached. Try again.";
+      alert.hidden = false;
+    });
+  });
+}
+
+function button(text, outcome, className) {
+  const made = element("button", { type: "button", className }, [
+    element("span", { className: "spinner", ariaHidden: "true" }),
+    element("span", { textContent: text }),
+  ]);
+  made.dataset.outcome = outcome;
+  return made;
+}
+
+function element(name, properties, children = []) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,11 @@
+// The challenge page: asks, tells how it ended.
+import { showChallenge } from "./challenge-step.js";
+import { showResult } from "./result-step.js";
+
+const url = location.href;
+history.replaceState(null, "", location.pathname); // the token stays in memory
+const answer = await showChallenge(url);
+if (answer.status === "failed") {
+  showResult("canceled");
+  document.getElementById("result-title").textContent = "The payment was not confirmed";
+} else showResult(answer.status === "requires_action" ? "unknown" : answer.status);

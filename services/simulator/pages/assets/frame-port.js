@@ -1,0 +1,67 @@
+// Talks to the merchant's page that frames the card form, over one MessagePort. The protocol is in the README of the simulator.
+
+/**
+ * @param {{submit: () => void}} actions what the parent may ask for
+ * @returns {{post: (message: object) => void}} messages wait until the parent has sent its port
+ */
+export function openFramePort(actions) {
+  if (window.parent === window) return { post() {} };
+  document.body.classList.add("is-framed");
+  /** @type {MessagePort | undefined} */
+  let port;
+  let waiting = [];
+
+  window.addEventListener("message", (event) => {
+    const [given] = event.ports;
+    if (port || event.source !== window.parent || event.data?.type !== "tollbooth:init" || !given) return;
+    port = given; // the first one counts: nobody can take the form over later
+    port.onmessage = ({ data }) => {
+      if (data?.type === "submit") actions.submit();
+      if (data?.type === "style") applyStyle(data);
+    };
+    for (const message of waiting) port.postMessage(message);
+    waiting = [];
+  });
+
+  let lastHeight = 0;
+  new ResizeObserver(() => {
+    const height = pageHeight();
+    if (height === lastHeight) return;
+    lastHeight = height;
+    port?.postMessage({ type: "resize", height });
+  }).observe(document.body);
+
+  return {
+    post(message) {
+      if (port) port.postMessage(message);
+      else waiting = [...waiting.slice(-9), message]; // ten: one of each kind and some
+    },
+  };
+}
+
+/** Pixels that the form needs. */
+export function pageHeight() {
+  return Math.ceil(document.body.getBoundingClientRect().height);
+}
+
+/** Only known words and plain colours get through: the parent styles, it does not script. */
+function applyStyle({ theme, accent, button_style }) {
+  const root = document.documentElement;
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  if (theme === "auto") delete root.dataset.theme;
+  if (typeof accent === "string" && /^#[0-9a-f]{6}$/i.test(accent)) {
+    root.style.setProperty("--accent", accent);
+    root.style.setProperty("--on-accent", luminance(accent) > 0.179 ? "#000" : "#fff");
+  }
+  const radius = { rounded: "10px", pill: "999px", rectangular: "0" }[button_style];
+  if (radius !== undefined) root.style.setProperty("--button-radius", radius);
+}
+
+/** Relative luminance of WCAG; above 0.179 black reads better than white. */
+function luminance(colour) {
+  const [red, green, blue] = [1, 3, 5].map((start) => {
+    const part = Number.parseInt(colour.slice(start, start + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

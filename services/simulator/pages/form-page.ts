@@ -1,0 +1,75 @@
+// The card form. The same page for every payment: its script reads the client secret from the fragment and asks for the rest.
+import { testCards } from "../rules/test-card.ts";
+import { type Page, renderPage } from "./page.ts";
+
+export function formPage(): Page {
+  return renderPage({
+    title: "Pay by card",
+    styles: ["theme.css", "form.css"],
+    scripts: ["form.js"],
+    framing: "anybody",
+    body: `<body class="form-page">
+${brandSymbols}
+<p class="test-bar">Test mode<span> – no money moves</span></p>
+<main id="card" aria-busy="true">
+<header class="summary"><p id="description" class="muted"></p><h1 id="amount"><span class="skeleton">&nbsp;</span></h1></header>
+<noscript><p class="notice">This form needs JavaScript to keep your card details safe.</p></noscript>
+<form id="form" novalidate>
+<div id="form-error" class="notice notice-error" role="alert" tabindex="-1" hidden></div>
+${field({ name: "number", label: "Card number", autocomplete: "cc-number", placeholder: "1234 1234 1234 1234", max: 23, extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
+<div class="row">
+${field({ name: "expiry", label: "Expiry date", autocomplete: "cc-exp", placeholder: "MM / YY", max: 9 })}
+${field({ name: "cvc", label: "Security code", autocomplete: "cc-csc", placeholder: "CVC", max: 4 })}
+</div>
+${field({ name: "postal_code", label: 'Postal code <span class="muted">(optional)</span>', autocomplete: "postal-code", placeholder: "", max: 10, isText: true })}
+<button id="pay" class="button" type="submit" disabled><span class="spinner" aria-hidden="true"></span><span id="pay-label">Pay</span></button>
+</form>
+<section id="challenge" class="step" aria-labelledby="challenge-title" hidden></section>
+<section id="result" class="step" hidden><div id="result-icon" class="result-icon" aria-hidden="true"></div>
+<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>View receipt</a></p></section>
+<p id="live" class="visually-hidden" role="status"></p>
+</main>
+${testCardPanel()}
+<footer class="muted"><svg class="lock" aria-hidden="true" focusable="false" viewBox="0 0 16 16"><path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h4V5a2 2 0 1 0-4 0z"/></svg>Your card details go to the processor only.</footer>
+</body>`,
+  });
+}
+
+interface FieldParts {
+  readonly name: string;
+  /** HTML. */
+  readonly label: string;
+  readonly autocomplete: string;
+  readonly placeholder: string;
+  readonly max: number;
+  readonly isText?: boolean;
+  /** HTML beside the input. */
+  readonly extra?: string;
+}
+
+function field({ name, label, autocomplete, placeholder, max, isText, extra = "" }: FieldParts): string {
+  return `<div class="field"><label for="${name}">${label}</label>
+<div class="input"><input id="${name}" name="${name}" type="text" inputmode="${isText ? "text" : "numeric"}" autocomplete="${autocomplete}"
+ placeholder="${placeholder}" maxlength="${max}" spellcheck="false" autocapitalize="${isText ? "characters" : "off"}" aria-describedby="${name}-error">${extra}</div>
+<p id="${name}-error" class="field-error" hidden></p></div>`;
+}
+
+/** Click to fill: one entry for each card of the table. */
+function testCardPanel(): string {
+  const entries = testCards.map(
+    ({ number, label }) =>
+      `<li><button type="button" data-card="${number}"><span>${label}</span><code>${number.replace(/(.{4})(?=.)/g, "$1 ")}</code></button></li>`,
+  );
+  return `<details id="test-cards" class="test-cards"><summary>Test cards</summary><ul>${entries.join("")}</ul></details>`;
+}
+
+const brandSymbols = `<svg class="symbols" aria-hidden="true" focusable="false">
+<symbol id="brand-unknown" viewBox="0 0 36 24"><rect x="1" y="2" width="34" height="20" rx="3" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M1 8h34" stroke="currentColor" stroke-width="3"/></symbol>
+<symbol id="brand-visa" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#1a1f71"/><text x="18" y="16" text-anchor="middle" font-size="11" font-weight="800" font-style="italic" fill="#fff">VISA</text></symbol>
+<symbol id="brand-mastercard" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#252525"/><circle cx="14" cy="12" r="7" fill="#eb001b"/><circle cx="22" cy="12" r="7" fill="#f79e1b" fill-opacity=".9"/></symbol>
+<symbol id="brand-amex" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#1f72cd"/><text x="18" y="16" text-anchor="middle" font-size="9.5" font-weight="800" fill="#fff">AMEX</text></symbol>
+<symbol id="brand-discover" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#4d4d4d"/><circle cx="24" cy="12" r="6" fill="#f76f20"/></symbol>
+<symbol id="brand-diners" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#0079be"/><circle cx="18" cy="12" r="7" fill="#fff"/></symbol>
+<symbol id="brand-jcb" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#0b4ea2"/><text x="18" y="16" text-anchor="middle" font-size="10" font-weight="800" fill="#fff">JCB</text></symbol>
+<symbol id="brand-unionpay" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#00447c"/><text x="18" y="15.5" text-anchor="middle" font-size="8" font-weight="800" fill="#fff">UnionPay</text></symbol>
+</svg>`;

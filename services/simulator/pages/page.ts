@@ -1,0 +1,70 @@
+// The frame of every page: head, headers, escaping. Nothing inline, nothing from elsewhere, so that the policy can forbid both.
+
+export interface Page {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface PageParts {
+  readonly title: string;
+  /** Files of assets/. */
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+  /** HTML; what is not ours in it must have gone through escapeHtml. */
+  readonly body: string;
+  /** The card form alone may be framed: by whom does not matter, since only the holder of the client secret can use it. */
+  readonly framing: "anybody" | "nobody";
+}
+
+export function renderPage(parts: PageParts): Page {
+  const styles = parts.styles.map((name) => `<link rel="stylesheet" href="/assets/${name}">`);
+  const scripts = parts.scripts.map((name) => `<script type="module" src="/assets/${name}"></script>`);
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(parts.title)}</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+${[...styles, ...scripts].join("\n")}
+</head>
+${parts.body}
+</html>
+`;
+  return { html, headers: headersFor(parts.framing) };
+}
+
+/** Text into HTML, also inside quoted attributes. */
+export function escapeHtml(text: string): string {
+  const named: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#39;",
+  };
+  return text.replace(/[&<>"']/g, (character) => named[character] ?? "");
+}
+
+function headersFor(framing: PageParts["framing"]): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'", // the script sends; a form that were submitted by itself would put the card into a URL
+    "base-uri 'none'",
+    `frame-ancestors ${framing === "anybody" ? "*" : "'none'"}`,
+  ];
+  return {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": policy.join("; "),
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+  };
+}

@@ -1,0 +1,69 @@
+// What the card form and the challenge page ask of us. The secret in the body is the only credential; a wrong one looks like an
+// unknown payment.
+import type { FastifyInstance } from "fastify";
+import { assertNoOutage } from "../flows/change-intent.ts";
+import { ApiFailure, notFound } from "../flows/failure.ts";
+import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
+import type { Processor } from "../flows/processor.ts";
+import { sameSecret } from "../flows/same-secret.ts";
+import { receiptUrl } from "../json/intent.ts";
+import { readCardEntry } from "../rules/card-entry.ts";
+import { currencyExponent } from "../rules/currency-exponent.ts";
+import type { Intent } from "../rules/intent.ts";
+import { findIntent } from "../store/intents.ts";
+import { Fields } from "./fields.ts";
+
+type IdPath = { Params: { id: string } };
+
+const secretMax = 200; // characters; ours have some 70
+
+export function formRoutes(app: FastifyInstance, processor: Processor): void {
+  app.post<IdPath>("/form/:id/pay", async (request, reply) => {
+    const intent = await openIntent(processor, request.params.id, request.body);
+    const entry = readCardEntry(new Fields(request.body).members, new Date());
+    if ("code" in entry)
+      throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
+    const answer = await payWithCard(processor, intent.id, entry, intent);
+    return reply.header("Cache-Control", "no-store").send(answer);
+  });
+
+  app.post<IdPath>("/form/:id/status", async (request, reply) => {
+    const intent = await openIntent(processor, request.params.id, request.body);
+    return reply.header("Cache-Control", "no-store").send(presentStatus(intent, processor.publicUrl));
+  });
+
+  app.post<IdPath>("/challenge/:id", async (request, reply) => {
+    const fields = new Fields(request.body);
+    const isPassed = fields.oneOf("outcome", ["pass", "fail"]) === "pass";
+    const token = fields.text("token", secretMax);
+    const answer = await passChallenge(processor, request.params.id, token, isPassed);
+    return reply.header("Cache-Control", "no-store").send(answer);
+  });
+}
+
+/** @throws ApiFailure 404 for an unknown intent and for a wrong secret */
+async function openIntent(processor: Processor, id: string, body: unknown): Promise<Intent> {
+  const secret = new Fields(body).members.client_secret;
+  const intent = await findIntent(processor.db, id);
+  const isOpen = sameSecret(intent?.client_secret ?? "", typeof secret === "string" ? secret : "");
+  if (!intent || !isOpen) throw notFound("payment");
+  assertNoOutage(intent.outage_until);
+  return intent;
+}
+
+/** What the buyer may know of a payment. */
+function presentStatus(intent: Intent, publicUrl: string) {
+  const last = intent.attempts.at(-1);
+  return {
+    status: intent.status,
+    amount: intent.amount,
+    currency: intent.currency,
+    exponent: currencyExponent(intent.currency),
+    description: intent.description,
+    return_url: intent.return_url,
+    receipt_url: receiptUrl(intent, publicUrl),
+    failure_code: last?.failure_code ?? null,
+    failure_message: last?.failure_message ?? null,
+    ...challengeOf(intent, publicUrl),
+  };
+}

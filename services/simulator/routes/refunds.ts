@@ -1,0 +1,94 @@
+// /api/refunds: create, read, look up by the caller's reference.
+import type { FastifyInstance } from "fastify";
+import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
+import { ApiFailure, notFound } from "../flows/failure.ts";
+import { newId } from "../flows/new-id.ts";
+import type { Processor } from "../flows/processor.ts";
+import { presentRefund } from "../json/intent.ts";
+import type { Intent, Refund } from "../rules/intent.ts";
+import { createRefund } from "../rules/refund.ts";
+import { findRefund, findRefundsByReference } from "../store/refunds.ts";
+import { accountOf, answerApi, answerRead } from "./api-request.ts";
+import { Fields } from "./fields.ts";
+import { ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
+
+const reasonMax = 255;
+
+export function refundRoutes(app: FastifyInstance, processor: Processor): void {
+  app.post("/api/refunds", (request, reply) => {
+    const fields = new Fields(request.body);
+    const account = accountOf(request);
+    const wanted = {
+      intent: fields.text("intent", referenceMax),
+      amount: fields.integer("amount", 1, Number.MAX_SAFE_INTEGER),
+      reason: fields.optionalText("reason", reasonMax),
+      reference: fields.text("reference", referenceMax, referenceShape),
+    };
+    const references = async () => [wanted.reference, ...(await referencesOf(processor, wanted.intent))];
+    return answerApi(processor, request, reply, { target: "api.refunds.create", references }, async (stamp) => {
+      const { intent: intentId, ...given } = wanted;
+      const id = newId("rf");
+      const created = (intent: Intent) => ({ status: 201, body: refundOf(intent, id) });
+      const { intent, refusal } = await changeIntent(
+        processor,
+        intentId,
+        (found) => {
+          const now = new Date().toISOString();
+          return createRefund(ownIntent(found, account), { ...given, id, status: "succeeded", now });
+        },
+        {
+          along: (next) => ({
+            key: stamp.key(created(next)),
+            operation: stamp.operation({ id, reference: given.reference, intent: intentId }),
+          }),
+        },
+      );
+      if (!refusal) return { answer: created(intent), isWritten: true };
+      const failure = new ApiFailure(400, "invalid_request", refusal.refused, refusal.message);
+      return { answer: { status: 400, body: failure.body }, isWritten: false };
+    });
+  });
+
+  app.get("/api/refunds", (request, reply) => {
+    const reference = new Fields(request.query).text("reference", referenceMax);
+    const account = accountOf(request);
+    return answerRead(
+      processor,
+      request,
+      reply,
+      "api.refunds.get",
+      async () => [reference],
+      async () => {
+        const found = await findRefundsByReference(processor.db, account, reference);
+        for (const refund of found) assertNoOutage(refund.outage_until);
+        return { data: found.map(presentLoneRefund) };
+      },
+    );
+  });
+
+  app.get<{ Params: { id: string } }>("/api/refunds/:id", (request, reply) => {
+    const account = accountOf(request);
+    const find = () => findRefund(processor.db, account, request.params.id);
+    const references = async () => {
+      const refund = await find();
+      return refund ? [refund.intent_reference, ...(refund.reference === null ? [] : [refund.reference])] : [];
+    };
+    return answerRead(processor, request, reply, "api.refunds.get", references, async () => {
+      const refund = await find();
+      if (!refund) throw notFound("refund");
+      assertNoOutage(refund.outage_until);
+      return presentLoneRefund(refund);
+    });
+  });
+}
+
+/** A refund of this intent, by itself. */
+export function refundOf(intent: Intent, id: string) {
+  const refund = intent.refunds.find((one) => one.id === id);
+  if (!refund) throw new Error("a refund is missing in its intent");
+  return presentLoneRefund(refund);
+}
+
+function presentLoneRefund(refund: Refund) {
+  return { ...presentRefund(refund), intent: refund.intent_id, account: refund.account };
+}

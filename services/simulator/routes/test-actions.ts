@@ -1,0 +1,142 @@
+// /test/…: what people do at the processor's dashboard and what a buyer does at the form, for tests without a browser; and what
+// a test wants to look at. Absent where test controls are off.
+import type { FastifyInstance } from "fastify";
+import { type Changed, changeIntent } from "../flows/change-intent.ts";
+import { ApiFailure, badField, notFound } from "../flows/failure.ts";
+import { newId } from "../flows/new-id.ts";
+import { payWithCard } from "../flows/pay-intent.ts";
+import type { Processor } from "../flows/processor.ts";
+import { presentIntent } from "../json/intent.ts";
+import { readCardEntry } from "../rules/card-entry.ts";
+import { moveDispute, openDispute } from "../rules/dispute.ts";
+import { createRefund, moveRefund } from "../rules/refund.ts";
+import { listEvents, resendEvent } from "../store/events.ts";
+import { intentIdOf } from "../store/intents.ts";
+import { listOperations } from "../store/operations.ts";
+import { Fields } from "./fields.ts";
+import { referenceMax } from "./intents.ts";
+import { refundOf } from "./refunds.ts";
+
+type IdPath = { Params: { id: string } };
+
+const reasonMax = 255;
+const codeMax = 64;
+const amountMax = Number.MAX_SAFE_INTEGER;
+
+export function testActionRoutes(app: FastifyInstance, processor: Processor): void {
+  payRoute(app, processor);
+  refundActions(app, processor);
+  disputeActions(app, processor);
+
+  app.post<IdPath>("/test/events/:id/resend", async (request, reply) => {
+    if (!(await resendEvent(processor.db, request.params.id))) throw notFound("event");
+    processor.wakeSender();
+    return reply.send({ queued: true });
+  });
+
+  app.get("/test/events", async (request, reply) => {
+    const intent = new Fields(request.query).text("intent", referenceMax);
+    return reply.send({ data: await listEvents(processor.db, intent) });
+  });
+
+  app.get("/test/operations", async (request, reply) => {
+    const reference = new Fields(request.query).text("reference", referenceMax);
+    return reply.send({ data: await listOperations(processor.db, reference) });
+  });
+}
+
+function payRoute(app: FastifyInstance, processor: Processor): void {
+  app.post<IdPath>("/test/intents/:id/pay", async (request, reply) => {
+    const fields = new Fields(request.body);
+    const number = fields.text("card", 30);
+    const now = new Date();
+    const card = {
+      number,
+      exp_month: 12,
+      exp_year: now.getUTCFullYear() + 3,
+      cvc: /^3[47]/.test(number) ? "1234" : "123",
+    };
+    const entry = readCardEntry(card, now);
+    if ("code" in entry) throw badField("card", "is no card number");
+    return reply.send(await payWithCard(processor, request.params.id, entry));
+  });
+}
+
+function refundActions(app: FastifyInstance, processor: Processor): void {
+  app.post<IdPath>("/test/intents/:id/refunds", async (request, reply) => {
+    const fields = new Fields(request.body);
+    const id = newId("rf");
+    const facts = {
+      id,
+      amount: fields.integer("amount", 1, amountMax),
+      status: fields.optionalOneOf("status", ["pending", "succeeded"]) ?? "succeeded",
+      reason: fields.optionalText("reason", reasonMax),
+      reference: null,
+      now: new Date().toISOString(),
+    };
+    const changed = await changeIntent(processor, request.params.id, (intent) => createRefund(intent, facts));
+    return reply.code(201).send(refundOf(allowed(changed).intent, id));
+  });
+
+  app.post<IdPath>("/test/refunds/:id", async (request, reply) => {
+    const { id } = request.params;
+    const fields = new Fields(request.body);
+    const to = {
+      status: fields.oneOf("status", ["pending", "succeeded", "failed", "canceled"]),
+      failure_code: fields.optionalText("failure_code", codeMax),
+      now: new Date().toISOString(),
+    };
+    const intentId = await ownerOf(processor, "refunds", id);
+    const changed = await changeIntent(processor, intentId, (intent) => moveRefund(intent, id, to));
+    return reply.send(refundOf(allowed(changed).intent, id));
+  });
+}
+
+function disputeActions(app: FastifyInstance, processor: Processor): void {
+  app.post<IdPath>("/test/intents/:id/disputes", async (request, reply) => {
+    const fields = new Fields(request.body);
+    const facts = {
+      id: newId("dsp"),
+      amount: fields.optionalInteger("amount", 1, amountMax),
+      reason: fields.optionalText("reason", reasonMax) ?? "fraudulent",
+      status: fields.optionalOneOf("status", ["needs_response", "warning_needs_response"]) ?? "needs_response",
+      now: new Date().toISOString(),
+    };
+    const changed = await changeIntent(processor, request.params.id, (intent) => openDispute(intent, facts));
+    return reply.code(201).send(disputeOf(processor, allowed(changed), facts.id));
+  });
+
+  app.post<IdPath>("/test/disputes/:id", async (request, reply) => {
+    const { id } = request.params;
+    const status = new Fields(request.body).oneOf("status", [
+      "warning_needs_response",
+      "warning_under_review",
+      "warning_closed",
+      "needs_response",
+      "under_review",
+      "won",
+      "lost",
+    ]);
+    const intentId = await ownerOf(processor, "disputes", id);
+    const now = new Date().toISOString();
+    const changed = await changeIntent(processor, intentId, (intent) => moveDispute(intent, id, status, now));
+    return reply.send(disputeOf(processor, allowed(changed), id));
+  });
+}
+
+async function ownerOf(processor: Processor, table: "refunds" | "disputes", id: string): Promise<string> {
+  const intentId = await intentIdOf(processor.db, table, id);
+  if (intentId === undefined) throw notFound(table.slice(0, -1));
+  return intentId;
+}
+
+/** @throws ApiFailure 400 when the rule said no */
+function allowed(changed: Changed): Changed {
+  if (!changed.refusal) return changed;
+  throw new ApiFailure(400, "invalid_request", changed.refusal.refused, changed.refusal.message);
+}
+
+function disputeOf(processor: Processor, { intent }: Changed, id: string) {
+  const { disputes } = presentIntent(intent, processor.publicUrl);
+  return { ...disputes.find((dispute) => dispute.id === id), intent: intent.id };
+}

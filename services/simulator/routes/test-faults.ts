@@ -1,0 +1,52 @@
+// /test/faults: the fault switches, for tests. Absent where test controls are off.
+import type { FastifyInstance } from "fastify";
+import { badField } from "../flows/failure.ts";
+import type { Processor } from "../flows/processor.ts";
+import { apiFaultKinds, type FaultSwitch, faultTargets, webhookFaultKinds } from "../rules/fault.ts";
+import { releaseEvents } from "../store/events.ts";
+import { Fields } from "./fields.ts";
+import { referenceMax } from "./intents.ts";
+
+const msMax = 60_000; // a test that waits longer has hung
+const delayMsDefault = 1_000;
+const reorderMsDefault = 500;
+const countMax = 1_000_000;
+const seedMax = 2 ** 31 - 1;
+
+export function testFaultRoutes(app: FastifyInstance, processor: Processor): void {
+  const { faults } = processor;
+
+  app.get("/test/faults", async (_request, reply) => reply.send({ data: faults.list }));
+
+  app.put("/test/faults", async (request, reply) => {
+    const settings = readSwitch(new Fields(request.body));
+    if (faults.isFull) throw badField("target", "cannot be set: too many switches are on");
+    return reply.code(201).send(await faults.add(settings));
+  });
+
+  app.delete("/test/faults", async (_request, reply) => {
+    await faults.clear();
+    await releaseEvents(processor.db);
+    processor.wakeSender();
+    return reply.code(204).send();
+  });
+}
+
+function readSwitch(fields: Fields): FaultSwitch {
+  const target = fields.oneOf("target", faultTargets);
+  const kind = fields.oneOf("kind", target === "webhooks" ? webhookFaultKinds : apiFaultKinds);
+  const count = fields.optionalInteger("count", 1, countMax);
+  const probability = fields.optionalFraction("probability");
+  const account = fields.optionalText("account", referenceMax);
+  const reference = fields.optionalText("reference", referenceMax);
+  return {
+    target,
+    kind,
+    ms: fields.optionalInteger("ms", 1, msMax) ?? (kind === "reorder" ? reorderMsDefault : delayMsDefault),
+    seed: fields.optionalInteger("seed", 0, seedMax) ?? 1,
+    ...(count !== null && { count }),
+    ...(probability !== null && { probability }),
+    ...(account !== null && { account }),
+    ...(reference !== null && { reference }),
+  };
+}

@@ -1,0 +1,74 @@
+// A cardholder asks the bank for the money back. Inquiries (warning_*) move no money; from needs_response on it is withheld.
+import {
+  type Change,
+  type Dispute,
+  type DisputeStatus,
+  type Intent,
+  type Refusal,
+  type Timestamp,
+  withObject,
+} from "./intent.ts";
+
+export interface DisputeFacts {
+  readonly id: string;
+  /** Minor units; null: all that was captured. */
+  readonly amount: number | null;
+  readonly reason: string;
+  readonly status: "needs_response" | "warning_needs_response";
+  readonly now: Timestamp;
+}
+
+const evidenceDays = 7; // as card networks give at least
+const disputesMax = 20; // keeps an intent small
+
+export function openDispute(intent: Intent, facts: DisputeFacts): Change | Refusal {
+  if (intent.status !== "succeeded")
+    return { refused: "intent_not_disputable", message: "Only a succeeded intent can be disputed." };
+  const amount = facts.amount ?? intent.captured_amount;
+  if (amount > intent.captured_amount)
+    return { refused: "amount_too_large", message: "The amount exceeds what was captured." };
+  if (intent.disputes.length >= disputesMax)
+    return { refused: "intent_not_disputable", message: `An intent has at most ${disputesMax} disputes.` };
+  const dispute: Dispute = {
+    id: facts.id,
+    account: intent.account,
+    intent_id: intent.id,
+    amount,
+    status: facts.status,
+    reason: facts.reason,
+    opened_at: facts.now,
+    evidence_due_at: new Date(Date.parse(facts.now) + evidenceDays * 86_400_000).toISOString(),
+    closed_at: null,
+    moved_at: facts.now,
+  };
+  return { intent: { ...intent, disputes: withObject(intent.disputes, dispute) }, events: ["dispute.opened"] };
+}
+
+const disputeMoves: Readonly<Record<DisputeStatus, readonly DisputeStatus[]>> = {
+  warning_needs_response: ["warning_under_review", "warning_closed", "needs_response"],
+  warning_under_review: ["warning_closed", "needs_response"],
+  warning_closed: [],
+  needs_response: ["under_review", "won", "lost"],
+  under_review: ["won", "lost"],
+  won: [],
+  lost: [],
+};
+
+/** @returns null when it has that status already */
+export function moveDispute(
+  intent: Intent,
+  disputeId: string,
+  status: DisputeStatus,
+  now: Timestamp,
+): Change | Refusal | null {
+  const dispute = intent.disputes.find((one) => one.id === disputeId);
+  if (!dispute || dispute.status === status) return null;
+  if (!disputeMoves[dispute.status].includes(status))
+    return { refused: "dispute_not_movable", message: `A dispute that is ${dispute.status} cannot become ${status}.` };
+  const isClosed = disputeMoves[status].length === 0;
+  const next: Dispute = { ...dispute, status, closed_at: isClosed ? now : null, moved_at: now };
+  return {
+    intent: { ...intent, disputes: withObject(intent.disputes, next) },
+    events: [isClosed ? "dispute.closed" : "dispute.updated"],
+  };
+}

@@ -1,0 +1,85 @@
+import * as assert from "uvu/assert";
+import { suite } from "../../../test/harness/suite.ts";
+import type { Intent } from "./intent.ts";
+import { answerChallenge, cancelIntent, payIntent, settleAttempt } from "./pay-intent.ts";
+import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
+
+const test = suite("pay-intent");
+const succeeds = "4242424242424242";
+const declined = "4000000000000002";
+const challenged = "4000002500003155";
+const asynchronous = "4000000000006108";
+const facts = { authorization_code: "654321", now: at };
+
+test("an intent that waits for no card is left as it is", () => {
+  for (const status of ["requires_action", "processing", "succeeded", "canceled"] as const)
+    assert.is(payIntent({ ...unpaidIntent(), status }, attemptWith(succeeds)), null);
+});
+
+test("a declined attempt leaves the intent to be paid, with nothing captured", () => {
+  const { intent, events } = changed(payIntent(unpaidIntent(), attemptWith(declined)));
+  assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_payment_method", 0, null]);
+  assert.equal(events, ["intent.attempt_failed"]);
+  const second = changed(payIntent(intent, attemptWith(succeeds, "at_2"))).intent;
+  assert.equal(
+    second.attempts.map(({ seq, status }) => [seq, status]),
+    [
+      [1, "failed"],
+      [2, "succeeded"],
+    ],
+  );
+});
+
+test("success captures the whole amount and carries the authorization code", () => {
+  const intent = paidIntent();
+  assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["succeeded", 1_000, at]);
+  assert.is(intent.attempts[0]?.authorization_code, "123456");
+});
+
+test("the fifty-first attempt is refused", () => {
+  let intent: Intent = unpaidIntent();
+  for (let i = 0; i < 50; i++) intent = changed(payIntent(intent, attemptWith(declined, `at_${i}`))).intent;
+  assert.is(refusedAs(payIntent(intent, attemptWith(succeeds, "at_50"))), "too_many_attempts");
+});
+
+test("a challenge captures nothing until it is passed", () => {
+  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  assert.equal([asked.status, asked.captured_amount], ["requires_action", 0]);
+  const { intent } = changed(answerChallenge(asked, "at_1", true, facts));
+  assert.equal([intent.status, intent.attempts[0]?.three_ds_result], ["succeeded", "authenticated"]);
+  assert.is(answerChallenge(intent, "at_1", false, facts), null);
+});
+
+test("a failed challenge is authentication_failed", () => {
+  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  const { intent } = changed(answerChallenge(asked, "at_1", false, facts));
+  const [attempt] = intent.attempts;
+  assert.equal([attempt?.failure_code, attempt?.three_ds_result], ["authentication_failed", "failed"]);
+  assert.is(answerChallenge(asked, "at_unknown", true, facts), null);
+});
+
+test("a settlement comes once, and only to what is processing", () => {
+  const { intent, delayed } = changed(payIntent(unpaidIntent(), attemptWith(asynchronous)));
+  assert.equal(delayed, [{ kind: "settle_attempt", object_id: "at_1", delays: 2 }]);
+  const settled = changed(settleAttempt(intent, "at_1", facts)).intent;
+  assert.is(settled.status, "succeeded");
+  assert.is(settleAttempt(settled, "at_1", facts), null);
+  assert.is(settleAttempt(unpaidIntent(), "at_1", facts), null);
+});
+
+test("only an intent that is not paid and not being paid can be canceled", () => {
+  const processing = changed(payIntent(unpaidIntent(), attemptWith(asynchronous))).intent;
+  assert.is(refusedAs(cancelIntent(processing, at)), "intent_not_cancelable");
+  assert.is(refusedAs(cancelIntent(paidIntent(), at)), "intent_not_cancelable");
+  const { intent, events } = changed(cancelIntent(unpaidIntent(), at));
+  assert.equal([intent.status, intent.canceled_at, events], ["canceled", at, ["intent.canceled"]]);
+  assert.is(cancelIntent(intent, at), null);
+});
+
+test("a dispute is planned for the card that is disputed later, and for no other", () => {
+  const planned = (number: string) => changed(payIntent(unpaidIntent(), attemptWith(number))).delayed;
+  assert.equal(planned("4000000000000259"), [{ kind: "open_dispute", object_id: "at_1", delays: 1 }]);
+  assert.equal(planned(succeeds), []);
+});
+
+test.run();

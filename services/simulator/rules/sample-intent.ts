@@ -1,0 +1,65 @@
+// Intents for the unit tests of the rules.
+import { type CardEntry, readCardEntry } from "./card-entry.ts";
+import type { Change, Intent, Refusal } from "./intent.ts";
+import { type AttemptFacts, payIntent } from "./pay-intent.ts";
+import { testCardOf } from "./test-card.ts";
+
+export const at = "2026-11-21T12:00:00.000Z";
+
+export function unpaidIntent(): Intent {
+  return {
+    id: "pi_1",
+    account: "acct_1",
+    reference: "pay_1",
+    amount: 1_000,
+    currency: "EUR",
+    description: null,
+    return_url: null,
+    status: "requires_payment_method",
+    client_secret: "pi_1_secret_x",
+    receipt_token: "token",
+    captured_amount: 0,
+    refunded_amount: 0,
+    created_at: at,
+    paid_at: null,
+    canceled_at: null,
+    outage_until: null,
+    version: 1,
+    attempts: [],
+    refunds: [],
+    disputes: [],
+  };
+}
+
+export function attemptWith(number: string, id = "at_1"): AttemptFacts {
+  return {
+    id,
+    entry: cardEntry(number),
+    card: testCardOf(number),
+    fingerprint: "fp",
+    authorization_code: "123456",
+    challenge_token: "challenge",
+    now: at,
+  };
+}
+
+export function paidIntent(number = "4242424242424242"): Intent {
+  return changed(payIntent(unpaidIntent(), attemptWith(number))).intent;
+}
+
+/** @throws when the rule refused or did nothing */
+export function changed(decision: Change | Refusal | null): Change {
+  if (decision === null || "refused" in decision) throw new Error(`no change: ${decision?.refused ?? "nothing to do"}`);
+  return decision;
+}
+
+/** The code of a refusal; undefined for anything else. */
+export function refusedAs(decision: Change | Refusal | null): string | undefined {
+  return decision && "refused" in decision ? decision.refused : undefined;
+}
+
+function cardEntry(number: string): CardEntry {
+  const read = readCardEntry({ number, exp_month: 12, exp_year: 2040, cvc: "123" }, new Date(at));
+  if ("code" in read) throw new Error(read.message);
+  return read;
+}

@@ -1,0 +1,88 @@
+// The test cards of CONTRACT.md §11: the number alone decides what happens. One table; the form's click-to-fill list, the
+// rules and the tests read it.
+
+export type Outcome =
+  | {
+      readonly kind: "succeeds";
+      readonly later?: "dispute" | "refund_fails";
+      readonly isLost?: true;
+      readonly answerMs?: number;
+    }
+  | { readonly kind: "declined"; readonly code: string; readonly message: string }
+  | { readonly kind: "challenge"; readonly passed: "succeeds" | "declined" }
+  | { readonly kind: "asynchronous" }
+  | { readonly kind: "outage" };
+
+export interface TestCard {
+  /** What is stored of the behaviour: the number is not. */
+  readonly behaviour: string;
+  readonly number: string;
+  /** Shown to people. */
+  readonly label: string;
+  readonly outcome: Outcome;
+}
+
+const slowMs = 6_000; // CONTRACT.md §11
+
+export const testCards: readonly TestCard[] = [
+  card("succeeds", "4242424242424242", "Succeeds", { kind: "succeeds" }),
+  declined("declined", "4000000000000002", "Declined", "card_declined", "Your card was declined."),
+  declined(
+    "insufficient_funds",
+    "4000000000009995",
+    "Insufficient funds",
+    "insufficient_funds",
+    "Your card has insufficient funds.",
+  ),
+  declined("expired", "4000000000000069", "Expired card", "expired_card", "Your card has expired."),
+  declined(
+    "incorrect_cvc",
+    "4000000000000127",
+    "Incorrect CVC",
+    "incorrect_cvc",
+    "Your card's security code is incorrect.",
+  ),
+  declined(
+    "processing_error",
+    "4000000000000119",
+    "Processing error",
+    "processing_error",
+    "An error occurred while processing your card. Try again in a little bit.",
+  ),
+  card("challenge", "4000002500003155", "Asks for 3-D Secure", { kind: "challenge", passed: "succeeds" }),
+  card("challenge_declined", "4000008400001629", "Declined after 3-D Secure", {
+    kind: "challenge",
+    passed: "declined",
+  }),
+  card("disputed", "4000000000000259", "Succeeds, then disputed", { kind: "succeeds", later: "dispute" }),
+  card("refund_fails", "4000000000005126", "Succeeds, its refund fails", { kind: "succeeds", later: "refund_fails" }),
+  declined("highest_risk", "4100000000000019", "Highest risk, blocked", "blocked_high_risk", "Your card was declined."),
+  card("slow", "4000000000006009", "Slow (6 s)", { kind: "succeeds", answerMs: slowMs }),
+  card("asynchronous", "4000000000006108", "Settles later", { kind: "asynchronous" }),
+  card("outage", "4000000000006207", "Processor outage", { kind: "outage" }),
+  card("lost", "4000000000006306", "Succeeds, page is lost", { kind: "succeeds", isLost: true }),
+];
+
+/** Any other number, were it a real card: no money moves here, so it is declined. */
+const unknownCard = declined("unknown", "", "Unknown", "card_declined", "unknown test card");
+
+const byNumber = new Map(testCards.map((known) => [known.number, known]));
+const byBehaviour = new Map([...testCards, unknownCard].map((known) => [known.behaviour, known]));
+
+/** The card with this number (digits only). */
+export function testCardOf(number: string): TestCard {
+  return byNumber.get(number) ?? unknownCard;
+}
+
+/** The card that an attempt was made with. */
+export function testCardNamed(behaviour: string): TestCard {
+  return byBehaviour.get(behaviour) ?? unknownCard;
+}
+
+function card(behaviour: string, number: string, label: string, outcome: Outcome): TestCard {
+  return { behaviour, number, label, outcome };
+}
+
+function declined(behaviour: string, number: string, label: string, code: string, message: string): TestCard {
+  return { behaviour, number, label, outcome: { kind: "declined", code, message } };
+}

@@ -1,0 +1,85 @@
+// The HTTP server: which routes there are, how bodies are read, how failures leave.
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
+import { ApiFailure, broken, outage } from "./flows/failure.ts";
+import type { Processor } from "./flows/processor.ts";
+import { accountOf, assertBearer } from "./routes/api-request.ts";
+import { formRoutes } from "./routes/form.ts";
+import { intentRoutes } from "./routes/intents.ts";
+import { pageRoutes } from "./routes/pages.ts";
+import { refundRoutes } from "./routes/refunds.ts";
+import { statementRoutes } from "./routes/statement.ts";
+import { testActionRoutes } from "./routes/test-actions.ts";
+import { testFaultRoutes } from "./routes/test-faults.ts";
+import { isDatabaseAway } from "./store/pool.ts";
+
+const bodyBytesMax = 64 * 1_024; // the largest sensible body is a few kilobytes
+const requestMs = 20_000; // to receive a request: a phone on a bad network takes seconds
+const parameterMax = 200; // characters of an id in a path; ours have under 70
+
+export function buildServer(
+  processor: Processor,
+  options: { readonly secretKey: string; readonly testControls?: boolean },
+): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = processor.log;
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestMs,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: parameterMax },
+  });
+  readJsonOnly(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const failure = failureOf(error);
+    if (failure.status >= 500 && !(error instanceof ApiFailure))
+      // No other members of the error: a database's detail may repeat a row.
+      request.log.error({ route: request.routeOptions.url, stack: error.stack }, "request failed");
+    return reply.code(failure.status).send(failure.body);
+  });
+  app.setNotFoundHandler((_request, reply) => {
+    const failure = new ApiFailure(404, "invalid_request", "unknown_url", "There is nothing here.");
+    return reply.code(404).send(failure.body);
+  });
+  app.addHook("onRequest", async (request) => {
+    // By the route that was found, not by the address as written: that can be spelled in many ways.
+    const route = request.routeOptions.url ?? "";
+    if (/^\/(api|test)\//.test(route)) assertBearer(request, options.secretKey);
+    if (route.startsWith("/api/")) accountOf(request);
+  });
+  app.get("/healthz", async (_request, reply) => {
+    await processor.db.query("select 1");
+    return reply.send({ status: "ok" });
+  });
+  intentRoutes(app, processor);
+  refundRoutes(app, processor);
+  statementRoutes(app, processor);
+  formRoutes(app, processor);
+  pageRoutes(app, processor);
+  if (options.testControls ?? true) {
+    testFaultRoutes(app, processor);
+    testActionRoutes(app, processor);
+  }
+  return app;
+}
+
+/** Any JSON value, and an empty body as no members: some clients name a type for a body that they do not send. */
+function readJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
+    try {
+      done(null, text.length === 0 ? {} : JSON.parse(String(text)));
+    } catch {
+      done(new ApiFailure(400, "invalid_request", "invalid_json", "The body is not JSON."));
+    }
+  });
+}
+
+function failureOf(error: Error & { statusCode?: number }): ApiFailure {
+  if (error instanceof ApiFailure) return error;
+  if (isDatabaseAway(error)) return outage();
+  const status = error.statusCode ?? 500;
+  return status >= 400 && status < 500
+    ? new ApiFailure(status, "invalid_request", "request_invalid", "The request could not be read.")
+    : broken();
+}

@@ -1,0 +1,97 @@
+// Puts the processor together: database, fault switches, jobs and HTTP server. Tests build it from here too.
+import { pino } from "pino";
+import { Faults } from "./flows/faults.ts";
+import type { Processor } from "./flows/processor.ts";
+import { startClock } from "./jobs/clock.ts";
+import { type SenderContext, startSender } from "./jobs/send-events.ts";
+import { startSweeper } from "./jobs/sweep-old-rows.ts";
+import { buildServer } from "./server.ts";
+import { releaseClaims } from "./store/events.ts";
+import { fingerprintKey } from "./store/installation.ts";
+import { migrate } from "./store/migrate.ts";
+import { type Db, openPool } from "./store/pool.ts";
+
+export interface SimulatorOptions {
+  /** 0: a free one. */
+  readonly port: number;
+  readonly host?: string;
+  readonly databaseUrl: string;
+  /** Our origin as others see it. Absent: the address that we listen on. */
+  readonly publicUrl?: string;
+  /** The API key that callers must have. */
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  /** Where webhooks go; `{account}` stands for the account's name. */
+  readonly webhookUrl: string;
+  readonly logLevel?: string;
+  /** Milliseconds until what happens by itself happens. */
+  readonly delayMs?: number;
+  /** Whether /test/… exists. */
+  readonly testControls?: boolean;
+}
+
+export interface Simulator {
+  readonly url: string;
+  /** Answers what is under way, then ends. */
+  stop(): Promise<void>;
+}
+
+const delayMsDefault = 1_000;
+
+/** @throws when the database is away or the port is taken; nothing is left running then */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const log = pino({ name: "simulator", level: options.logLevel ?? "info" });
+  const db = openPool(options.databaseUrl, log);
+  const senderDb = openPool(options.databaseUrl, log, { isRelaxed: true });
+  const endPools = async () => void (await Promise.all([db.end(), senderDb.end()]));
+  try {
+    await migrate(db);
+    const faults = new Faults(db);
+    await faults.load();
+    await releaseClaims(senderDb);
+    const basis = { db, log, faults, fingerprintKey: await fingerprintKey(db) };
+    return await serve(options, basis, senderDb, endPools);
+  } catch (error) {
+    await endPools();
+    throw error;
+  }
+}
+
+async function serve(
+  options: SimulatorOptions,
+  basis: Pick<Processor, "db" | "log" | "faults" | "fingerprintKey">,
+  senderDb: Db,
+  endPools: () => Promise<void>,
+): Promise<Simulator> {
+  const stopping = new AbortController();
+  let address = "";
+  let jobs: ReturnType<typeof startJobs> | undefined;
+  const processor: Processor = {
+    ...basis,
+    get publicUrl() {
+      return options.publicUrl ?? address;
+    },
+    delayMs: options.delayMs ?? delayMsDefault,
+    stopping: stopping.signal,
+    wakeSender: () => jobs?.sender.wake(),
+    wakeClock: (ms) => jobs?.clock.wakeIn(ms),
+  };
+  const server = buildServer(processor, options);
+  const listenTextResolver = (listening: string) => `ready at ${listening}`;
+  address = await server.listen({ port: options.port, host: options.host ?? "127.0.0.1", listenTextResolver });
+  jobs = startJobs(processor, { ...options, ...basis, db: senderDb });
+  const { sender, clock, sweeper } = jobs;
+  return {
+    url: address,
+    async stop() {
+      stopping.abort();
+      await server.close();
+      await Promise.all([sender.stop(), clock.stop(), sweeper.stop()]);
+      await endPools();
+    },
+  };
+}
+
+function startJobs(processor: Processor, sending: SenderContext) {
+  return { sender: startSender(sending), clock: startClock(processor), sweeper: startSweeper(processor) };
+}

@@ -1,0 +1,102 @@
+// The webhooks to be sent. Claiming puts an event's next attempt a lease ahead, so that a sender that dies loses nothing: the
+// event comes due again when the lease ends, or when the next sender starts.
+import type { Db } from "./pool.ts";
+
+/** A claimed event, with the reference of its intent. */
+export interface DueEvent {
+  readonly id: string;
+  readonly account: string;
+  readonly reference: string;
+  readonly type: string;
+  readonly body: string;
+  /** Attempts made before this one. */
+  readonly attempts: number;
+  readonly age_ms: number;
+  readonly postponed: boolean;
+  readonly newest_first: boolean;
+}
+
+const leaseSeconds = 30; // the last one of a claim waits for two rounds of attempts of 5 s, twice each where duplicated
+
+/** Takes up to `count` events that are due, the longest waiting ones first. */
+export async function claimEvents(db: Db, count: number): Promise<DueEvent[]> {
+  const { rows } = await db.query<DueEvent & { place: number }>({
+    name: "claim-events",
+    text: `with due as materialized (select id from events where next_attempt_at <= now()
+        order by next_attempt_at, case when newest_first then -seq else seq end limit $1 for update skip locked)
+      update events e set is_claimed = true, next_attempt_at = now() + interval '${leaseSeconds} seconds'
+      from due, intents i where e.id = due.id and i.id = e.intent_id
+      returning e.id, e.account, i.reference, e.type, e.body, e.attempts, e.postponed, e.newest_first,
+        (extract(epoch from now() - e.created_at) * 1000)::bigint as age_ms,
+        case when e.newest_first then -e.seq else e.seq end as place`,
+    values: [count],
+  });
+  return rows.sort((a, b) => a.place - b.place);
+}
+
+/** What a sender that is gone had claimed comes due at once. There is one sender at a time. */
+export async function releaseClaims(db: Db): Promise<void> {
+  await db.query(
+    "update events set is_claimed = false, next_attempt_at = now() where next_attempt_at is not null and is_claimed",
+  );
+}
+
+/** How an attempt to send ended. */
+export interface SendResult {
+  readonly id: string;
+  readonly delivered: boolean;
+  readonly error: string | null;
+  /** Milliseconds from now; null: no further attempt. */
+  readonly retry_ms: number | null;
+}
+
+export async function recordResults(db: Db, results: readonly SendResult[]): Promise<void> {
+  await db.query({
+    name: "record-results",
+    text: `update events e set is_claimed = false, attempts = e.attempts + 1, last_error = r.error,
+        delivered_at = case when r.delivered then coalesce(e.delivered_at, now()) else e.delivered_at end,
+        next_attempt_at = case when e.is_claimed then now() + r.retry_ms * interval '1 millisecond'
+          else e.next_attempt_at end -- asked for again meanwhile
+      from jsonb_to_recordset($1) as r(id text, delivered boolean, error text, retry_ms bigint) where e.id = r.id`,
+    values: [JSON.stringify(results)],
+  });
+}
+
+/** Puts an event off once, for a fault switch. @param ms null: until it is released */
+export async function postponeEvent(db: Db, id: string, ms: number | null, isNewestFirst: boolean): Promise<void> {
+  // Events put off for a reordering come due at the same instant: the end of the window that they fell into.
+  await db.query(
+    `update events set is_claimed = false, postponed = true, newest_first = $3, next_attempt_at = case
+        when $2::bigint is null then 'infinity'
+        when $3 then to_timestamp((floor(extract(epoch from now()) * 1000 / $2) + 1) * $2 / 1000.0)
+        else now() + $2 * interval '1 millisecond' end
+      where id = $1`,
+    [id, ms, isNewestFirst],
+  );
+}
+
+/** Lets go of the held ones. */
+export async function releaseEvents(db: Db): Promise<void> {
+  await db.query("update events set next_attempt_at = now() where next_attempt_at = 'infinity'");
+}
+
+/** Sends an event again, whatever became of it. @returns false when there is none with this id */
+export async function resendEvent(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query("update events set is_claimed = false, next_attempt_at = now() where id = $1", [
+    id,
+  ]);
+  return rowCount === 1;
+}
+
+const listMax = 500; // an intent has some ten
+
+/** The events of an intent, oldest first. */
+export async function listEvents(db: Db, intentId: string): Promise<object[]> {
+  const { rows } = await db.query(
+    `select id, type, account, body::json as body, created_at, attempts, delivered_at, last_error,
+        next_attempt_at = 'infinity' as is_held, nullif(next_attempt_at, 'infinity') as next_attempt_at
+      from events where intent_id = $1 order by seq limit ${listMax}`,
+    [intentId],
+  );
+  return rows;
+}

@@ -1,0 +1,135 @@
+// Writes intents. A change is ONE statement: the intent's next version, its attempts, refunds and disputes, the events that
+// tell it, what will follow, the caller's idempotency key and the audit row commit together or not at all.
+import type { Intent } from "../rules/intent.ts";
+import type { Db } from "./pool.ts";
+
+/** An event to be sent: its body is frozen here. */
+export interface NewEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly created_at: string;
+}
+
+export interface NewDelayedFact {
+  readonly id: string;
+  readonly kind: string;
+  readonly object_id: string;
+  readonly due_at: string;
+}
+
+/** A caller's idempotency key with the answer that it stands for. */
+export interface KeyRow {
+  readonly account: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+  readonly created_at: string;
+}
+
+export interface OperationRow {
+  readonly account: string;
+  readonly kind: string;
+  readonly idempotency_key: string | null;
+  readonly reference: string | null;
+  readonly object_id: string;
+  readonly intent_id: string;
+  readonly created_at: string;
+}
+
+/** What is written with a change besides the intent. */
+export interface Along {
+  readonly events?: readonly NewEvent[];
+  readonly delayed?: readonly NewDelayedFact[];
+  /** The delayed fact that this change carries out. */
+  readonly doneFactId?: string;
+  readonly key?: KeyRow | undefined;
+  readonly operation?: OperationRow | undefined;
+}
+
+/** @throws with the constraint idempotency_keys_pkey when the key is taken: then nothing was written */
+export async function insertIntent(db: Db, intent: Intent, along: Along): Promise<void> {
+  const parts = present({ keys: rows(along.key), operations: rows(along.operation) });
+  await db.query({
+    name: `insert-intent ${namesOf(parts)}`,
+    text: `with gate as (select 1) ${writesOf(parts, 2)}
+      insert into intents select * from jsonb_populate_record(null::intents, $1)`,
+    values: [JSON.stringify(intent), ...parts.map(([, value]) => JSON.stringify(value))],
+  });
+}
+
+/**
+ * Writes what differs between the two.
+ * @returns false when somebody else changed the intent since `before` was read: then nothing was written
+ * @throws as insertIntent
+ */
+export async function updateIntent(db: Db, before: Intent, after: Intent, along: Along): Promise<boolean> {
+  const parts = present({
+    attempts: after.attempts.filter((one) => !before.attempts.includes(one)),
+    refunds: after.refunds.filter((one) => !before.refunds.includes(one)),
+    disputes: after.disputes.filter((one) => !before.disputes.includes(one)),
+    events: along.events ?? [],
+    delayed: along.delayed ?? [],
+    done: along.doneFactId === undefined ? [] : [{ id: along.doneFactId }],
+    keys: rows(along.key),
+    operations: rows(along.operation),
+  });
+  const { id, status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until } = after;
+  const columns = [status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until];
+  const { rowCount } = await db.query({
+    name: `update-intent ${namesOf(parts)}`,
+    text: `with gate as (update intents set version = version + 1, status = $3, captured_amount = $4,
+        refunded_amount = $5, paid_at = $6, canceled_at = $7, outage_until = $8
+      where id = $1 and version = $2 returning id, account) ${writesOf(parts, 9)} select 1 from gate`,
+    values: [id, before.version, ...columns, ...parts.map(([, value]) => JSON.stringify(value))],
+  });
+  return rowCount === 1;
+}
+
+/** What a change may write besides the intent, each from a JSON list; `gate` is empty where the change must not happen. */
+const writes = {
+  keys: `insert into idempotency_keys select k.* from jsonb_populate_recordset(null::idempotency_keys, $) k, gate`,
+  operations: `insert into operations (account, kind, idempotency_key, reference, object_id, intent_id, created_at)
+    select o.account, o.kind, o.idempotency_key, o.reference, o.object_id, o.intent_id, o.created_at
+    from jsonb_populate_recordset(null::operations, $) o, gate`,
+  attempts: `insert into attempts select a.* from jsonb_populate_recordset(null::attempts, $) a, gate
+    on conflict (id) do update set status = excluded.status, failure_code = excluded.failure_code,
+      failure_message = excluded.failure_message, authorization_code = excluded.authorization_code,
+      settled_at = excluded.settled_at, three_ds_result = excluded.three_ds_result,
+      three_ds_version = excluded.three_ds_version`,
+  refunds: `insert into refunds select r.* from jsonb_populate_recordset(null::refunds, $) r, gate
+    on conflict (id) do update set status = excluded.status, failure_code = excluded.failure_code,
+      failure_message = excluded.failure_message, moved_at = excluded.moved_at`,
+  disputes: `insert into disputes select d.* from jsonb_populate_recordset(null::disputes, $) d, gate
+    on conflict (id) do update set status = excluded.status, closed_at = excluded.closed_at,
+      moved_at = excluded.moved_at`,
+  events: `insert into events (id, account, intent_id, type, body, created_at)
+    select e.id, gate.account, gate.id, e.type, e.body, e.created_at
+    from jsonb_to_recordset($) as e(id text, type text, body text, created_at timestamptz), gate`,
+  delayed: `insert into delayed_facts (id, intent_id, kind, object_id, due_at)
+    select f.id, gate.id, f.kind, f.object_id, f.due_at
+    from jsonb_to_recordset($) as f(id text, kind text, object_id text, due_at timestamptz), gate`,
+  done: `delete from delayed_facts using gate, jsonb_to_recordset($) as f(id text) where delayed_facts.id = f.id`,
+} as const;
+
+type Part = keyof typeof writes;
+type Parts = [Part, readonly object[]][];
+
+/** Only what there is to write costs anything: each combination is a prepared statement of its own. */
+function present(lists: { readonly [P in Part]?: readonly object[] }): Parts {
+  const names = Object.keys(writes).filter((name): name is Part => name in writes);
+  return names.flatMap((name): Parts => (lists[name]?.length ? [[name, lists[name]]] : []));
+}
+
+function namesOf(parts: Parts): string {
+  return parts.map(([name]) => name).join(" ");
+}
+
+function writesOf(parts: Parts, firstParameter: number): string {
+  return parts.map(([name], i) => `, w${i} as (${writes[name].replace("$", `$$${firstParameter + i}`)})`).join("");
+}
+
+function rows(row: object | undefined): readonly object[] {
+  return row ? [row] : [];
+}

@@ -1,0 +1,83 @@
+// Reads intents with all that hangs on them: one statement, whatever they are looked up by. Writing is in intent-writes.ts.
+import type { Intent } from "../rules/intent.ts";
+import type { Db } from "./pool.ts";
+
+const selectSql = `select i.*,
+  (select coalesce(json_agg(a order by a.seq), '[]') from attempts a where a.intent_id = i.id) as attempts,
+  (select coalesce(json_agg(r order by r.created_at, r.id), '[]') from refunds r where r.intent_id = i.id) as refunds,
+  (select coalesce(json_agg(d order by d.opened_at, d.id), '[]') from disputes d where d.intent_id = i.id) as disputes
+  from intents i`;
+
+export async function findIntent(db: Db, id: string): Promise<Intent | undefined> {
+  const found = await db.query<StoredIntent>({
+    name: "find-intent",
+    text: `${selectSql} where i.id = $1`,
+    values: [id],
+  });
+  return found.rows[0] && fromRow(found.rows[0]);
+}
+
+const sameReferenceMax = 100; // a caller makes one, or two by mistake
+
+export async function findIntentsByReference(db: Db, account: string, reference: string): Promise<Intent[]> {
+  const { rows: found } = await db.query<StoredIntent>({
+    name: "find-intents-by-reference",
+    text: `${selectSql} where i.account = $1 and i.reference = $2 order by i.created_at, i.id limit ${sameReferenceMax}`,
+    values: [account, reference],
+  });
+  return found.map(fromRow);
+}
+
+export async function findIntentByReceipt(db: Db, token: string): Promise<Intent | undefined> {
+  const found = await db.query<StoredIntent>({
+    name: "find-intent-by-receipt",
+    text: `${selectSql} where i.receipt_token = $1`,
+    values: [token],
+  });
+  return found.rows[0] && fromRow(found.rows[0]);
+}
+
+/** @returns the intent that an attempt, a refund or a dispute belongs to */
+export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disputes", id: string) {
+  const found = await db.query<{ intent_id: string }>({
+    name: `intent-of-${table}`,
+    text: `select intent_id from ${table} where id = $1`,
+    values: [id],
+  });
+  return found.rows[0]?.intent_id;
+}
+
+type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until";
+type StoredIntent = Omit<Intent, Timed> & { created_at: Date } & { [K in Exclude<Timed, "created_at">]: Date | null };
+
+/** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
+function fromRow(row: StoredIntent): Intent {
+  return {
+    ...row,
+    created_at: row.created_at.toISOString(),
+    paid_at: instant(row.paid_at),
+    canceled_at: instant(row.canceled_at),
+    outage_until: instant(row.outage_until),
+    attempts: row.attempts.map((one) => ({
+      ...one,
+      created_at: utc(one.created_at),
+      settled_at: instant(one.settled_at),
+    })),
+    refunds: row.refunds.map((one) => ({ ...one, created_at: utc(one.created_at), moved_at: utc(one.moved_at) })),
+    disputes: row.disputes.map((one) => ({
+      ...one,
+      opened_at: utc(one.opened_at),
+      evidence_due_at: utc(one.evidence_due_at),
+      closed_at: instant(one.closed_at),
+      moved_at: utc(one.moved_at),
+    })),
+  };
+}
+
+function utc(time: string | Date): string {
+  return new Date(time).toISOString();
+}
+
+function instant(time: string | Date | null): string | null {
+  return time === null ? null : utc(time);
+}

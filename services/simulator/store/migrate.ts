@@ -1,0 +1,30 @@
+// Brings the database to this release's schema: the numbered files of schema/, each once, in a transaction, under a lock that
+// makes several starting processes wait for each other.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Db } from "./pool.ts";
+
+const migrationLock = 4_202_420; // any number that nobody else locks in this database
+
+export async function migrate(db: Db): Promise<void> {
+  const folder = join(import.meta.dirname, "schema");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  const client = await db.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [migrationLock]);
+    await client.query("create table if not exists schema_files (name text primary key)");
+    const { rows } = await client.query<{ name: string }>("select name from schema_files");
+    const applied = new Set(rows.map((row) => row.name));
+    for (const name of files.sort().filter((file) => !applied.has(file))) {
+      await client.query(readFileSync(join(folder, name), "utf8"));
+      await client.query("insert into schema_files values ($1)", [name]);
+    }
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {}); // the first error is the one to tell
+    throw error;
+  } finally {
+    client.release();
+  }
+}

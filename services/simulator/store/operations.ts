@@ -1,0 +1,14 @@
+// The audit of API POSTs that did work.
+import type { OperationRow } from "./intent-writes.ts";
+import type { Db } from "./pool.ts";
+
+const listMax = 500; // per reference: one is right, two are a caller's mistake
+
+export async function listOperations(db: Db, reference: string): Promise<OperationRow[]> {
+  const { rows } = await db.query<OperationRow>(
+    `select account, kind, idempotency_key, reference, object_id, intent_id, created_at
+      from operations where reference = $1 order by id limit ${listMax}`,
+    [reference],
+  );
+  return rows;
+}

@@ -1,0 +1,64 @@
+// One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the recorder does, in
+// batches. A rerun sends the same bytes again, which receivers expect (SPEC.md §6).
+import { errorCode, judge, type Outcome } from "../rules/delivery.ts";
+import type { Signal } from "../rules/lane.ts";
+import type { Schedule } from "../rules/schedule.ts";
+import { signatureHeader } from "../rules/signature.ts";
+import type { EndpointCache, SendingEndpoint } from "../sender/endpoint-cache.ts";
+import type { Sender, Sent } from "../sender/send.ts";
+import type { FinishedAttempt } from "../store/attempts.ts";
+import type { DueDelivery } from "../store/delivery-queue.ts";
+
+export interface AttemptDeps {
+  readonly endpoints: EndpointCache;
+  readonly sender: Sender;
+  readonly schedule: Schedule;
+}
+
+/** A finished attempt with what it says about the endpoint. */
+export interface Attempted extends FinishedAttempt {
+  readonly signal: Signal;
+}
+
+const userAgent = "Tollbooth-Webhooks/1";
+
+/** @returns undefined when nothing may be sent: the endpoint is disabled or gone, and the delivery stays as it is */
+export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<Attempted | undefined> {
+  const endpoint = await deps.endpoints.get(delivery);
+  if (endpoint?.status !== "active") return undefined;
+  const { outcome, log } = await send(deps.sender, endpoint, delivery);
+  return {
+    delivery,
+    verdict: judge(outcome, delivery, deps.schedule, Math.random()),
+    log: { ...log, errorCode: errorCode(outcome) },
+    signal: signalOf(outcome),
+  };
+}
+
+const blocked: Sent = {
+  outcome: { kind: "unanswered", error: "blocked_address" },
+  log: { durationMs: 0, dnsMs: 0, connectMs: 0, tlsMs: 0, firstByteMs: 0, remoteIp: "", isReused: false, snippet: "" },
+};
+
+async function send(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<Sent> {
+  const { target } = endpoint;
+  if (!target) return blocked;
+  return await sender.send(delivery.endpointId, target, {
+    path: target.path,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": userAgent,
+      accept: "*/*",
+      "accept-encoding": "identity",
+      "service-event": delivery.eventType,
+      "service-delivery": delivery.id,
+      "service-signature": signatureHeader(endpoint.secrets, Math.floor(Date.now() / 1_000), delivery.body),
+    },
+    body: delivery.body,
+  });
+}
+
+function signalOf(outcome: Outcome): Signal {
+  if (outcome.kind !== "answered") return "silent";
+  return outcome.statusCode === 429 || outcome.statusCode === 503 ? "overloaded" : "answered";
+}

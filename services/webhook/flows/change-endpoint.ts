@@ -1,0 +1,83 @@
+// Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica hears of it
+// at once and would find out by itself within a second.
+import type { Database } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import type { Vault } from "#platform/secret.ts";
+import { secretContext } from "../sender/endpoint-cache.ts";
+import { type Endpoint, type EndpointStatus, lockEndpoint, type Owner } from "../store/endpoints.ts";
+import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts";
+import { newSigningSecret } from "./create-endpoint.ts";
+
+export interface ChangeDeps {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  /** Told after the commit, so that this replica acts on the change before the announcement arrives. */
+  readonly onChange: (endpoint: Endpoint) => void;
+}
+
+/** Moves the endpoint between active and disabled; the status it has already is fine. @throws NOT_FOUND */
+export async function setEndpointStatus(
+  deps: ChangeDeps,
+  owner: Owner,
+  id: string,
+  status: EndpointStatus,
+): Promise<Endpoint> {
+  return await change(deps, owner, id, "endpoint.updated", (endpoint) => {
+    if (endpoint.status === status) return false;
+    endpoint.status = status;
+    endpoint.statusChangedAt = new Date();
+    return true;
+  });
+}
+
+/** Deletes the endpoint; what is pending stops, its history stays for its time. @throws NOT_FOUND */
+export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string): Promise<void> {
+  await change(deps, owner, id, "endpoint.deleted", (endpoint) => {
+    endpoint.deletedAt = new Date();
+    return true;
+  });
+}
+
+// CONTRACT.md §9: both secrets sign for 24 h.
+const overlapMs = 86_400_000;
+
+/** Gives the endpoint a new signing secret. @throws NOT_FOUND */
+export async function rollEndpointSecret(
+  deps: ChangeDeps,
+  owner: Owner,
+  id: string,
+): Promise<{ endpoint: Endpoint; signingSecret: string }> {
+  const signingSecret = newSigningSecret();
+  const endpoint = await change(deps, owner, id, "endpoint.updated", (rolled) => {
+    rolled.previousSecret = rolled.secret;
+    rolled.previousUntil = new Date(Date.now() + overlapMs);
+    rolled.secret = deps.vault.encrypt(signingSecret, secretContext(id));
+    return true;
+  });
+  return { endpoint, signingSecret };
+}
+
+/** @param apply makes the change; false: there is nothing to change */
+async function change(
+  deps: ChangeDeps,
+  owner: Owner,
+  id: string,
+  type: EndpointEvent,
+  apply: (endpoint: Endpoint) => boolean,
+): Promise<Endpoint> {
+  const { endpoint, isChanged } = await deps.db.transaction(async (tx) => {
+    const found = await lockEndpoint(tx, owner, id);
+    if (!found) throw new Failure("NOT_FOUND");
+    if (!apply(found)) return { endpoint: found, isChanged: false };
+    const status = type === "endpoint.deleted" ? "deleted" : found.status;
+    await deps.outbox.append(tx, [endpointAnnouncement(type, found, status)]);
+    return { endpoint: found, isChanged: true };
+  });
+  if (isChanged) {
+    deps.outbox.poke();
+    deps.onChange(endpoint);
+  }
+  return endpoint;
+}

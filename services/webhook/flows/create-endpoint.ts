@@ -1,0 +1,105 @@
+// Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
+// this answer only (SPEC.md §2).
+import type { Database } from "#platform/database.ts";
+import { Failure, invalid } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import { randomToken, type Vault } from "#platform/secret.ts";
+import type { Cidr } from "../rules/address.ts";
+import { isEventType } from "../rules/event-types.ts";
+import { parseTarget, type Target } from "../rules/target.ts";
+import { secretContext } from "../sender/endpoint-cache.ts";
+import { ResolveError, type Resolver } from "../sender/resolver.ts";
+import { BlockedAddress, findRoute } from "../sender/route.ts";
+import { type Endpoint, endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
+import { endpointAnnouncement } from "./announce-endpoint.ts";
+
+export interface EndpointDeps {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  readonly resolver: Resolver;
+  readonly allow: readonly Cidr[];
+}
+
+/** What a merchant asks for. */
+export interface EndpointWish extends Owner {
+  readonly url: string;
+  readonly description: string;
+  readonly eventTypes: readonly string[];
+}
+
+// Two callers at once may want the same slot; each further try means that another one was served.
+const triesMax = endpointsMax;
+
+/** @throws INVALID_BODY */
+export async function createEndpoint(
+  deps: EndpointDeps,
+  wish: EndpointWish,
+): Promise<{ endpoint: Endpoint; signingSecret: string }> {
+  const eventTypes = knownEventTypes(wish.eventTypes);
+  const target = await publicTarget(deps, wish.url);
+  const id = newId("endpoint");
+  const signingSecret = newSigningSecret();
+  const row = {
+    ...wish,
+    id,
+    url: target.href,
+    eventTypes,
+    secret: deps.vault.encrypt(signingSecret, secretContext(id)),
+  };
+  for (let tries = 1; tries <= triesMax; tries++) {
+    const endpoint = await insertAndAnnounce(deps, row);
+    if (endpoint === undefined) continue;
+    deps.outbox.poke();
+    return { endpoint, signingSecret };
+  }
+  throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
+}
+
+/** CONTRACT.md §3. */
+export function newSigningSecret(): string {
+  return `whsec_${randomToken(32)}`;
+}
+
+function knownEventTypes(codes: readonly string[]): string[] {
+  const unknown = codes.findIndex((code) => !isEventType(code));
+  if (unknown >= 0) throw invalid(`event_types.${unknown}`, "must be a code of the event catalogue");
+  return [...new Set(codes)];
+}
+
+/** CONTRACT.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it is called. */
+async function publicTarget(deps: EndpointDeps, url: string): Promise<Target> {
+  const target = parseTarget(url, deps.allow);
+  if ("problem" in target) throw invalid("url", target.problem);
+  try {
+    await findRoute(target, deps.resolver, deps.allow);
+  } catch (error) {
+    if (error instanceof BlockedAddress) throw invalid("url", "must lead to a public address");
+    if (!(error instanceof ResolveError)) throw error;
+  }
+  return target;
+}
+
+/** @returns undefined when another call took the slot: try again */
+async function insertAndAnnounce(
+  deps: EndpointDeps,
+  row: EndpointWish & { id: string; secret: Buffer },
+): Promise<Endpoint | undefined> {
+  try {
+    return await deps.db.transaction(async (tx) => {
+      const result = await insertEndpoint(tx, row);
+      if (result === "taken") throw new SlotTaken();
+      if (result === "full") throw invalid("url", `a merchant has at most ${endpointsMax} endpoints per environment`);
+      const endpoint = await findEndpoint(tx.em, row, row.id);
+      if (!endpoint) throw new Failure("INTERNAL_ERROR");
+      await deps.outbox.append(tx, [endpointAnnouncement("endpoint.created", endpoint, endpoint.status)]);
+      return endpoint;
+    });
+  } catch (error) {
+    if (error instanceof SlotTaken) return undefined;
+    throw error;
+  }
+}
+
+class SlotTaken extends Error {}

@@ -1,0 +1,167 @@
+// The dispatcher: sends what was just fanned out straight from memory, and claims from the queue what is due otherwise: retries,
+// what did not fit, what a crashed process left behind. Claims go lane by lane, so that no backlog hides another's work.
+import type { Database } from "#platform/database.ts";
+import type { JobContext } from "#platform/job.ts";
+import type { Log } from "#platform/log.ts";
+import { type AttemptDeps, type Attempted, attemptDelivery } from "../flows/attempt-delivery.ts";
+import {
+  claimDue,
+  type DueDelivery,
+  type LaneKey,
+  type LaneWish,
+  releaseClaims,
+  walkLanes,
+} from "../store/delivery-queue.ts";
+import { type Flight, Lanes } from "./lanes.ts";
+import { type AttemptRecorder, unrecordedMax } from "./record-attempts.ts";
+
+// A due retry starts at most this late; CONTRACT.md §9 asks for 1 s.
+const everyMs = 250;
+// One look at the index each: 5,000 lanes take about 15 ms.
+const lanesPerWalkMax = 5_000;
+// Bounds a claim's size and memory.
+const claimMax = 1_000;
+// A stopping process waits this long for what is under way; the rest is sent again by another one.
+const drainMs = 5_000;
+
+export class Dispatcher {
+  readonly lanes = new Lanes();
+  readonly #db: Database;
+  readonly #deps: AttemptDeps;
+  readonly #recorder: AttemptRecorder;
+  readonly #log: Log;
+  readonly #owner: string;
+  #walkedTo: LaneKey | undefined;
+  #walkAtMs = 0;
+  #isStopping = false;
+  #wake: () => void = () => {};
+  #landed: () => void = () => {};
+
+  /** @param options.owner names this process in claims */
+  constructor(options: { db: Database; deps: AttemptDeps; recorder: AttemptRecorder; owner: string; log: Log }) {
+    this.#db = options.db;
+    this.#deps = options.deps;
+    this.#recorder = options.recorder;
+    this.#owner = options.owner;
+    this.#log = options.log;
+  }
+
+  /** The dispatcher as a job of this process. */
+  get job(): JobContext {
+    return { name: "dispatch", everyMs, runOnce: () => this.runOnce(), onStart: (wake) => (this.#wake = wake) };
+  }
+
+  /** True while freshly fanned-out deliveries may be claimed along the way. */
+  get isTaking(): boolean {
+    return !this.#isStopping && !this.lanes.isFull;
+  }
+
+  /** Takes deliveries that this process has claimed; what does not fit is given back. */
+  admit(deliveries: readonly DueDelivery[]): void {
+    const nowMs = performance.now();
+    const refused = deliveries.filter((delivery) => this.#isStopping || !this.lanes.take(delivery, nowMs));
+    this.#release(refused);
+    this.#pump();
+  }
+
+  /** The queue holds due deliveries of this endpoint. */
+  poke(key: LaneKey): void {
+    this.lanes.lane(key).hasBacklog = true;
+    this.#wake();
+  }
+
+  /** Looks for due work and claims what lanes have room for. @returns true when there is more */
+  async runOnce(): Promise<boolean> {
+    if (this.#isStopping) return false;
+    this.lanes.unparkAll();
+    this.#release(this.lanes.takeStale());
+    if (performance.now() >= this.#walkAtMs) await this.#walk();
+    const hasMore = await this.#claim();
+    this.#pump();
+    return hasMore;
+  }
+
+  /** Sends nothing more, waits a moment for what is under way, gives back the rest. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.lanes.inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, drainMs);
+        this.#landed = () => {
+          if (this.lanes.inFlight > 0) return;
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    await this.#recorder.close();
+    await releaseClaims(this.#db, this.lanes.takeAll(), this.#owner).catch((error) => {
+      this.#log.warn({ err: error }, "claims not given back; they end by themselves");
+    });
+    this.#deps.sender.close();
+  }
+
+  async #walk(): Promise<void> {
+    const lanes = await walkLanes(this.#db, lanesPerWalkMax, this.#walkedTo);
+    this.#walkedTo = lanes.length === lanesPerWalkMax ? lanes.at(-1) : undefined;
+    this.#walkAtMs = performance.now() + everyMs / 2;
+    for (const lane of lanes) if (lane.isDue) this.lanes.lane(lane).hasBacklog = true;
+  }
+
+  async #claim(): Promise<boolean> {
+    const wishes = await this.#wishes();
+    if (wishes.length === 0) return false;
+    const claimed = await claimDue(this.#db, { lanes: wishes, owner: this.#owner, totalMax: claimMax });
+    const counts = new Map<string, number>();
+    for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
+    const isCut = claimed.length === claimMax;
+    for (const wish of wishes) {
+      this.lanes.lane(wish).hasBacklog = isCut || counts.get(wish.endpointId) === wish.wanted;
+    }
+    this.admit(claimed);
+    return isCut;
+  }
+
+  /** What the lanes of active endpoints have room for; an inactive endpoint's deliveries stay where they are. */
+  async #wishes(): Promise<LaneWish[]> {
+    if (this.lanes.isFull || this.#recorder.unrecorded >= unrecordedMax) return [];
+    const wanting = [...this.lanes.wanting(performance.now())];
+    const endpoints = await Promise.all(wanting.map(({ lane }) => this.#deps.endpoints.get(lane.key)));
+    const wishes: LaneWish[] = [];
+    for (const [i, { lane, room }] of wanting.entries()) {
+      lane.hasBacklog = false;
+      if (endpoints[i]?.status === "active") wishes.push({ ...lane.key, wanted: room });
+    }
+    return wishes;
+  }
+
+  #pump(): void {
+    while (!this.#isStopping && this.#recorder.unrecorded + this.lanes.inFlight < unrecordedMax) {
+      const flight = this.lanes.next(performance.now());
+      if (!flight) return;
+      void this.#fly(flight);
+    }
+  }
+
+  async #fly(flight: Flight): Promise<void> {
+    let attempted: Attempted | undefined;
+    try {
+      attempted = await attemptDelivery(this.#deps, flight.delivery);
+    } catch (error) {
+      this.#log.debug({ err: error, delivery: flight.delivery.id }, "delivery put back");
+    }
+    this.lanes.land(flight, attempted?.signal, performance.now());
+    if (attempted) this.#recorder.add(attempted);
+    else this.#release([flight.delivery]);
+    if (flight.lane.hasBacklog && flight.lane.waiting.length <= flight.lane.state.limit / 2) this.#wake();
+    this.#landed();
+    this.#pump();
+  }
+
+  #release(deliveries: readonly DueDelivery[]): void {
+    if (deliveries.length === 0) return;
+    releaseClaims(this.#db, deliveries, this.#owner).catch((error) => {
+      this.#log.debug({ err: error, claims: deliveries.length }, "claims not given back; they end by themselves");
+    });
+  }
+}

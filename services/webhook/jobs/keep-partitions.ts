@@ -1,0 +1,55 @@
+// Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are dropped.
+import type { Database } from "#platform/database.ts";
+import type { JobContext } from "#platform/job.ts";
+import { dropExpiredFromQueue } from "../store/delivery-queue.ts";
+import {
+  createPartition,
+  dayMs,
+  dropPartition,
+  firstDeliveryIdOf,
+  listPartitions,
+  lockPartitions,
+  partitionedTables,
+} from "../store/partitions.ts";
+
+// A week without a successful run passes before rows have nowhere to go.
+const daysAhead = 7;
+// Streams repeat events of the last 7 days, and a delivery's id carries its event's day.
+export const eventDaysMax = 8;
+// Deliveries are kept 90 days, attempts 30. A delivery that was retried on its last day is pending for at most 80 h more.
+const daysKept = { deliveries: 90 + 4, attempts: 30 } as const;
+const daysBehind = { deliveries: eventDaysMax + 1, attempts: 1 } as const;
+const everyMs = 3_600_000;
+
+/** One run. @returns false: nothing more to do now */
+export async function keepPartitions(db: Database, nowMs: number): Promise<boolean> {
+  await ensurePartitions(db, nowMs);
+  const today = Math.floor(nowMs / dayMs);
+  for (const table of partitionedTables) {
+    const oldest = (today - daysKept[table.name]) * dayMs;
+    const expired = (await listPartitions(db, table)).filter((day) => day < oldest);
+    if (expired.length > 0 && table.name === "deliveries") {
+      while (await dropExpiredFromQueue(db, firstDeliveryIdOf(oldest))) {}
+    }
+    for (const day of expired) await dropPartition(db, table, day);
+  }
+  return false;
+}
+
+/** Makes the partitions that are missing; done once before a service takes anything in. */
+export async function ensurePartitions(db: Database, nowMs: number): Promise<void> {
+  const today = Math.floor(nowMs / dayMs);
+  for (const table of partitionedTables) {
+    await db.transaction(async (tx) => {
+      await lockPartitions(tx);
+      const known = new Set(await listPartitions(tx, table));
+      for (let day = today - daysBehind[table.name]; day <= today + daysAhead; day++) {
+        if (!known.has(day * dayMs)) await createPartition(tx, table, day * dayMs);
+      }
+    });
+  }
+}
+
+export function keepPartitionsJob(db: Database): JobContext {
+  return { name: "keep-partitions", everyMs, runOnce: () => keepPartitions(db, Date.now()) };
+}

@@ -1,0 +1,109 @@
+// Records finished attempts in batches, since a transaction for many costs hardly more than for one. Nothing is given up: while
+// the database is away the attempts wait here, and the dispatcher sends nothing more when too many do.
+import type { Database } from "#platform/database.ts";
+import type { Log } from "#platform/log.ts";
+import type { Outbox } from "#platform/outbox.ts";
+import { announceGivenUp } from "../flows/announce-given-up.ts";
+import { type FinishedAttempt, type GivenUp, recordAttempts } from "../store/attempts.ts";
+
+// A batch this large takes about 5 ms in PostgreSQL; more gain little per attempt.
+const batchMax = 256;
+// How long the first of a batch waits for company; a batch under way gathers the next one anyway.
+const gatherMs = 2;
+// One is written while the other gathers and encodes.
+const writersMax = 2;
+const pauseFirstMs = 100;
+const pauseMaxMs = 2_000;
+/** With more than this unrecorded, nothing is sent until the database is back; an attempt takes about 1 KiB. */
+export const unrecordedMax = 4_096;
+
+export class AttemptRecorder {
+  readonly #db: Database;
+  readonly #outbox: Outbox;
+  readonly #log: Log;
+  readonly #owner: string;
+  readonly #gathered: FinishedAttempt[] = [];
+  #unrecorded = 0;
+  #writers = 0;
+  #gathering: NodeJS.Timeout | undefined;
+  #idle: () => void = () => {};
+  #isClosing = false;
+
+  constructor(options: {
+    db: Database;
+    outbox: Outbox;
+    log: Log;
+    owner: string;
+  }) {
+    this.#db = options.db;
+    this.#outbox = options.outbox;
+    this.#log = options.log;
+    this.#owner = options.owner;
+  }
+
+  get unrecorded(): number {
+    return this.#unrecorded;
+  }
+
+  add(attempt: FinishedAttempt): void {
+    this.#gathered.push(attempt);
+    this.#unrecorded += 1;
+    if (this.#gathered.length >= batchMax) this.#startWriter();
+    else this.#gathering ??= setTimeout(() => this.#startWriter(), gatherMs);
+  }
+
+  /** Waits until everything is recorded, or the database is away; what is not recorded is sent again by another process. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#startWriter();
+    if (this.#writers > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #startWriter(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    if (this.#writers >= writersMax || this.#gathered.length === 0) return;
+    this.#writers += 1;
+    void this.#write().finally(() => {
+      this.#writers -= 1;
+      if (this.#writers === 0) this.#idle();
+    });
+  }
+
+  async #write(): Promise<void> {
+    while (this.#gathered.length > 0) {
+      const batch = this.#gathered.splice(0, batchMax);
+      const isRecorded = await this.#recordUntilDone(batch);
+      this.#unrecorded -= batch.length;
+      if (!isRecorded) return;
+    }
+  }
+
+  /** @returns false when it gave way to the end of the process */
+  async #recordUntilDone(batch: readonly FinishedAttempt[]): Promise<boolean> {
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.#record(batch);
+        return true;
+      } catch (error) {
+        if (failures === 0)
+          this.#log.warn({ err: error, attempts: batch.length }, "attempts not recorded; trying again");
+        if (this.#isClosing) return false;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs)));
+      }
+    }
+  }
+
+  async #record(batch: readonly FinishedAttempt[]): Promise<void> {
+    if (!batch.some((attempt) => attempt.verdict.kind === "failed")) {
+      await recordAttempts(this.#db, this.#owner, batch);
+      return;
+    }
+    let givenUp: GivenUp[] = [];
+    await this.#db.transaction(async (tx) => {
+      givenUp = await recordAttempts(tx, this.#owner, batch);
+      await announceGivenUp(tx, this.#outbox, givenUp);
+    });
+    if (givenUp.length > 0) this.#outbox.poke();
+  }
+}

@@ -1,0 +1,83 @@
+// Which IP addresses a delivery may go to: public unicast only, in IPv4 and IPv6 and whatever one hides in the other. IPv4 is
+// judged by a list of what is forbidden, IPv6 by what is allowed, since most of its space is special or unassigned.
+import { isIP, isIPv4 } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** A range of addresses: its bytes (4 or 16) and the length of its prefix in bits. */
+export interface Cidr {
+  readonly bytes: Uint8Array;
+  readonly bits: number;
+}
+
+// IANA special-purpose registry; 168.63.129.16 is a cloud's internal service behind a public-looking address.
+const forbidden4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "168.63.129.16/32",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.31.196.0/24",
+  "192.52.193.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "192.175.48.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+].map(parseCidr);
+
+// Global unicast. Everything else (mapped, compatible, NAT64, unique local, link-local, site-local, multicast …) is forbidden.
+const allowed6 = parseCidr("2000::/3");
+// Teredo, ORCHID, benchmarking and other protocol assignments; documentation; 6to4, which embeds any IPv4 address.
+const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"].map(parseCidr);
+
+/**
+ * True when a delivery may go to the address.
+ * @param address as DNS or a URL gives it, IPv4 or IPv6
+ * @param allow ranges that the operator allows besides
+ */
+export function isAllowedAddress(address: string, allow: readonly Cidr[]): boolean {
+  const bytes = addressBytes(address);
+  if (bytes === undefined) return false;
+  if (allow.some((range) => contains(range, bytes))) return true;
+  if (bytes.length === 4) return !forbidden4.some((range) => contains(range, bytes));
+  return contains(allowed6, bytes) && !forbidden6.some((range) => contains(range, bytes));
+}
+
+/** The same of the address that a connected socket reports, where IPv4 may be written as `::ffff:a.b.c.d`. */
+export function isAllowedPeer(address: string, allow: readonly Cidr[]): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return isAllowedAddress(mapped !== undefined && isIPv4(mapped) ? mapped : address, allow);
+}
+
+/** Parses `10.0.0.0/8` or `fd00::/8`. @throws with a short reason */
+export function parseCidr(text: string): Cidr {
+  const [address = "", length = "", ...rest] = text.split("/");
+  const bytes = addressBytes(address);
+  const bits = Number(length);
+  if (bytes === undefined || rest.length > 0 || !/^\d{1,3}$/.test(length) || bits > bytes.length * 8) {
+    throw new Error("must be address ranges like 10.0.0.0/8 or fd00::/8");
+  }
+  return { bytes, bits };
+}
+
+/** 4 or 16 bytes; undefined for anything that is not one plain address (a zone index is not plain). */
+function addressBytes(address: string): Uint8Array | undefined {
+  if (isIP(address) === 0 || address.includes("%")) return undefined;
+  return Uint8Array.from(ipaddr.parse(address).toByteArray());
+}
+
+function contains(range: Cidr, bytes: Uint8Array): boolean {
+  if (range.bytes.length !== bytes.length) return false;
+  for (let i = 0; i * 8 < range.bits; i++) {
+    const mask = 0xff & (0xff << Math.max(0, 8 - (range.bits - i * 8)));
+    if (((range.bytes[i] ?? 0) & mask) !== ((bytes[i] ?? 0) & mask)) return false;
+  }
+  return true;
+}

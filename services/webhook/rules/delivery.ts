@@ -1,0 +1,94 @@
+// The delivery machine (SPEC.md §3): what an attempt's outcome makes of a pending delivery. 2xx delivers; everything else is
+// tried again until the attempts or the time are used up.
+import { ageMaxMs, pauseMs, type Schedule } from "./schedule.ts";
+
+/** Why an attempt got no usable answer, with the words that the merchant reads in last_error. */
+export const attemptErrors = {
+  dns_not_found: "the host name does not exist",
+  dns_timeout: "the host name could not be resolved in time",
+  dns_failed: "the host name could not be resolved",
+  blocked_address: "the host resolves to an address that is not allowed",
+  connect_refused: "the connection was refused",
+  connect_timeout: "the connection could not be made in time",
+  connect_failed: "the connection could not be made",
+  tls_expired: "the TLS certificate is not valid at this time",
+  tls_self_signed: "the TLS certificate is self-signed",
+  tls_untrusted: "the TLS certificate is not from a trusted authority",
+  tls_name_mismatch: "the TLS certificate is for another host name",
+  tls_timeout: "the TLS handshake did not end in time",
+  tls_failed: "the TLS handshake failed",
+  reset: "the connection was closed before an answer came",
+  answer_timeout: "no answer came in time",
+  headers_too_large: "the answer's headers are too large",
+  bad_http: "the answer is not valid HTTP",
+} as const;
+
+export type AttemptError = keyof typeof attemptErrors;
+
+/** How an attempt ended. */
+export type Outcome =
+  | { readonly kind: "answered"; readonly statusCode: number; readonly retryAfterMs: number }
+  | { readonly kind: "unanswered"; readonly error: AttemptError }
+  /** It never began, and not by the endpoint's doing: the egress proxy is away. Not counted. */
+  | { readonly kind: "not_made" };
+
+/** What becomes of the delivery. */
+export type Verdict =
+  | { readonly kind: "delivered"; readonly statusCode: number }
+  | { readonly kind: "retry"; readonly pauseMs: number; readonly statusCode: number; readonly lastError: string }
+  | { readonly kind: "failed"; readonly statusCode: number; readonly lastError: string }
+  | { readonly kind: "postponed"; readonly pauseMs: number };
+
+/** What is known of the delivery at the attempt. */
+export interface Tried {
+  /** Failed attempts since the schedule began, this one not included. */
+  readonly tries: number;
+  /** Time since the schedule began, milliseconds. */
+  readonly ageMs: number;
+}
+
+// An egress proxy comes back or is replaced within minutes; until then nothing is lost.
+const postponedMs = 10_000;
+
+/**
+ * @param random 0 to 1, decides the jitter
+ */
+export function judge(outcome: Outcome, tried: Tried, schedule: Schedule, random: number): Verdict {
+  if (outcome.kind === "not_made") return { kind: "postponed", pauseMs: postponedMs };
+  if (outcome.kind === "answered" && isAcknowledged(outcome.statusCode)) {
+    return { kind: "delivered", statusCode: outcome.statusCode };
+  }
+  const statusCode = outcome.kind === "answered" ? outcome.statusCode : 0;
+  const lastError = errorText(outcome);
+  const tries = tried.tries + 1;
+  if (tries >= schedule.attemptsMax || tried.ageMs >= ageMaxMs(schedule)) {
+    return { kind: "failed", statusCode, lastError };
+  }
+  const asked = outcome.kind === "answered" ? outcome.retryAfterMs : 0;
+  return { kind: "retry", pauseMs: pauseMs(schedule, tries, random, asked), statusCode, lastError };
+}
+
+/** SPEC.md §6: any 2xx acknowledges, nothing else does. */
+export function isAcknowledged(statusCode: number): boolean {
+  return statusCode >= 200 && statusCode <= 299;
+}
+
+/** The short code of a failed attempt: `http_503`, `redirect`, `tls_expired`; empty when it did not fail. */
+export function errorCode(outcome: Outcome): string {
+  if (outcome.kind === "not_made") return "";
+  if (outcome.kind === "unanswered") return outcome.error;
+  if (isAcknowledged(outcome.statusCode)) return "";
+  return isRedirect(outcome.statusCode) ? "redirect" : `http_${outcome.statusCode}`;
+}
+
+function errorText(outcome: Exclude<Outcome, { kind: "not_made" }>): string {
+  const code = errorCode(outcome);
+  if (outcome.kind === "unanswered") return `${code}: ${attemptErrors[outcome.error]}`;
+  if (isRedirect(outcome.statusCode))
+    return `${code}: the endpoint answered ${outcome.statusCode}; redirects are not followed`;
+  return `${code}: the endpoint answered ${outcome.statusCode}`;
+}
+
+function isRedirect(statusCode: number): boolean {
+  return statusCode >= 300 && statusCode <= 399;
+}

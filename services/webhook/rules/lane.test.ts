@@ -1,0 +1,53 @@
+// How much one endpoint may have in flight.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { afterAttempt, isSlow, type LaneState, newLane, type Signal, waitingLimit } from "./lane.ts";
+
+const test = suite("lane");
+
+function after(count: number, signal: Signal, tookMs: number, from: LaneState = newLane): LaneState {
+  let lane = from;
+  for (let i = 0; i < count; i++) lane = afterAttempt(lane, signal, tookMs, 0);
+  return lane;
+}
+
+test("the limit grows by one per ten answers up to 32, and halves when an answer fails to come, down to 1", () => {
+  assert.equal(after(10, "answered", 5).limit, newLane.limit + 1);
+  assert.equal(after(5_000, "answered", 5).limit, 32);
+  assert.equal(after(1, "silent", 5, after(5_000, "answered", 5)).limit, 16);
+  assert.equal(after(1, "overloaded", 5, after(5_000, "answered", 5)).limit, 16);
+  assert.equal(after(100, "silent", 5).limit, 1);
+});
+
+test("a lane is slow until it has answered, when it answers slowly, and as soon as an answer is suspiciously late", () => {
+  assert(isSlow(newLane, 0));
+  const quick = after(10, "answered", 5);
+  assert(!isSlow(quick, 0) && !isSlow(quick, 200));
+  assert(isSlow(quick, 300));
+  assert(isSlow(after(10, "answered", 3_000), 0));
+  assert(isSlow(after(1, "silent", 10_000, quick), 0));
+  assert(!isSlow(after(1, "answered", 5, after(1, "silent", 10_000, quick)), 0));
+});
+
+test("a lane that answers nobody pauses for a tenth of its silence, at most 30 s, and not at all at first", () => {
+  const silentFor = (seconds: number, count: number) => {
+    const first = afterAttempt(newLane, "silent", 5, 1_000);
+    const nowMs = 1_000 + seconds * 1_000;
+    return afterAttempt({ ...first, silences: count - 1 }, "silent", 5, nowMs).pausedUntilMs - nowMs;
+  };
+  assert.equal(silentFor(3_600, 19), 0);
+  assert.equal(silentFor(1, 20), 100);
+  assert.equal(silentFor(60, 100), 6_000);
+  assert.equal(silentFor(3_600, 100), 30_000);
+  const silent = afterAttempt({ ...newLane, silences: 50, pausedUntilMs: 9 }, "answered", 5, 1_000);
+  assert.deepEqual([silent.silences, silent.pausedUntilMs], [0, 0]);
+});
+
+test("a lane holds about a second's work in memory, and next to nothing before it has proven itself", () => {
+  assert.equal(waitingLimit(newLane), newLane.limit);
+  assert.equal(waitingLimit(after(5_000, "answered", 1)), 1_024);
+  assert.equal(waitingLimit(after(5_000, "answered", 100)), 320);
+  assert.equal(waitingLimit(after(5_000, "answered", 5_000)), 64);
+});
+
+test.run();

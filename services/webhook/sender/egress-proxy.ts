@@ -1,0 +1,66 @@
+// A connection through the operator's egress proxy (HTTP CONNECT): a second wall behind our own judgement of addresses. What the
+// proxy itself does wrong is never charged to a delivery.
+import type { Socket } from "node:net";
+import { ConnectFailed, connected } from "./tcp.ts";
+
+/** The proxy is away, or does not speak. */
+export class ProxyAway extends Error {
+  override name = "ProxyAway";
+}
+
+const answerMaxBytes = 8_192;
+const httpPort = 80;
+
+/** Asks the proxy for a tunnel to the address. @throws ProxyAway; ConnectFailed when it cannot or will not reach the address */
+export async function throughProxy(
+  proxy: URL,
+  address: string,
+  port: number,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = proxy.hostname.replace(/^\[(.*)\]$/, "$1");
+  const socket = await connected(host, Number(proxy.port || httpPort), limitMs, signal).catch((error) => {
+    throw signal.aborted ? error : new ProxyAway("the egress proxy does not answer", { cause: error });
+  });
+  const place = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  socket.write(`CONNECT ${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`);
+  try {
+    const status = await answerStatus(socket, limitMs, signal);
+    if (status >= 200 && status <= 299) return socket;
+    if (status === 403) throw new ConnectFailed("blocked_address");
+    if (status === 502 || status === 504)
+      throw new ConnectFailed(status === 502 ? "connect_failed" : "connect_timeout");
+    throw new ProxyAway(`the egress proxy answered ${status}`);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** Reads the proxy's answer up to the empty line that ends it. */
+async function answerStatus(socket: Socket, limitMs: number, signal: AbortSignal): Promise<number> {
+  return await new Promise<number>((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => finish(new ProxyAway("the egress proxy is late")), Math.max(1, limitMs));
+    const onAbort = () => finish(new ConnectFailed("connect_timeout"));
+    const onClose = () => finish(new ProxyAway("the egress proxy hung up"));
+    const onData = (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      if (text.length > answerMaxBytes) return finish(new ProxyAway("the egress proxy's answer is too long"));
+      if (!text.includes("\r\n\r\n")) return;
+      const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? Number.NaN);
+      finish(Number.isNaN(status) ? new ProxyAway("the egress proxy does not speak HTTP") : status);
+    };
+    function finish(result: number | Error) {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      socket.off("data", onData).off("close", onClose);
+      socket.pause();
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    }
+    signal.addEventListener("abort", onAbort, { once: true });
+    socket.on("data", onData).on("close", onClose);
+  });
+}

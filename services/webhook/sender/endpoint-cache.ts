@@ -1,0 +1,117 @@
+// What sending needs to know of endpoints, kept for a moment: a change bites within the time below even when no notice of it
+// comes, and at once when one does. Loads of many endpoints are gathered into one statement.
+import type { Sql } from "#platform/database.ts";
+import type { Log } from "#platform/log.ts";
+import type { Vault } from "#platform/secret.ts";
+import type { Cidr } from "../rules/address.ts";
+import { parseTarget, type Target } from "../rules/target.ts";
+import type { LaneKey } from "../store/delivery-queue.ts";
+import { type EndpointStatus, loadForSending, type SendingRow } from "../store/endpoints.ts";
+
+/** An endpoint as the sender sees it. */
+export interface SendingEndpoint {
+  /** Undefined: today's rules do not allow the URL any more. */
+  readonly target: Target | undefined;
+  readonly status: EndpointStatus;
+  /** The current signing secret, then the previous one while a roll's overlap lasts. */
+  readonly secrets: readonly string[];
+}
+
+// CONTRACT.md §9 and the brief of operators: disabling stops deliveries within 1 s. The rest of it is the load itself.
+const freshMs = 750;
+// About 300 bytes each; beyond it the oldest go.
+const entriesMax = 20_000;
+
+interface Entry {
+  readonly loadedAtMs: number;
+  readonly row: SendingRow | undefined;
+  readonly endpoint: SendingEndpoint | undefined;
+}
+
+/** The context that an endpoint's secrets are encrypted under. */
+export function secretContext(endpointId: string): string {
+  return `endpoint:${endpointId}`;
+}
+
+export class EndpointCache {
+  readonly #sql: Sql;
+  readonly #vault: Vault;
+  readonly #log: Log;
+  readonly #allow: readonly Cidr[];
+  readonly #entries = new Map<string, Entry>();
+  #wanted = new Map<string, LaneKey>();
+  #load: Promise<void> | undefined;
+
+  constructor(options: { sql: Sql; vault: Vault; log: Log; allow: readonly Cidr[] }) {
+    this.#sql = options.sql;
+    this.#vault = options.vault;
+    this.#log = options.log;
+    this.#allow = options.allow;
+  }
+
+  /** The live endpoint; undefined when it is deleted or never was, or its secrets are under a key that is not here. */
+  async get(key: LaneKey): Promise<SendingEndpoint | undefined> {
+    const known = this.#entries.get(key.endpointId);
+    if (known && performance.now() - known.loadedAtMs < freshMs) return known.endpoint;
+    this.#wanted.set(key.endpointId, key);
+    await (this.#load ??= this.#loadWanted());
+    return this.#entries.get(key.endpointId)?.endpoint;
+  }
+
+  /** The endpoint has changed. */
+  forget(endpointId: string): void {
+    const entry = this.#entries.get(endpointId);
+    if (entry) this.#entries.set(endpointId, { ...entry, loadedAtMs: Number.NEGATIVE_INFINITY });
+  }
+
+  /** Any endpoint may have changed. */
+  forgetAll(): void {
+    for (const id of this.#entries.keys()) this.forget(id);
+  }
+
+  async #loadWanted(): Promise<void> {
+    // Whoever asks within this turn of the event loop goes along.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const wanted = this.#wanted;
+    this.#wanted = new Map();
+    this.#load = undefined;
+    const loadedAtMs = performance.now();
+    const rows = await loadForSending(this.#sql, [...wanted.values()]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const id of wanted.keys()) this.#keep(id, byId.get(id), loadedAtMs);
+  }
+
+  #keep(id: string, row: SendingRow | undefined, loadedAtMs: number): void {
+    const before = this.#entries.get(id);
+    const endpoint = row && this.#endpoint(row, before);
+    this.#entries.delete(id);
+    this.#entries.set(id, { loadedAtMs, row, endpoint });
+    if (this.#entries.size > entriesMax) {
+      for (const oldest of this.#entries.keys()) {
+        this.#entries.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  #endpoint(row: SendingRow, before: Entry | undefined): SendingEndpoint | undefined {
+    if (before?.endpoint && before.row && sameSecrets(before.row, row)) {
+      return { ...before.endpoint, status: row.status };
+    }
+    const sealed = row.previous_secret ? [row.secret, row.previous_secret] : [row.secret];
+    try {
+      const secrets = sealed.map((bytes) => this.#vault.decrypt(bytes, secretContext(row.id)).toString("utf8"));
+      const target = parseTarget(row.url, this.#allow);
+      return { target: "problem" in target ? undefined : target, status: row.status, secrets };
+    } catch (error) {
+      this.#log.error({ err: error, endpoint: row.id }, "signing secret cannot be decrypted; deliveries wait");
+      return undefined;
+    }
+  }
+}
+
+function sameSecrets(a: SendingRow, b: SendingRow): boolean {
+  if (!a.secret.equals(b.secret)) return false;
+  if (a.previous_secret === null || b.previous_secret === null) return a.previous_secret === b.previous_secret;
+  return a.previous_secret.equals(b.previous_secret);
+}

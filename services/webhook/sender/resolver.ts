@@ -1,0 +1,102 @@
+// Host names to addresses, by DNS alone: no hosts file, no search domains, no thread pool that one slow zone could fill. Answers
+// are kept for their time to live within bounds, and simultaneous questions are asked once.
+import { Resolver as DnsResolver } from "node:dns/promises";
+
+/** Asks for the addresses of a name, IPv4 first. @throws ResolveError */
+export type Lookup = (host: string) => Promise<Resolved>;
+
+export interface Resolved {
+  readonly addresses: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+export class ResolveError extends Error {
+  override name = "ResolveError";
+  readonly code: "dns_not_found" | "dns_timeout" | "dns_failed";
+  constructor(code: ResolveError["code"], cause?: unknown) {
+    super(code, { cause });
+    this.code = code;
+  }
+}
+
+const queryMs = 2_000;
+const queriesMax = 2;
+// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per delivery.
+const ttlSecondsMin = 5;
+const ttlSecondsMax = 60;
+const failureMs = 5_000;
+const entriesMax = 10_000;
+
+interface Entry {
+  readonly until: number;
+  readonly answer: Promise<Resolved>;
+}
+
+export class Resolver {
+  readonly #lookup: Lookup;
+  readonly #entries = new Map<string, Entry>();
+
+  /** @param lookup how names are asked for; tests give their own */
+  constructor(lookup: Lookup = lookupByDns()) {
+    this.#lookup = lookup;
+  }
+
+  /** The addresses of the name, at least one. @throws ResolveError */
+  async resolve(host: string): Promise<readonly string[]> {
+    const known = this.#entries.get(host);
+    if (known && performance.now() < known.until) return (await known.answer).addresses;
+    const answer = this.#lookup(host);
+    this.#keep(host, { answer, until: Number.POSITIVE_INFINITY });
+    try {
+      const resolved = await answer;
+      const ttl = Math.min(Math.max(resolved.ttlSeconds, ttlSecondsMin), ttlSecondsMax);
+      this.#keep(host, { answer, until: performance.now() + ttl * 1_000 });
+      return resolved.addresses;
+    } catch (error) {
+      this.#keep(host, { answer, until: performance.now() + failureMs });
+      throw error;
+    }
+  }
+
+  #keep(host: string, entry: Entry): void {
+    this.#entries.delete(host);
+    this.#entries.set(host, entry);
+    if (this.#entries.size <= entriesMax) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+}
+
+/** `localhost` and its subdomains are this machine by definition (RFC 6761 §6.3), and in no zone. */
+export function isLocalhost(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost");
+}
+
+function lookupByDns(): Lookup {
+  const dns = new DnsResolver({ timeout: queryMs, tries: queriesMax });
+  return async (host) => {
+    if (isLocalhost(host)) return { addresses: ["127.0.0.1", "::1"], ttlSeconds: ttlSecondsMax };
+    const [four, six] = await Promise.allSettled([
+      dns.resolve4(host, { ttl: true }),
+      dns.resolve6(host, { ttl: true }),
+    ]);
+    const records = [four, six].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (records.length > 0) {
+      return {
+        addresses: records.map((record) => record.address),
+        ttlSeconds: Math.min(...records.map((record) => record.ttl)),
+      };
+    }
+    throw resolveError(four.status === "rejected" ? four.reason : undefined);
+  };
+}
+
+function resolveError(reason: unknown): ResolveError {
+  const code = reason instanceof Error && "code" in reason ? reason.code : undefined;
+  if (code === "ENOTFOUND" || code === "ENODATA" || code === undefined)
+    return new ResolveError("dns_not_found", reason);
+  if (code === "ETIMEOUT" || code === "ECANCELLED") return new ResolveError("dns_timeout", reason);
+  return new ResolveError("dns_failed", reason);
+}

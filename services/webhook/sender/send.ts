@@ -1,0 +1,113 @@
+// One attempt to deliver: at most 10 s for everything together, over a kept connection of the endpoint where there is one, and
+// once more over a fresh one when the kept one turned out to be dead.
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import type { AttemptError, Outcome } from "../rules/delivery.ts";
+import { retryAfterMs } from "../rules/schedule.ts";
+import type { Target } from "../rules/target.ts";
+import type { AttemptLog } from "../store/attempts.ts";
+import { type ConnectSettings, type ConnectTiming, openConnection } from "./connection.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { ProxyAway } from "./egress-proxy.ts";
+import { type Answer, ExchangeFailed, exchange, type Post } from "./exchange.ts";
+import { Line } from "./line.ts";
+import { ConnectFailed } from "./tcp.ts";
+
+/** How an attempt went. */
+export interface Sent {
+  readonly outcome: Outcome;
+  readonly log: Omit<AttemptLog, "errorCode">;
+}
+
+// CONTRACT.md §9: total for name, connection, TLS, headers and body.
+const attemptMaxMs = 10_000;
+// A kept connection that died is found out within a round trip; later than this the endpoint may have read the request.
+const resendMaxMs = 1_000;
+const noTiming: ConnectTiming = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
+
+/** @param extraCa PEM certificates that are trusted besides the public ones */
+export function trustOf(extraCa: string | undefined): SecureContext {
+  const ca = extraCa === undefined ? {} : { ca: [...getCACertificates("default"), extraCa] };
+  return createSecureContext({ ...ca, minVersion: "TLSv1.2" });
+}
+
+export class Sender {
+  readonly #settings: ConnectSettings;
+  readonly #pool = new ConnectionPool();
+
+  constructor(settings: ConnectSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Sends once. Never throws: whatever happens is an outcome.
+   * @param key whose kept connections may be used
+   */
+  async send(key: string, target: Target, post: Post): Promise<Sent> {
+    const startedAt = performance.now();
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), attemptMaxMs);
+    const kept = this.#pool.take(key);
+    let line: Line | undefined = kept;
+    let isReused = kept !== undefined;
+    const log = (more: Partial<Sent["log"]>): Sent["log"] => ({
+      durationMs: performance.now() - startedAt,
+      ...(isReused ? noTiming : (line?.timing ?? noTiming)),
+      firstByteMs: 0,
+      remoteIp: line?.remoteIp ?? "",
+      isReused,
+      snippet: "",
+      ...more,
+    });
+    try {
+      let answer: Answer | undefined;
+      if (kept) answer = await this.#overKept(kept, post, deadline.signal, startedAt);
+      if (!answer) {
+        isReused = false;
+        line = undefined;
+        line = new Line(await openConnection(target, this.#settings, deadline.signal), target);
+        answer = await exchange(line.client, post, deadline.signal);
+      }
+      if (line && answer.isReadToEnd) this.#pool.keep(key, line);
+      else line?.close();
+      const { statusCode, firstByteMs, snippet } = answer;
+      return {
+        outcome: { kind: "answered", statusCode, retryAfterMs: asked(answer) },
+        log: log({ firstByteMs, snippet }),
+      };
+    } catch (error) {
+      line?.close();
+      return { outcome: unanswered(error), log: log({}) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Closes the kept connections. */
+  close(): void {
+    this.#pool.close();
+  }
+
+  /** Undefined: the kept connection was dead, and a fresh one may be tried. */
+  async #overKept(line: Line, post: Post, signal: AbortSignal, startedAt: number): Promise<Answer | undefined> {
+    try {
+      return await exchange(line.client, post, signal);
+    } catch (error) {
+      const isDead = error instanceof ExchangeFailed && error.error === "reset" && error.isSilent;
+      if (!isDead || performance.now() - startedAt > resendMaxMs) throw error;
+      line.close();
+      return undefined;
+    }
+  }
+}
+
+/** CONTRACT.md §9: Retry-After counts on 429 and 503. */
+function asked(answer: Answer): number {
+  return answer.statusCode === 429 || answer.statusCode === 503 ? retryAfterMs(answer.retryAfter, Date.now()) : 0;
+}
+
+function unanswered(error: unknown): Outcome {
+  if (error instanceof ProxyAway) return { kind: "not_made" };
+  const why: AttemptError =
+    error instanceof ConnectFailed || error instanceof ExchangeFailed ? error.error : "connect_failed";
+  return { kind: "unanswered", error: why };
+}

@@ -1,0 +1,141 @@
+// The webhook service, wired by hand: endpoints over RPC, events from JetStream in, signed deliveries out.
+import { randomBytes } from "node:crypto";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { startJobs } from "#platform/job.ts";
+import { createLog, type Log } from "#platform/log.ts";
+import { checkSchema } from "#platform/migrate.ts";
+import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { Vault } from "#platform/secret.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { Dispatcher } from "./jobs/dispatch.ts";
+import { fanOut, fanOutConsumer } from "./jobs/fan-out.ts";
+import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
+import { AttemptRecorder } from "./jobs/record-attempts.ts";
+import { retryFailedJob } from "./jobs/retry-failed.ts";
+import { sweepJobs } from "./jobs/sweep.ts";
+import { webhookRoutes } from "./rpc.ts";
+import { EndpointCache } from "./sender/endpoint-cache.ts";
+import { type Lookup, Resolver } from "./sender/resolver.ts";
+import { Sender, trustOf } from "./sender/send.ts";
+import type { WebhookConfig } from "./settings.ts";
+import { endpointEntities } from "./store/endpoints.ts";
+
+// A database that is away at the start is waited for; a supervisor deals with a longer outage.
+const databaseWaitMs = 30_000;
+const databasePauseMs = 500;
+
+/**
+ * Starts the service.
+ * @param options.lookup asks for host names instead of DNS; for tests
+ */
+export async function startWebhook(
+  config: WebhookConfig,
+  options: { readonly lookup?: Lookup } = {},
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const log = createLog("webhook", config.LOG_LEVEL);
+  const db = await Database.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
+  await whenDatabaseAnswers(db, log);
+  const owner = randomBytes(8).toString("hex");
+  const allow = config.WEBHOOK_ALLOW_CIDRS;
+  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "webhook" });
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "webhook", log });
+  const resolver = new Resolver(options.lookup);
+  const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
+  const sender = new Sender({ resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy });
+  const endpoints = new EndpointCache({ sql: db, vault, log, allow });
+  const schedule = {
+    baseMs: config.WEBHOOK_RETRY_BASE_MS,
+    capMs: config.WEBHOOK_RETRY_CAP_MS,
+    attemptsMax: config.WEBHOOK_ATTEMPTS_MAX,
+  };
+  const recorder = new AttemptRecorder({ db, outbox, log, owner });
+  const dispatcher = new Dispatcher({ db, deps: { endpoints, sender, schedule }, recorder, owner, log });
+  let sweepNow = () => {};
+  let retryNow = () => {};
+  const jobs = startJobs(
+    [
+      ...outboxJobs(db, bus, outbox),
+      dispatcher.job,
+      keepPartitionsJob(db),
+      retryFailedJob(
+        db,
+        (lane) => dispatcher.poke(lane),
+        (wake) => (retryNow = wake),
+      ),
+      ...sweepJobs({ db, outbox, schedule, onStart: (wake) => (sweepNow = wake) }),
+    ],
+    log,
+  );
+  bus.consume({
+    name: fanOutConsumer,
+    source: "payments",
+    types: "payment.>",
+    handle: (events) => fanOut({ db, dispatcher, owner, log }, events),
+  });
+  bus.listen({
+    source: "webhook",
+    types: "endpoint.>",
+    onEvent: (event) => {
+      endpoints.forget(event.objectId);
+      if (event.status === "active") dispatcher.poke({ merchantId: event.merchantId, endpointId: event.objectId });
+    },
+    onGap: () => endpoints.forgetAll(),
+  });
+  const server = await serveRpc({
+    port: config.PORT,
+    host: config.HOST,
+    token: config.RPC_TOKEN,
+    log,
+    services: [WebhookService],
+    routes: webhookRoutes({
+      db,
+      outbox,
+      vault,
+      resolver,
+      allow,
+      poke: (lane) => dispatcher.poke(lane),
+      onRun: () => retryNow(),
+      onChange: (endpoint) => {
+        endpoints.forget(endpoint.id);
+        if (endpoint.deletedAt) sweepNow();
+        else if (endpoint.status === "active")
+          dispatcher.poke({ merchantId: endpoint.merchantId, endpointId: endpoint.id });
+      },
+    }),
+    ready: async () => {
+      await db.ping();
+      return bus.connected;
+    },
+  });
+  return {
+    port: server.port,
+    stop: async () => {
+      await server.close();
+      await dispatcher.stop();
+      await jobs.stop();
+      await bus.close();
+      await db.close();
+    },
+  };
+}
+
+async function whenDatabaseAnswers(db: Database, log: Log): Promise<void> {
+  const until = performance.now() + databaseWaitMs;
+  for (;;) {
+    try {
+      await checkSchema(db, "webhook");
+      await ensurePartitions(db, Date.now());
+      return;
+    } catch (error) {
+      if (performance.now() >= until) {
+        await db.close();
+        throw error;
+      }
+      log.warn({ err: error }, "the database is not ready; trying again");
+      await new Promise((resolve) => setTimeout(resolve, databasePauseMs));
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// The settings of the webhook service, and which of them production refuses.
+import { readFileSync } from "node:fs";
+import {
+  ConfigError,
+  integer,
+  oneOf,
+  optional,
+  readConfig,
+  type Setting,
+  serviceSettings,
+  url,
+  withDefault,
+} from "#platform/config.ts";
+import { type Cidr, parseCidr } from "./rules/address.ts";
+
+const cidrs: Setting<readonly Cidr[]> = {
+  parse: (raw) => raw.split(",").map((part) => parseCidr(part.trim())),
+};
+
+const certificates: Setting<string> = {
+  parse: (path) => {
+    let pem = "";
+    try {
+      pem = readFileSync(path, "utf8");
+    } catch {
+      throw new Error("must name a file that can be read");
+    }
+    if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error("must name a file of PEM certificates");
+    return pem;
+  },
+};
+
+const dayMs = 86_400_000;
+
+export const webhookSettings = {
+  ...serviceSettings,
+  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
+  /** Address ranges that deliveries may go to besides public ones. */
+  WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
+  /** PEM file of certificate authorities that are trusted besides the public ones. */
+  WEBHOOK_EXTRA_CA: optional(certificates),
+  /** An HTTP proxy (CONNECT) that every delivery goes through. */
+  WEBHOOK_EGRESS_PROXY: optional(url("http")),
+  WEBHOOK_RETRY_BASE_MS: withDefault(integer(1, dayMs), 60_000),
+  WEBHOOK_RETRY_CAP_MS: withDefault(integer(1, dayMs), 3_600_000),
+  WEBHOOK_ATTEMPTS_MAX: withDefault(integer(1, 1_000), 78),
+} as const;
+
+export type WebhookConfig = ReturnType<typeof readWebhookConfig>;
+
+/** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
+export function readWebhookConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
+  const config = readConfig(webhookSettings, env);
+  if (config.NODE_ENV === "production") {
+    const refused = [
+      ...(config.WEBHOOK_ALLOW_CIDRS.length > 0 ? ["WEBHOOK_ALLOW_CIDRS"] : []),
+      ...(config.WEBHOOK_EXTRA_CA === undefined ? [] : ["WEBHOOK_EXTRA_CA"]),
+    ];
+    if (refused.length > 0) {
+      throw new ConfigError(refused.map((name) => `${name} must not be set when NODE_ENV is production`).join("\n"));
+    }
+  }
+  return config;
+}

@@ -1,0 +1,150 @@
+// Deliveries as merchants see them: pending ones from delivery_queue, finished ones from deliveries, as one list by id, which is
+// by time. Also the moves that a manual retry makes between the two.
+import type { Sql } from "#platform/database.ts";
+import type { LaneKey } from "./delivery-queue.ts";
+import type { Owner } from "./endpoints.ts";
+
+export type DeliveryState = "pending" | "delivered" | "failed";
+
+/** A delivery of either table. */
+export interface DeliveryRow {
+  readonly id: string;
+  readonly event_type: string;
+  readonly attempts: number;
+  readonly state: DeliveryState;
+  readonly status_code: number;
+  readonly last_error: string;
+  /** Only while pending. */
+  readonly next_attempt_at: string | null;
+  readonly body: Buffer;
+  readonly created_at: string;
+}
+
+const pendingColumns = `id, event_type, attempts, 'pending' as state, status_code, last_error, due_at as next_attempt_at, body, created_at`;
+const finishedColumns = `id, event_type, attempts, state, status_code, last_error, null::timestamptz as next_attempt_at, body, created_at`;
+
+/** What to list. */
+export interface DeliveryFilter extends LaneKey {
+  readonly state: DeliveryState | undefined;
+  readonly eventType: string | undefined;
+  /** Only deliveries before this id; undefined: from the newest. */
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+// Above every id: the list begins at the newest.
+const afterAllIds = "whd_~";
+
+// One text per combination of filters, so that each uses its own index.
+const listTexts = new Map<string, string>();
+
+function listText(state: DeliveryState | undefined, byType: boolean): string {
+  const key = `${state ?? ""}/${byType}`;
+  const known = listTexts.get(key);
+  if (known !== undefined) return known;
+  const where = `merchant_id = $1 and endpoint_id = $2 and id < $3${byType ? " and event_type = $5" : ""}`;
+  const tail = `order by ${byType ? "event_type desc, " : ""}id desc limit $4`;
+  const pending = `(select ${pendingColumns} from delivery_queue where ${where} ${tail})`;
+  const finished = (rule: string) => `(select ${finishedColumns} from deliveries where ${where}${rule} ${tail})`;
+  const parts =
+    state === "pending"
+      ? [pending]
+      : state === undefined
+        ? [pending, finished("")]
+        : [finished(` and state = '${state}'`)];
+  const text = `select * from (${parts.join(" union all ")}) as d order by id desc limit $4`;
+  listTexts.set(key, text);
+  return text;
+}
+
+/** Deliveries of an endpoint, newest first. */
+export async function listDeliveries(sql: Sql, filter: DeliveryFilter): Promise<DeliveryRow[]> {
+  const byType = filter.eventType !== undefined;
+  const params = [filter.merchantId, filter.endpointId, filter.before ?? afterAllIds, filter.limit];
+  return await sql.rows<DeliveryRow>(listText(filter.state, byType), byType ? [...params, filter.eventType] : params);
+}
+
+// A payment has a handful of events and at most 16 endpoints in its environment.
+const paymentDeliveriesMax = 200;
+
+/** The deliveries of a payment's events to the owner's endpoints, deleted ones included, newest first. */
+export async function listPaymentDeliveries(
+  sql: Sql,
+  owner: Owner,
+  paymentId: string,
+): Promise<(DeliveryRow & { readonly endpoint_id: string })[]> {
+  return await sql.rows(
+    `select d.* from (
+       select endpoint_id, ${pendingColumns} from delivery_queue where merchant_id = $1 and payment_id = $2
+       union all
+       select endpoint_id, ${finishedColumns} from deliveries where merchant_id = $1 and payment_id = $2) as d
+     join endpoints e on e.merchant_id = $1 and e.id = d.endpoint_id and e.environment = $3
+     order by d.id desc, d.endpoint_id limit ${paymentDeliveriesMax}`,
+    [owner.merchantId, paymentId, owner.environment],
+  );
+}
+
+/** How an endpoint has done; int8 as text. */
+export interface HealthRow {
+  readonly delivered: string;
+  readonly failed: string;
+  readonly pending: string;
+  readonly attempts: string;
+  readonly oldest_pending_at: string | null;
+}
+
+/** @param fromId counts deliveries with this id or above; the oldest pending one is looked for among all */
+export async function endpointHealth(sql: Sql, lane: LaneKey, fromId: string): Promise<HealthRow | undefined> {
+  const [row] = await sql.rows<HealthRow>(
+    `select count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
+       count(*) filter (where state = 'pending') as pending, coalesce(sum(attempts), 0) as attempts,
+       (select min(created_at) from delivery_queue where merchant_id = $1 and endpoint_id = $2) as oldest_pending_at
+     from (
+       select state, attempts from deliveries where merchant_id = $1 and endpoint_id = $2 and id >= $3
+       union all
+       select 'pending', attempts from delivery_queue where merchant_id = $1 and endpoint_id = $2 and id >= $3) as d`,
+    [lane.merchantId, lane.endpointId, fromId],
+  );
+  return row;
+}
+
+/**
+ * Makes a delivery due now with a fresh schedule, whatever state it is in; call within a transaction.
+ * @returns false when there is no such delivery
+ */
+export async function requeue(tx: Sql, lane: LaneKey, id: string): Promise<boolean> {
+  const key = [lane.merchantId, lane.endpointId, id];
+  // First the queue: a delivery that finishes meanwhile has left it when the second statement looks.
+  const pending = await tx.rows(
+    `update delivery_queue set due_at = now(), scheduled_at = now(), tries = 0, trigger = 'manual',
+       generation = generation + 1, lease_until = '-infinity', leased_by = null
+     where merchant_id = $1 and endpoint_id = $2 and id = $3 returning id`,
+    key,
+  );
+  if (pending.length > 0) return true;
+  const finished = await tx.rows(
+    `with gone as (
+       delete from deliveries where merchant_id = $1 and endpoint_id = $2 and id = $3
+       returning merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation, status_code,
+         last_error, created_at)
+     insert into delivery_queue (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation,
+       status_code, last_error, created_at, trigger)
+     select merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation + 1, status_code,
+       last_error, created_at, 'manual' from gone
+     returning id`,
+    key,
+  );
+  return finished.length > 0;
+}
+
+/** True when the merchant has such a delivery, at any of its endpoints. */
+export async function deliveryExists(sql: Sql, merchantId: string, id: string): Promise<boolean> {
+  const rows = await sql.rows(
+    `select from endpoints e where e.merchant_id = $1 and (
+       exists (select from delivery_queue q where q.merchant_id = $1 and q.endpoint_id = e.id and q.id = $2)
+       or exists (select from deliveries d where d.merchant_id = $1 and d.endpoint_id = e.id and d.id = $2))
+     limit 1`,
+    [merchantId, id],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,247 @@
+// The table delivery_queue: every pending delivery, who works on it, and until when. All times are the database's.
+import type { Sql } from "#platform/database.ts";
+
+/** A delivery that this process may send now. */
+export interface DueDelivery {
+  readonly merchantId: string;
+  readonly endpointId: string;
+  readonly id: string;
+  readonly eventType: string;
+  /** The exact bytes. */
+  readonly body: Buffer;
+  readonly trigger: Trigger;
+  readonly generation: number;
+  /** Failed attempts since the schedule began. */
+  readonly tries: number;
+  /** Time since the schedule began, milliseconds, when it was claimed. */
+  readonly ageMs: number;
+}
+
+export type Trigger = "auto" | "manual" | "test";
+
+/** An event to fan out. */
+export interface FanOutEvent {
+  readonly eventId: string;
+  readonly merchantId: string;
+  readonly environment: number;
+  readonly type: string;
+  readonly paymentId: string;
+  readonly body: Buffer;
+}
+
+interface DueRow {
+  merchant_id: string;
+  endpoint_id: string;
+  id: string;
+  event_type: string;
+  body: Buffer;
+  trigger: Trigger;
+  generation: number;
+  tries: number;
+  age_ms: number;
+}
+
+const dueColumns = `q.merchant_id, q.endpoint_id, q.id, q.event_type, q.body, q.trigger, q.generation, q.tries,
+  (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as age_ms`;
+
+function due(row: DueRow): DueDelivery {
+  return {
+    merchantId: row.merchant_id,
+    endpointId: row.endpoint_id,
+    id: row.id,
+    eventType: row.event_type,
+    body: row.body,
+    trigger: row.trigger,
+    generation: row.generation,
+    tries: row.tries,
+    ageMs: row.age_ms,
+  };
+}
+
+/** Longest that a claim holds a delivery: three times an attempt's hard limit, so that no claim needs to be prolonged. */
+export const leaseSeconds = 30;
+
+/**
+ * Takes events in: in one statement, and so in one transaction, records them in the inbox and queues a delivery to each active
+ * endpoint that subscribed, in the event's own environment. Events that were taken in before change nothing.
+ * @param fullLanes endpoints whose deliveries are not claimed along the way
+ * @returns the deliveries that are claimed by `owner` already
+ */
+export async function queueEvents(
+  sql: Sql,
+  options: {
+    readonly consumer: string;
+    readonly events: readonly FanOutEvent[];
+    readonly owner: string;
+    readonly fullLanes: readonly string[];
+    /** False: nothing is claimed along the way. */
+    readonly isClaiming: boolean;
+  },
+): Promise<DueDelivery[]> {
+  const { events } = options;
+  const rows = await sql.rows<DueRow>(
+    `with arrived as (
+       select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[])
+         as a (event_id, merchant_id, environment, event_type, payment_id, body)
+     ), fresh as (
+       insert into inbox (consumer, event_id) select $1, event_id from arrived on conflict do nothing returning event_id
+     ), q as (
+       insert into delivery_queue
+         (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, lease_until, leased_by)
+       select a.merchant_id, e.id,
+         'whd_' || substr(a.event_id, 5, 10)
+           || left(encode(sha256(convert_to(a.event_id || e.id, 'UTF8')), 'hex'), 16),
+         a.event_id, a.event_type, a.payment_id, a.body,
+         case when e.id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => ${leaseSeconds}) end, $8
+       from fresh join arrived a using (event_id)
+       join endpoints e on e.merchant_id = a.merchant_id and e.environment = a.environment
+         and e.status = 'active' and e.deleted_at is null and a.event_type = any (e.event_types)
+       on conflict do nothing
+       returning *
+     )
+     select ${dueColumns} from q where q.lease_until > now()`,
+    [
+      options.consumer,
+      events.map((e) => e.eventId),
+      events.map((e) => e.merchantId),
+      events.map((e) => e.environment),
+      events.map((e) => e.type),
+      events.map((e) => e.paymentId),
+      events.map((e) => e.body),
+      options.owner,
+      options.fullLanes,
+      options.isClaiming,
+    ],
+  );
+  return rows.map(due);
+}
+
+/** Queues one test event for an endpoint, unclaimed. */
+export async function queueTestEvent(
+  sql: Sql,
+  delivery: { merchantId: string; endpointId: string; id: string; body: Buffer },
+): Promise<void> {
+  await sql.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, trigger)
+     values ($1, $2, $3, 'test.ping', $4, 'test')`,
+    [delivery.merchantId, delivery.endpointId, delivery.id, delivery.body],
+  );
+}
+
+/** A lane's name: its endpoint, with the merchant that the keys begin with. */
+export interface LaneKey {
+  readonly merchantId: string;
+  readonly endpointId: string;
+}
+
+/** A lane that a walk came by. */
+export interface WalkedLane extends LaneKey {
+  /** Its oldest delivery is due, though perhaps claimed already. */
+  readonly isDue: boolean;
+}
+
+/**
+ * Walks the index from lane to lane, one look at each, however long their backlogs.
+ * @param after where the walk goes on, undefined: at the first lane
+ */
+export async function walkLanes(sql: Sql, lanesMax: number, after: LaneKey | undefined): Promise<WalkedLane[]> {
+  const rows = await sql.rows<{ merchant_id: string; endpoint_id: string; is_due: boolean }>(
+    `with recursive lane as (
+       (select merchant_id, endpoint_id, due_at, 1 as n from delivery_queue
+        where (merchant_id, endpoint_id) > ($1, $2)
+        order by merchant_id, endpoint_id, due_at, id limit 1)
+       union all
+       select next.merchant_id, next.endpoint_id, next.due_at, lane.n + 1 from lane
+       cross join lateral (
+         select merchant_id, endpoint_id, due_at from delivery_queue q
+         where (q.merchant_id, q.endpoint_id) > (lane.merchant_id, lane.endpoint_id)
+         order by q.merchant_id, q.endpoint_id, q.due_at, q.id limit 1) next
+       where lane.n < $3
+     )
+     select merchant_id, endpoint_id, due_at <= now() as is_due from lane`,
+    [after?.merchantId ?? "", after?.endpointId ?? "", lanesMax],
+  );
+  return rows.map((row) => ({ merchantId: row.merchant_id, endpointId: row.endpoint_id, isDue: row.is_due }));
+}
+
+/** A lane and how many of its deliveries are wanted. */
+export interface LaneWish extends LaneKey {
+  readonly wanted: number;
+}
+
+/**
+ * Claims due deliveries lane by lane, so that no backlog hides another lane's work.
+ * @param totalMax most deliveries in all
+ */
+export async function claimDue(
+  sql: Sql,
+  options: { readonly lanes: readonly LaneWish[]; readonly owner: string; readonly totalMax: number },
+): Promise<DueDelivery[]> {
+  // MATERIALIZED: as a plain subquery the limit with SKIP LOCKED may be evaluated again and exceeded.
+  const rows = await sql.rows<DueRow>(
+    `with pick as materialized (
+       select c.merchant_id, c.endpoint_id, c.id
+       from unnest($1::text[], $2::text[], $3::int[]) as lane (merchant_id, endpoint_id, wanted)
+       cross join lateral (
+         select merchant_id, endpoint_id, id from delivery_queue
+         where merchant_id = lane.merchant_id and endpoint_id = lane.endpoint_id
+           and due_at <= now() and lease_until <= now()
+         order by due_at, id limit lane.wanted for update skip locked) c
+       limit $4)
+     update delivery_queue q
+     set lease_until = now() + make_interval(secs => ${leaseSeconds}), leased_by = $5
+     from pick where q.merchant_id = pick.merchant_id and q.endpoint_id = pick.endpoint_id and q.id = pick.id
+     returning ${dueColumns}`,
+    [
+      options.lanes.map((l) => l.merchantId),
+      options.lanes.map((l) => l.endpointId),
+      options.lanes.map((l) => l.wanted),
+      options.totalMax,
+      options.owner,
+    ],
+  );
+  return rows.map(due);
+}
+
+/** Gives claims back unused, so that any process may claim them at once. */
+export async function releaseClaims(sql: Sql, deliveries: readonly DueDelivery[], owner: string): Promise<void> {
+  await sql.rows(
+    `update delivery_queue q set lease_until = '-infinity'
+     from unnest($1::text[], $2::text[], $3::text[], $4::int[]) as r (merchant_id, endpoint_id, id, generation)
+     where q.merchant_id = r.merchant_id and q.endpoint_id = r.endpoint_id and q.id = r.id
+       and q.generation = r.generation and q.leased_by = $5`,
+    [
+      deliveries.map((d) => d.merchantId),
+      deliveries.map((d) => d.endpointId),
+      deliveries.map((d) => d.id),
+      deliveries.map((d) => d.generation),
+      owner,
+    ],
+  );
+}
+
+// Keeps each statement far below the time limit of statements.
+const sweepMax = 5_000;
+
+/** Deletes pending deliveries from before the id, whose history is about to be dropped. @returns true when there may be more */
+export async function dropExpiredFromQueue(sql: Sql, beforeId: string): Promise<boolean> {
+  const rows = await sql.rows(
+    `delete from delivery_queue where (merchant_id, endpoint_id, id) in (
+       select merchant_id, endpoint_id, id from delivery_queue where id < $1 limit ${sweepMax})
+     returning id`,
+    [beforeId],
+  );
+  return rows.length === sweepMax;
+}
+
+/** Deletes pending deliveries of deleted endpoints (CONTRACT.md §9). @returns true when there may be more */
+export async function dropQueueOfDeleted(sql: Sql): Promise<boolean> {
+  const rows = await sql.rows(
+    `delete from delivery_queue where (merchant_id, endpoint_id, id) in (
+       select q.merchant_id, q.endpoint_id, q.id from endpoints e
+       join delivery_queue q on q.merchant_id = e.merchant_id and q.endpoint_id = e.id
+       where e.deleted_at is not null limit ${sweepMax})
+     returning id`,
+  );
+  return rows.length === sweepMax;
+}

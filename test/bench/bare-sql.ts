@@ -1,0 +1,242 @@
+// The lower bound of the work: the very statements that the flows say, by the bare driver with named statements and fsync on,
+// against databases of their own on the stack's server, without HTTP, RPC, NATS or the processor.
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import type { Sql, Tx } from "#platform/database.ts";
+import { newId } from "#platform/id.ts";
+import { migrate } from "#platform/migrate.ts";
+import { Outbox } from "#platform/outbox.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { changeSession, findSession, insertSession, type NewSession } from "../../services/checkout/store/sessions.ts";
+import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
+import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
+import { appendMovements } from "../../services/payments/store/journal.ts";
+import { firstTry, insertRefundOperation } from "../../services/payments/store/operations.ts";
+import { insertPayment, lockPayment, recordIntent, savePayment } from "../../services/payments/store/payments.ts";
+import { insertRefund } from "../../services/payments/store/refunds.ts";
+import { type Measured, measure } from "./load.ts";
+
+const sealed = randomBytes(300);
+const owner = { merchantId: "mer_bench", environment: Environment.SANDBOX };
+
+/** Rates of the writes behind create, confirm and refund. */
+export async function bareSql(
+  stem: string,
+  connections: number,
+  seconds: number,
+): Promise<{ create: Measured; confirm: Measured; refund: Measured }> {
+  const admin = new pg.Client({ connectionString: stem });
+  await admin.connect();
+  const bases = await Promise.all(
+    (["payments", "checkout"] as const).map((service) => database(admin, stem, service, connections)),
+  );
+  const [payments, checkout] = bases as [Base, Base];
+  const made: string[] = [];
+  const create = await measure({
+    connections,
+    seconds,
+    next: () => async () => void made.push(await createWrites(payments, checkout)),
+  });
+  const paid: string[] = [];
+  const confirm = await measure({
+    connections,
+    seconds,
+    next: () => {
+      const id = made.pop();
+      return id === undefined
+        ? undefined
+        : async () => {
+            await confirmWrites(payments, checkout, id);
+            paid.push(id);
+          };
+    },
+  });
+  let turn = 0;
+  const refund = await measure({
+    connections,
+    seconds,
+    next: () => () => refundWrites(payments, paid[turn++ % paid.length] ?? ""),
+  });
+  for (const base of bases) {
+    await base.pool.end();
+    await admin.query(`drop database ${base.name} with (force)`);
+  }
+  await admin.end();
+  return { create, confirm, refund };
+}
+
+interface Base extends Sql {
+  readonly name: string;
+  readonly pool: pg.Pool;
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+}
+
+async function database(
+  admin: pg.Client,
+  stem: string,
+  service: "payments" | "checkout",
+  connections: number,
+): Promise<Base> {
+  const name = `bench_${service}_${randomBytes(4).toString("hex")}`;
+  await admin.query(`create database ${name}`);
+  const url = new URL(stem);
+  url.pathname = `/${name}`;
+  await migrate({ databaseUrl: url.href, service });
+  const pool = new pg.Pool({ connectionString: url.href, max: connections });
+  // A connection that the drop of the database cuts while it closes.
+  pool.on("error", () => {});
+  const names = new Map<string, string>();
+  const on = (client: pg.Pool | pg.PoolClient): Sql => ({
+    rows: async <Row>(text: string, params: readonly unknown[] = []) => {
+      const statement = names.get(text) ?? `b${names.size}`;
+      names.set(text, statement);
+      return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
+    },
+  });
+  return {
+    name,
+    pool,
+    rows: on(pool).rows,
+    transaction: async (work) => {
+      const client = await pool.connect();
+      try {
+        await client.query("begin");
+        // The statements under test never use the entity manager.
+        const result = await work(on(client) as Tx);
+        await client.query("commit");
+        return result;
+      } finally {
+        client.release();
+      }
+    },
+  };
+}
+
+const paymentsOutbox = new Outbox({ namespace: "bench", source: "payments" });
+const settleDeps = { outbox: paymentsOutbox, patienceSeconds: 30 };
+const checkoutOutbox = new Outbox({ namespace: "bench", source: "checkout" });
+
+async function createWrites(payments: Base, checkout: Base): Promise<string> {
+  const id = newId("payment");
+  const session = newSession(id);
+  const { description, customerEmail, metadata, amount, currency, connector, surface, expiresAt } = session;
+  const payment = {
+    ...owner,
+    id,
+    sessionId: session.id,
+    connectorAccountId: "mco_bench",
+    description,
+    customerEmail,
+    metadata,
+  };
+  await insertPayment(payments, { ...payment, amount, currency, connector, surface, expiresAt }, newId("operation"), {
+    operationSeconds: 3_600,
+    checkSeconds: 3_600,
+  });
+  await recordIntent(payments, id, `pi_${id}`, sealed);
+  await insertSession(
+    checkout,
+    session,
+    { hash: randomBytes(32), render: sealed },
+    checkoutOutbox.rows([event("session.created", session.id)]),
+  );
+  return id;
+}
+
+async function confirmWrites(payments: Base, checkout: Base, id: string): Promise<void> {
+  const session = await findSession(checkout, newSession(id).id);
+  if (!session) throw new Error("no session");
+  await payments.transaction((tx) => settlePayment(tx, settleDeps, id, paidReport(id), "confirm"));
+  const state = { ...session.state, status: "completed", paymentStatus: "succeeded" } as const;
+  await changeSession(checkout, session, state, checkoutOutbox.rows([event("session.completed", session.id)]));
+}
+
+async function refundWrites(payments: Base, id: string): Promise<void> {
+  const refundId = newId("refund");
+  await payments.transaction(async (tx) => {
+    const locked = await lockPayment(tx, id);
+    if (!locked) throw new Error("no payment");
+    const { payment } = locked;
+    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + 1n };
+    await savePayment(tx, { id, connectorRef: payment.connectorRef, state, checkAfterSeconds: 30 }, []);
+    await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refundId, amount: 1n }]);
+    const refund = {
+      id: refundId,
+      paymentId: id,
+      ...owner,
+      currency: "EUR",
+      amount: 1n,
+      status: "pending",
+      connector: "simulator",
+    } as const;
+    const rest = {
+      connectorRef: "",
+      reason: "",
+      failureCode: "",
+      failureMessage: "",
+      acknowledged: false,
+      createdAt: new Date(),
+    };
+    await insertRefund(tx, { ...refund, ...rest });
+    await insertRefundOperation(tx, firstTry(newId("operation"), "create_refund", id, refundId), 3_600);
+  });
+  const report: RefundReport = {
+    ref: `rf_${refundId}`,
+    reference: refundId,
+    amount: 1n,
+    status: "succeeded",
+    reason: "",
+    failureCode: "",
+    failureMessage: "",
+    createdAt: new Date(),
+  };
+  await payments.transaction((tx) => settleRefund(tx, settleDeps, id, report));
+}
+
+function newSession(paymentId: string): NewSession {
+  return {
+    ...owner,
+    id: `cs_${paymentId.slice(4)}`,
+    amount: 1_050n,
+    currency: "EUR",
+    description: "Order 1001",
+    customerEmail: "ada@example.com",
+    metadata: {},
+    connector: "simulator",
+    surface: "embedded",
+    successUrl: "",
+    cancelUrl: "",
+    locale: "",
+    createdAt: new Date(),
+    expiresAt: new Date(Date.now() + 86_400_000),
+  };
+}
+
+function paidReport(id: string): IntentReport {
+  const at = new Date();
+  const card = { brand: "visa", last4: "4242", funding: "credit", fingerprint: "fp", expMonth: 12, expYear: 2034 };
+  const attempt = { ref: `at_${id}`, startedAt: at, card, verification: undefined };
+  return {
+    ref: `pi_${id}`,
+    reference: id,
+    amount: 1_050n,
+    currency: "EUR",
+    facts: [
+      {
+        kind: "attempt_succeeded",
+        attempt,
+        capturedAmount: 1_050n,
+        authorizedAt: at,
+        capturedAt: at,
+        authorizationCode: "A1",
+        receiptUrl: "https://receipt.example",
+      },
+    ],
+    refunds: [],
+    disputes: [],
+  };
+}
+
+function event(type: string, objectId: string) {
+  return { type, ...owner, objectId, status: "open", at: new Date() };
+}

@@ -1,0 +1,81 @@
+// What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one hit to more
+// than a million.
+import type { Database } from "#platform/database.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { listPayments, type PaymentFilters } from "../../services/payments/store/payment-lists.ts";
+import { listRefundRecords } from "../../services/payments/store/refund-lists.ts";
+
+export interface ListQuery {
+  readonly name: string;
+  /** @returns the total */
+  readonly run: (i: number) => Promise<bigint>;
+}
+
+const dayMs = 86_400_000;
+const big = { merchantId: "mer_big", environment: Environment.SANDBOX };
+const everything = { status: "", from: undefined, to: undefined, q: "", minAmount: undefined, maxAmount: undefined };
+
+export function listQueries(db: Database): readonly ListQuery[] {
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const day = (ago: number) => new Date(today - ago * dayMs);
+  const lastMs = (ago: number) => new Date(day(ago).getTime() + dayMs - 1);
+  // Some minutes into an hour, another one each time.
+  const moment = (ago: number, i: number) => new Date(day(ago).getTime() + 34_567_890 + i * 60_000);
+  const list = (name: string, filters: (i: number) => Partial<PaymentFilters>, offset = 0n): ListQuery => ({
+    name,
+    run: async (i) => (await listPayments(db, big, { ...everything, ...filters(i) }, { limit: 50, offset })).total,
+  });
+  const small = { ...big, merchantId: "mer_7" };
+  return [
+    list("first page, no filter", () => ({})),
+    list("status succeeded", () => ({ status: "succeeded" })),
+    list("status disputed", () => ({ status: "disputed" })),
+    list("30 whole days", () => ({ from: day(60), to: lastMs(31) })),
+    list("9 months between two moments, status failed", (i) => ({
+      status: "failed",
+      from: moment(300, i),
+      to: moment(30, i),
+    })),
+    list("amount at least 10.00", (i) => ({ minAmount: 1_000n + BigInt(i) })),
+    list("amount at least a favourite price", () => ({ minAmount: 1_999n })),
+    list("exactly a favourite price", () => ({ minAmount: 4_999n, maxAmount: 4_999n })),
+    list("amount within 1 %", (i) => ({ minAmount: 5_100n + BigInt(i), maxAmount: 5_150n + BigInt(i) })),
+    list("amounts and status", () => ({ status: "succeeded", minAmount: 777n, maxAmount: 55_555n })),
+    list("amounts, status, 9 months between two moments", (i) => ({
+      ...{ status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 777n, maxAmount: 55_555n },
+    })),
+    list("amounts, 10 days between two moments", (i) => ({
+      from: moment(40, i),
+      to: moment(30, i),
+      minAmount: 2_222n,
+    })),
+    list("rare amounts, rare status", () => ({ status: "disputed", minAmount: 90_000n })),
+    list("last4", (i) => ({ q: String(1_000 + i) })),
+    list("last4, amounts, status, 9 months", (i) => ({
+      ...{ q: String(1_000 + i), status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 2_222n },
+    })),
+    list("e-mail, 100 hits", (i) => ({ q: `Buyer${12_345 + i}@` })),
+    list("part of an e-mail, 1,100 hits", (i) => ({ q: `yer${1_234 + i}` })),
+    list("part of an e-mail, amounts, status, 9 months", (i) => ({
+      ...{ q: `yer${1_234 + i}`, status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 2_222n },
+    })),
+    list("part of an e-mail, no hit", (i) => ({ q: `nobody${i}` })),
+    list("id that begins so for all", () => ({ q: "pay_0" })),
+    list("id that begins so for some hours", () => ({
+      q: `pay_0${day(100).getTime().toString(16).padStart(12, "0").slice(0, 6)}`,
+    })),
+    list("offset 1,000,000", () => ({}), 1_000_000n),
+    list("offset 1,000,000, status succeeded", () => ({ status: "succeeded" }), 1_000_000n),
+    list("offset 1,000,000, amount at least 10.00", () => ({ minAmount: 1_000n }), 1_000_000n),
+    { name: "refunds", run: async () => (await listRefundRecords(db, big, { limit: 50, offset: 0n })).total },
+    {
+      name: "a small merchant, amounts and status",
+      run: async () => {
+        const filters = { ...everything, status: "succeeded", minAmount: 2_222n };
+        return (await listPayments(db, small, filters, { limit: 50, offset: 0n })).total;
+      },
+    },
+    list("part of an e-mail, 11,000 hits", (i) => ({ q: `yer${123 + i}` })),
+    list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })),
+  ];
+}

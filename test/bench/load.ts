@@ -1,0 +1,46 @@
+// Closed-loop load: each connection sends its next request when the last one is answered.
+
+/** One request to the gateway. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Measured {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/**
+ * @param options.next gives the next piece of work, or undefined when there is none left: then the measurement ends early.
+ * @throws whatever a piece of work throws: a benchmark of failures measures nothing.
+ */
+export async function measure(options: {
+  connections: number;
+  seconds: number;
+  next: () => (() => Promise<unknown>) | undefined;
+}): Promise<Measured> {
+  const warm = options.next();
+  if (warm) await warm();
+  const times: number[] = [];
+  const began = performance.now();
+  const end = began + options.seconds * 1_000;
+  await Promise.all(
+    Array.from({ length: options.connections }, async () => {
+      for (let now = performance.now(); now < end; now = performance.now()) {
+        const work = options.next();
+        if (!work) return;
+        await work();
+        times.push(performance.now() - now);
+      }
+    }),
+  );
+  const elapsed = (performance.now() - began) / 1_000;
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  return { count: times.length, perSecond: times.length / elapsed, p50Ms: at(0.5), p99Ms: at(0.99) };
+}

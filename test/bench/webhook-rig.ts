@@ -1,0 +1,189 @@
+// What the webhook benchmark runs on: PostgreSQL with fsync on, NATS, the webhook service and the receivers, each a process of its
+// own on this machine, and this process as the payments service: it commits events to an outbox and relays them.
+import { type ChildProcess, fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { newId } from "#platform/id.ts";
+import { startJobs } from "#platform/job.ts";
+import { createLog } from "#platform/log.ts";
+import { migrate } from "#platform/migrate.ts";
+import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { ensureStreams } from "#platform/streams.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { createDatabases } from "../../deploy/local/databases.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
+import { startNats } from "../../deploy/local/nats.ts";
+import { findNatsServer } from "../../deploy/local/nats-binary.ts";
+import { startPostgres } from "../../deploy/local/postgres.ts";
+import { tlsFiles } from "../../deploy/local/tls.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import type { ReceiverReport } from "./webhook-receiver.ts";
+
+/** A subscribed endpoint. */
+export interface BenchEndpoint {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+/** Everything that runs. */
+export interface Rig {
+  readonly db: Database;
+  readonly bus: EventBus;
+  readonly namespace: string;
+  readonly service: Watched;
+  readonly receivers: Watched;
+  /** Deliveries that the receivers have answered so far. */
+  answered(): number;
+  /** Arrivals of payments' events, by payment id; cleared when read. */
+  takeArrivals(): Map<string, number>;
+  endpoints(count: number, path: string): Promise<BenchEndpoint[]>;
+  /** Commits one succeeded payment's event to the outbox, as the payments service does. @returns the payment's id */
+  commit(merchantId: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A process whose use of the machine is watched. */
+export interface Watched {
+  readonly pid: number;
+  /** CPU time used so far, milliseconds. */
+  cpuMs(): number;
+  residentMb(): number;
+}
+
+const token = randomBytes(16).toString("hex");
+
+/** Starts it all. @param serviceEnv settings of the service besides the usual ones */
+export async function startRig(serviceEnv: Record<string, string> = {}): Promise<Rig> {
+  const home = await tempDir("bench");
+  const program = await findNatsServer();
+  const [postgres, nats] = await Promise.all([
+    startPostgres({ home, port: await freePort(), password: "bench", isDurable: true }),
+    startNats({ program: program.path, storeDir: join(home, "nats"), port: await freePort() }),
+  ]);
+  const databases = await createDatabases(postgres.url);
+  await migrate({ databaseUrl: databases.of.webhook, service: "webhook" });
+  await migrate({ databaseUrl: databases.of.payments, service: "payments" });
+  await ensureStreams({ natsUrl: nats.url, namespace: "bench" });
+  const tls = await tlsFiles(home);
+  const receiver = await forked("test/bench/webhook-receiver.ts", { TLS_CERT: tls.cert, TLS_KEY: tls.key });
+  const port = await freePort();
+  const service = await forked("services/webhook/main.ts", {
+    PORT: String(port),
+    LOG_LEVEL: "warn",
+    DATABASE_URL: databases.of.webhook,
+    NATS_URL: nats.url,
+    NATS_NAMESPACE: "bench",
+    RPC_TOKEN: token,
+    ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+    HASH_KEY: randomBytes(32).toString("base64"),
+    WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+    WEBHOOK_EXTRA_CA: tls.ca,
+    ...serviceEnv,
+  });
+  const log = createLog("bench", "warn");
+  const db = await Database.open({ url: databases.of.webhook, name: "bench", log });
+  const payments = await Database.open({ url: databases.of.payments, name: "bench", log });
+  const bus = new EventBus({ url: nats.url, namespace: "bench", name: "bench", log });
+  const outbox = new Outbox({ namespace: "bench", source: "payments" });
+  const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
+  const peer = connectPeer({ url: `http://127.0.0.1:${port}`, token });
+  const webhooks = peer.client(WebhookService);
+  let answered = 0;
+  let arrivals = new Map<string, number>();
+  receiver.child.on("message", (report: ReceiverReport) => {
+    answered = report.count;
+    for (const [id, at] of report.arrivals) arrivals.set(id, at);
+  });
+  return {
+    db,
+    bus,
+    namespace: "bench",
+    service: watched(service.child),
+    receivers: watched(receiver.child),
+    answered: () => answered,
+    takeArrivals() {
+      const taken = arrivals;
+      arrivals = new Map();
+      return taken;
+    },
+    async endpoints(count, path) {
+      const made: BenchEndpoint[] = [];
+      for (let i = 0; i < count; i++) {
+        const merchantId = newId("merchant");
+        const url = `https://localhost:${receiver.port}${path}/${i}`;
+        const answer = await webhooks.createEndpoint({
+          merchantId,
+          environment: 1,
+          url,
+          eventTypes: ["payment.succeeded"],
+        });
+        made.push({ merchantId, id: answer.endpoint?.id ?? "" });
+      }
+      return made;
+    },
+    async commit(merchantId) {
+      const objectId = newId("payment");
+      const event = {
+        type: "payment.succeeded",
+        merchantId,
+        environment: 1,
+        objectId,
+        status: "succeeded",
+        at: new Date(),
+      };
+      await payments.transaction((tx) => outbox.append(tx, [{ ...event, environment: 1 }]));
+      outbox.poke();
+      return objectId;
+    },
+    async stop() {
+      peer.close();
+      await jobs.stop();
+      await bus.close();
+      await Promise.all([db.close(), payments.close()]);
+      for (const child of [service.child, receiver.child]) await ended(child);
+      await Promise.all([postgres.stop(), nats.stop()]);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function forked(script: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(join(import.meta.dirname, "../..", script), {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
+    child.on("message", (message) => {
+      if (typeof message !== "object" || message === null || !("ready" in message)) return;
+      resolve("port" in message ? Number(message.port) : 0);
+    });
+  });
+  return { child, port };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const exit = new Promise((resolve) => child.once("exit", resolve));
+  child.disconnect();
+  await exit;
+}
+
+const ticksPerSecond = 100; // Linux, everywhere
+
+function watched(child: ChildProcess): Watched {
+  const pid = child.pid ?? 0;
+  const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
+  return {
+    pid,
+    cpuMs() {
+      const fields = read("stat").split(") ")[1]?.split(" ") ?? [];
+      return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+    },
+    residentMb: () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1] ?? 0) / 1_024),
+  };
+}

@@ -1,0 +1,29 @@
+// A client that does what the contract tells it to: 409, 429, 502, 503 and a cut connection invite the same request again, and
+// nothing else does (CONTRACT.md §2).
+import { setTimeout as pause } from "node:timers/promises";
+import type { Answer } from "../harness/api.ts";
+
+/** Statuses that invite another try. */
+const again = new Set([409, 429, 502, 503]);
+
+export interface Patience {
+  /** How long a request is repeated, milliseconds. */
+  readonly limitMs: number;
+  readonly pauseMs: number;
+}
+
+/** @returns the first answer that does not invite another try, or undefined when there was none within the limit. */
+export async function untilAnswered(ask: () => Promise<Answer>, patience: Patience): Promise<Answer | undefined> {
+  const end = performance.now() + patience.limitMs;
+  do {
+    const answer = await once(ask);
+    if (answer && !again.has(answer.status)) return answer;
+    await pause(patience.pauseMs);
+  } while (performance.now() < end);
+  return undefined;
+}
+
+/** One try; undefined when no answer came. */
+export async function once(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  return await ask().catch(() => undefined);
+}

@@ -1,0 +1,45 @@
+// What clients have been told during a run: each answer is a promise that the books must keep.
+import type { Answer } from "../harness/api.ts";
+
+/** A refund as a client asked for it: once, or many times under one key. */
+export interface AskedRefund {
+  /** Empty: without a key, so that each call is a refund of its own. */
+  readonly key: string;
+  /** Answers with 201. */
+  readonly answers: Answer[];
+}
+
+export interface SeenPayment {
+  readonly paymentId: string;
+  readonly sessionId: string;
+  /** The processor's id of the intent. */
+  readonly intentId: string;
+  readonly amount: number;
+  readonly currency: string;
+  /** A confirm was answered with `completed`. */
+  toldPaid: boolean;
+  readonly refunds: AskedRefund[];
+  /** Where its story stands in the run, to find it again. */
+  readonly story: string;
+}
+
+export class Seen {
+  readonly payments = new Map<string, SeenPayment>();
+  /** Answers that no client should ever get. */
+  readonly offences: string[] = [];
+  operations = 0;
+  /** Sessions that may exist: one per key and one per call without a key. */
+  creations = 0;
+
+  /** Counts one operation of the driver. */
+  count(): void {
+    this.operations += 1;
+  }
+
+  /** A 500, or anything else that is not in the contract for this call. */
+  offence(story: string, what: string): void {
+    if (this.offences.length < offencesMax) this.offences.push(`${story}: ${what}`);
+  }
+}
+
+const offencesMax = 100; // more than anybody reads

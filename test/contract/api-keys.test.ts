@@ -1,0 +1,161 @@
+// SPEC.md §4 and §5: API keys; CONTRACT.md §3 and §7.
+import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import type { Answer } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("API keys");
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+const create = async (body = {}) => await api.call("createApiKey", 201, { body });
+const records = async (): Promise<Record<string, unknown>[]> =>
+  (await api.call("listApiKeys", 200)).list("data").map((each) => ({ ...Object(each) }));
+const recordOf = async (made: Answer) => {
+  const found = (await records()).find((each) => each.suffix === made.text("api_key").slice(-4));
+  return found ?? assert.fail("the key is not listed");
+};
+
+test("SPEC.md §4: the raw key is answered once, works, and is listed by its suffix only", async () => {
+  const made = await create();
+  assert.deepEqual(Object.keys(made.body).sort(), ["api_key", "note"]);
+  assert.match(made.text("api_key"), /^sk_test_[0-9A-Za-z]{46}$/);
+  assert.match(made.text("note"), /cannot be retrieved again/);
+  await api.call("getMerchant", 200, { as: made.text("api_key") });
+  const list = await api.call("listApiKeys", 200);
+  assert.ok(!list.raw.includes("sk_test_"));
+  const record = await recordOf(made);
+  assert.deepEqual([record.name, record.environment, record.status], ["API key", "sandbox", "active"]);
+  assert.deepEqual([...(Array.isArray(record.scopes) ? record.scopes : [])].sort(), [
+    "merchant:read",
+    "merchant:write",
+    "payments:read",
+    "payments:write",
+  ]);
+});
+
+test("CONTRACT.md §7: a key gives no more scopes than it has, and its own by default", async () => {
+  const narrow = await create({ name: "Narrow", scopes: ["merchant:write", "merchant:read", "merchant:read"] });
+  const as = narrow.text("api_key");
+  await api.refused("createApiKey", 403, "forbidden", { as, body: { scopes: ["payments:read"] } });
+  const child = await api.call("createApiKey", 201, { as, body: { name: "Child" } });
+  const record = await recordOf(child);
+  assert.deepEqual([...(Array.isArray(record.scopes) ? record.scopes : [])].sort(), [
+    "merchant:read",
+    "merchant:write",
+  ]);
+  await api.refused("listPayments", 403, "forbidden", { as: child.text("api_key") });
+});
+
+test("CONTRACT.md §3: the environment is the caller's, and keys of one are not seen from the other", async () => {
+  const live = await freshMerchant(running, { environment: Environment.LIVE });
+  const made = await api.call("createApiKey", 201, { as: live.apiKey, body: {} });
+  assert.match(made.text("api_key"), /^sk_live_/);
+  const list = await api.call("listApiKeys", 200, { as: live.apiKey });
+  for (const record of list.list("data")) assert.equal(Object(record).environment, "live");
+});
+
+test("SPEC.md §7: bad names, scopes and expiries are invalid_body", async () => {
+  const wrong: [string, Record<string, unknown>][] = [
+    ["name", { name: "" }],
+    ["name", { name: "x".repeat(101) }],
+    ["name", { name: null }],
+    ["scopes", { scopes: [] }],
+    ["scopes.0", { scopes: ["admin"] }],
+    ["scopes", { scopes: "payments:read" }],
+    ["expires_at", { expires_at: "2020-01-01T00:00:00Z" }],
+    ["expires_at", { expires_at: "2031-01-01" }],
+    ["expires_at", { expires_at: 1 }],
+  ];
+  for (const [field, body] of wrong) {
+    const answer = await api.refused("createApiKey", 400, "invalid_body", { body });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(body));
+  }
+});
+
+test("CONTRACT.md §7: a key stops at its expiry", async () => {
+  const made = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
+  await api.call("getMerchant", 200, { as: made.text("api_key") });
+  await stops(made.text("api_key"), 4_000);
+  assert.equal((await recordOf(made)).status, "expired");
+});
+
+test("CONTRACT.md §7: a revoked key stops working within a second; revoking again is the same", async () => {
+  const made = await create({ name: "Short" });
+  const as = made.text("api_key");
+  await api.call("getMerchant", 200, { as });
+  const { id } = await recordOf(made);
+  await api.call("revokeApiKey", 204, { path: { id: String(id) } });
+  await stops(as, 1_000);
+  assert.equal((await recordOf(made)).status, "revoked");
+  await api.call("revokeApiKey", 204, { path: { id: String(id) } });
+});
+
+test("CONTRACT.md §7: a rolled key works on during the overlap and stops after it", async () => {
+  const old = await create({ name: "Rolled", scopes: ["merchant:read"] });
+  const { id } = await recordOf(old);
+  const path = { id: String(id) };
+  const next = await api.call("rollApiKey", 201, { path, body: { expires_in: 3600 } });
+  for (const key of [old, next]) await api.call("getMerchant", 200, { as: key.text("api_key") });
+  const record = await recordOf(next);
+  assert.deepEqual([record.name, record.scopes], ["Rolled", ["merchant:read"]]);
+  const { id: nextId } = record;
+  const last = await api.call("rollApiKey", 201, { path: { id: String(nextId) }, body: { expires_in: 0 } });
+  await stops(next.text("api_key"), 1_000);
+  await api.call("getMerchant", 200, { as: last.text("api_key") });
+  await api.call("rollApiKey", 201, { path });
+  for (const expires_in of [-1, 604_801, "0", null]) {
+    await api.refused("rollApiKey", 400, "invalid_body", { path, body: { expires_in } });
+  }
+});
+
+async function stops(apiKey: string, limitMs: number): Promise<void> {
+  await eventually(
+    "the key to stop working",
+    async () => (await merchant.api.get("/v1/merchants/me", { authorization: `Bearer ${apiKey}` })).status === 401,
+    { limitMs },
+  );
+}
+
+test("CONTRACT.md §3: keys of other merchants and unknown ids are not_found", async () => {
+  const stranger = await freshMerchant(running);
+  const [record] = await records();
+  for (const operation of ["revokeApiKey", "rollApiKey"]) {
+    await api.refused(operation, 404, "not_found", { as: stranger.apiKey, path: { id: String(record?.id) } });
+    for (const id of ["ak_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"]) {
+      await api.refused(operation, 404, "not_found", { path: { id } });
+    }
+  }
+});
+
+test(
+  "CONTRACT.md §7: last_used_at is written in batches, at most 60 s late",
+  async () => {
+    const made = await create({ name: "Used" });
+    const before = Date.now();
+    await api.call("getMerchant", 200, { as: made.text("api_key") });
+    const at = await eventually("the use to be recorded", async () => (await recordOf(made)).last_used_at, {
+      limitMs: 60_000,
+      everyMs: 500,
+    });
+    assert.ok(Math.abs(Date.parse(String(at)) - before) < 60_000);
+  },
+  { timeoutMs: 65_000 },
+);
+
+test("every described code of these operations was seen", () =>
+  api.sawEverything([], "listApiKeys", "createApiKey", "rollApiKey", "revokeApiKey"));
+
+test.run();

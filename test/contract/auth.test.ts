@@ -1,0 +1,121 @@
+// SPEC.md §5, CONTRACT.md §2 and §7, for every operation of the document at once: who is refused, and how.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+import type { DocumentOperation } from "./document.ts";
+import { setMerchant } from "./operator.ts";
+
+const test = suite("authentication", { timeoutMs: 30_000 });
+const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+let guarded: readonly DocumentOperation[];
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+  guarded = api.document.operations.filter((operation) => operation.scope !== undefined);
+  assert.ok(guarded.length >= 25);
+});
+
+test("SPEC.md §5.2: without a key, and with anything but a valid one, every merchant operation is unauthorized", async () => {
+  const wrong = [
+    "",
+    "sk_test_",
+    `sk_test_${"a".repeat(46)}`,
+    merchant.apiKey.slice(0, -1),
+    `${merchant.apiKey}x`,
+    merchant.apiKey.replace("sk_test_", "sk_live_"),
+    merchant.apiKey.toLowerCase(),
+  ];
+  for (const operation of guarded) {
+    const answer = await api.refused(operation.id, 401, "unauthorized", { as: "" });
+    assert.equal(answer.headers.get("www-authenticate"), "Bearer");
+  }
+  for (const as of wrong) await api.refused("listPayments", 401, "unauthorized", { as });
+});
+
+test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorization header", async () => {
+  const status = async (...values: string[]) => {
+    const sent = request(`${running.gateway}/v1/merchants/me`, { headers: { Authorization: values } });
+    sent.end();
+    const [answer] = await once(sent, "response");
+    answer.resume();
+    return answer.statusCode;
+  };
+  const key = merchant.apiKey;
+  assert.deepEqual([await status(`Bearer ${key}`), await status(`bearer  ${key}`)], [200, 200]);
+  for (const value of [
+    key,
+    `Basic ${btoa(`${key}:`)}`,
+    `Token ${key}`,
+    `Bearer ${key} x`,
+    `Bearer "${key}"`,
+    "Bearer",
+  ]) {
+    assert.equal(await status(value), 401, value.slice(0, 10));
+  }
+  assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
+});
+
+test("SPEC.md §5.4: a key without the operation's scope is forbidden, before its input is looked at", async () => {
+  const narrow = new Map<string, string>();
+  for (const scope of everyScope) {
+    const others = everyScope.filter((each) => each !== scope);
+    const { apiKey } = await freshMerchant(running, { scopes: others });
+    narrow.set(scope, apiKey);
+  }
+  for (const { id, scope = "", hasBody } of guarded) {
+    const as = narrow.get(scope) ?? assert.fail(`unknown scope ${scope}`);
+    const answer = await api.refused(id, 403, "forbidden", { as, ...(hasBody && { body: "{" }) });
+    assert.equal(answer.text("error.message"), "api key lacks the required scope");
+  }
+});
+
+test("CONTRACT.md §7: reads need a read scope and writes a write scope, of their noun", () => {
+  for (const { path, method, scope } of guarded) {
+    const noun = path.startsWith("/v1/merchants/me") ? "merchant" : "payments";
+    assert.equal(scope, `${noun}:${method === "GET" ? "read" : "write"}`, `${method} ${path}`);
+  }
+});
+
+test("CONTRACT.md §2: a suspended merchant reads and does not write, within a second of the change", async () => {
+  const suspended = await freshMerchant(running);
+  const as = suspended.apiKey;
+  await api.call("getMerchant", 200, { as });
+  await setMerchant(running, suspended.id, { status: "suspended" });
+  await eventually(
+    "the suspension to be noticed",
+    async () => (await suspended.api.patch("/v1/merchants/me/profile", {})).status === 403,
+    { limitMs: 1_000 },
+  );
+  for (const operation of guarded) {
+    if (operation.method === "GET") continue;
+    const answer = await api.refused(operation.id, 403, "forbidden", { as });
+    assert.equal(answer.text("error.message"), "merchant is not active");
+  }
+  for (const id of ["getMerchant", "listPayments", "listCheckoutSessions", "listApiKeys"])
+    await api.call(id, 200, { as });
+  await setMerchant(running, suspended.id, { status: "active" });
+  await eventually(
+    "the merchant to be active again",
+    async () => (await suspended.api.patch("/v1/merchants/me/profile", {})).status === 200,
+    { limitMs: 1_000 },
+  );
+});
+
+test("SPEC.md §5.7: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {
+  const open = api.document.operations.filter((operation) => operation.scope === undefined).map((each) => each.id);
+  assert.deepEqual(open.sort(), ["confirmCheckout", "createApplication", "resolveCheckout", "submitApplication"]);
+  await api.call("createApplication", 201, { as: "wrong", body: {} });
+});
+
+test.run();

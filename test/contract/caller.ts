@@ -1,0 +1,91 @@
+// Calls operations by their name in the document and checks each answer against it. At the end of a file it says which described
+// codes no test has seen, so that "every code it can give" is counted and not claimed.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { type Answer, type Api, api, type HeaderList, merchantApi } from "../harness/api.ts";
+import { type ApiDocument, apiDocument } from "./document.ts";
+
+/** What a call sends. */
+export interface Sent {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: unknown;
+  readonly headers?: HeaderList;
+  /** A raw API key in place of the caller's; "" for none. */
+  readonly as?: string;
+}
+
+/** A caller of one gateway. */
+export interface Caller {
+  readonly document: ApiDocument;
+  /** The answer, which must have this status and be as described. */
+  call(operation: string, status: number, sent?: Sent): Promise<Answer>;
+  /** As call, for an error: status and code. */
+  refused(operation: string, status: number, code: string, sent?: Sent): Promise<Answer>;
+  /**
+   * Fails when one of these operations has a code, or its success, that no call has got.
+   * @param elsewhere `operation code` pairs that another file proves
+   */
+  sawEverything(elsewhere: readonly string[], ...operations: readonly string[]): void;
+}
+
+// Proved for every operation at once, in http.test.ts, auth.test.ts, rate-limits.test.ts and outage.test.ts.
+const provedForAll = new Set([
+  ...["unauthorized", "forbidden", "payload_too_large", "unsupported_media_type"],
+  ...["rate_limited", "internal_error", "service_unavailable"],
+]);
+
+/** A caller with this API key. */
+export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string): Promise<Caller> {
+  const document = await apiDocument(stack.gateway);
+  const seen = new Set<string>();
+  const call = async (id: string, status: number, sent: Sent = {}) => {
+    const operation = document.operation(id);
+    const key = sent.as ?? apiKey;
+    const client = key === "" ? api(stack.gateway) : merchantApi(stack.gateway, key);
+    const answer = await send(client, operation.method, target(operation.path, sent), sent);
+    assert.equal(answer.status, status, `${id}: ${answer}`);
+    document.check(id, answer);
+    seen.add(`${id} ${answer.status < 400 ? answer.status : answer.text("error.code")}`);
+    return answer;
+  };
+  return {
+    document,
+    call,
+    async refused(id, status, code, sent) {
+      const answer = await call(id, status, sent);
+      assert.equal(answer.text("error.code"), code);
+      return answer;
+    },
+    sawEverything(elsewhere, ...operations) {
+      const unseen = operations.flatMap((id) => {
+        const { codes, success } = document.operation(id);
+        const wanted = [String(success), ...codes.filter((code) => !provedForAll.has(code))];
+        return wanted.map((code) => `${id} ${code}`).filter((pair) => !seen.has(pair) && !elsewhere.includes(pair));
+      });
+      assert.deepEqual(unseen, []);
+    },
+  };
+}
+
+function target(path: string, { path: values = {}, query = {} }: Sent): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(values[name] ?? ""));
+  const pairs = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const search = new URLSearchParams(pairs).toString();
+  return search === "" ? filled : `${filled}?${search}`;
+}
+
+function send(client: Api, method: string, path: string, { body, headers = {} }: Sent): Promise<Answer> {
+  switch (method) {
+    case "GET":
+      return client.get(path, headers);
+    case "POST":
+      return client.post(path, body, headers);
+    case "PATCH":
+      return client.patch(path, body, headers);
+    case "DELETE":
+      return client.delete(path, headers);
+    default:
+      throw new Error(`no operation uses ${method}`);
+  }
+}

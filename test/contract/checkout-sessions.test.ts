@@ -1,0 +1,215 @@
+// SPEC.md §4 POST /v1/checkout-sessions and CONTRACT.md §4: create, list, read, expire.
+import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+import { failProcessor } from "./operator.ts";
+
+const test = suite("checkout sessions", { timeoutMs: 30_000 });
+const order = { amount: 1050, currency: "EUR" };
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+test("SPEC.md §2, §4: creation answers exactly the session's fields, with its secret", async () => {
+  const session = await api.call("createCheckoutSession", 201, { body: order });
+  assert.match(session.text("id"), /^cs_[0-9a-hjkmnp-tv-z]{26}$/);
+  const suffix = session.text("id").slice(3);
+  assert.match(session.text("session_secret"), new RegExp(`^cs_secret_${suffix}_[A-Za-z0-9_-]{43}$`));
+  assert.deepEqual(
+    ["connector", "surface", "amount", "currency", "status"].map((name) => session.at(name)),
+    ["simulator", "embedded", 1050, "EUR", "open"],
+  );
+  assert.deepEqual(
+    ["kind", "connector", "environment"].map((name) => session.at(`render.${name}`)),
+    ["frame", "simulator", "sandbox"],
+  );
+  const lifeMs = Date.parse(session.text("expires_at")) - Date.now();
+  assert.ok(Math.abs(lifeMs - 86_400_000) < 60_000);
+  assert.match(session.text("expires_at"), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test("CONTRACT.md §4: every optional field is taken and read back; the currency is stored in upper case", async () => {
+  const body = {
+    amount: 99_999_999,
+    currency: "jpy",
+    description: "é".repeat(255),
+    customer_email: "Ada.Lovelace+shop@example.co.uk",
+    metadata: { order: "7", "": undefined, constructor: "x" },
+    success_url: "https://shop.example.com/thanks?x=1",
+    cancel_url: "http://localhost:3000/cart",
+    expires_in: 300,
+    locale: "de-CH",
+  };
+  const created = await api.call("createCheckoutSession", 201, { body });
+  assert.equal(created.text("currency"), "JPY");
+  const read = await api.call("getCheckoutSession", 200, { path: { id: created.text("id") } });
+  const { amount, currency, metadata, expires_in, ...same } = body;
+  for (const [name, value] of Object.entries(same)) assert.equal(read.at(name), value, name);
+  assert.deepEqual([read.at("amount"), read.at("currency")], [amount, currency.toUpperCase()]);
+  assert.deepEqual(read.at("metadata"), { order: "7", constructor: metadata.constructor });
+  assert.ok(Date.parse(read.text("expires_at")) - Date.parse(read.text("created_at")) <= expires_in * 1_000);
+  assert.equal(read.at("session_secret"), undefined);
+  assert.equal(read.at("render"), undefined);
+});
+
+test("CONTRACT.md §4: a value beyond each bound is invalid_body, named, and creates nothing", async () => {
+  const before = (await api.call("listCheckoutSessions", 200)).number("total");
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, "v"]));
+  const wrong: [string, Record<string, unknown>][] = [
+    ["amount", { amount: 0 }],
+    ["amount", { amount: 100_000_000 }],
+    ["amount", { amount: "1050" }],
+    ["amount", { amount: 10.5 }],
+    ["amount", { amount: null }],
+    ["currency", { currency: "XXX" }],
+    ["currency", { currency: "EURO" }],
+    ["currency", { currency: 978 }],
+    ["description", { description: "x".repeat(256) }],
+    ["customer_email", { customer_email: "nobody" }],
+    ["customer_email", { customer_email: `${"a".repeat(250)}@b.co` }],
+    ["metadata", { metadata: many }],
+    ["metadata", { metadata: { ["k".repeat(41)]: "v" } }],
+    ["metadata", { metadata: { "": "v" } }],
+    ["metadata.order", { metadata: { order: 7 } }],
+    ["metadata.order", { metadata: { order: "x".repeat(501) } }],
+    ["metadata", { metadata: ["x"] }],
+    ["success_url", { success_url: "javascript:alert(1)" }],
+    ["success_url", { success_url: "http://shop.example.com" }],
+    ["success_url", { success_url: "https://user:pw@shop.example.com" }],
+    ["cancel_url", { cancel_url: `https://shop.example.com/${"x".repeat(2048)}` }],
+    ["expires_in", { expires_in: 299 }],
+    ["expires_in", { expires_in: 86_401 }],
+    ["locale", { locale: "../../etc" }],
+  ];
+  for (const [field, change] of wrong) {
+    const body = { ...order, ...change };
+    const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { body });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(change).slice(0, 80));
+  }
+  const missing = await api.refused("createCheckoutSession", 400, "invalid_body", { body: {} });
+  assert.deepEqual(missing.at("error.details"), [
+    { field: "amount", problem: "is required" },
+    { field: "currency", problem: "is required" },
+  ]);
+  assert.equal((await api.call("listCheckoutSessions", 200)).number("total"), before);
+});
+
+test("CONTRACT.md §4: http to localhost is for the sandbox alone", async () => {
+  const live = await freshMerchant(running, { environment: Environment.LIVE });
+  const body = { ...order, success_url: "http://localhost:3000/thanks" };
+  await api.call("createCheckoutSession", 201, { body });
+  const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { as: live.apiKey, body });
+  assert.equal(answer.at("error.details.0.field"), "success_url");
+});
+
+test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () => {
+  const blocked = { ...order, customer_email: "blocked@example.com" };
+  await api.refused("createCheckoutSession", 402, "payment_blocked", { body: blocked });
+  // A new merchant has a connector in the sandbox only.
+  const live = await freshMerchant(running, { environment: Environment.LIVE });
+  await api.refused("createCheckoutSession", 422, "no_connector", { as: live.apiKey, body: order });
+  const unlucky = await freshMerchant(running);
+  await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
+  await api.refused("createCheckoutSession", 502, "connector_error", { as: unlucky.apiKey, body: order });
+});
+
+test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
+  const slow = await freshMerchant(running);
+  await failProcessor(running, slow, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
+  const sent = { as: slow.apiKey, headers: { "Idempotency-Key": "k" } };
+  const first = api.call("createCheckoutSession", 201, { ...sent, body: order });
+  await eventually("the second request to meet the first", async () => {
+    if ((await slow.api.post("/v1/checkout-sessions", order, sent.headers)).status !== 409) return false;
+    await api.refused("createCheckoutSession", 409, "idempotency_conflict", { ...sent, body: order });
+    return true;
+  });
+  await first;
+  const other = { ...sent, body: { ...order, amount: 1051 } };
+  await api.refused("createCheckoutSession", 422, "idempotency_key_reuse", other);
+});
+
+test("CONTRACT.md §4, §5: the list is newest first, filtered, exact, and pages without repeating", async () => {
+  const own = await freshMerchant(running);
+  const list = (query = {}) => api.call("listCheckoutSessions", 200, { as: own.apiKey, query });
+  assert.deepEqual((await list()).body, { data: [], total: 0, next_cursor: 0 });
+  const made: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    made.push((await api.call("createCheckoutSession", 201, { as: own.apiKey, body: order })).text("id"));
+  }
+  await api.call("expireCheckoutSession", 200, { as: own.apiKey, path: { id: made[0] ?? "" } });
+  const ids = async (query = {}) => (await list(query)).list("data").map((item) => Object(item).id);
+  assert.deepEqual(await ids(), made.toReversed());
+  assert.deepEqual(await ids({ limit: 2 }), [made[2], made[1]]);
+  const first = await list({ limit: 2 });
+  assert.deepEqual([first.at("total"), first.at("next_cursor")], [3, 2]);
+  const second = await list({ limit: 2, offset: 2 });
+  assert.deepEqual([second.list("data").length, second.at("next_cursor")], [1, 0]);
+  assert.deepEqual(await ids({ status: "expired" }), [made[0]]);
+  assert.deepEqual(await ids({ status: "completed" }), []);
+  const today = new Date().toISOString().slice(0, 10);
+  assert.equal((await ids({ from: today, to: today })).length, 3);
+  assert.deepEqual(await ids({ to: "2020-01-01" }), []);
+  for (const query of [{ status: "nonsense" }, { limit: 0 }, { offset: -1 }, { from: "x" }]) {
+    await api.refused("listCheckoutSessions", 400, "invalid_body", { query });
+  }
+});
+
+test("CONTRACT.md §4: expire asks the processor first: unpaid expires, paid completes, unreachable is connector_error", async () => {
+  const open = await api.call("createCheckoutSession", 201, { body: order });
+  const expire = { path: { id: open.text("id") } };
+  assert.equal((await api.call("expireCheckoutSession", 200, expire)).text("status"), "expired");
+  assert.equal((await api.call("expireCheckoutSession", 200, expire)).text("status"), "expired");
+  const paid = await api.call("createCheckoutSession", 201, { body: order });
+  await pay(paid.text("render.frame_url"), cards.succeeds);
+  const completed = await api.call("expireCheckoutSession", 200, { path: { id: paid.text("id") } });
+  assert.deepEqual([completed.text("status"), completed.text("payment_status")], ["completed", "succeeded"]);
+  assert.ok(completed.text("completed_at"));
+  const unlucky = await freshMerchant(running);
+  const session = await api.call("createCheckoutSession", 201, { as: unlucky.apiKey, body: order });
+  await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
+  const stuck = { as: unlucky.apiKey, path: { id: session.text("id") } };
+  await api.refused("expireCheckoutSession", 502, "connector_error", stuck);
+});
+
+test("CONTRACT.md §2: unknown, foreign and malformed ids are not_found, all alike", async () => {
+  const stranger = await freshMerchant(running);
+  const own = (await api.call("createCheckoutSession", 201, { body: order })).text("id");
+  const bodies = new Set<string>();
+  for (const operation of ["getCheckoutSession", "expireCheckoutSession"]) {
+    const foreign = { as: stranger.apiKey, path: { id: own } };
+    bodies.add((await api.refused(operation, 404, "not_found", foreign)).raw);
+    for (const id of [
+      "cs_01jd3v9q6k8m2n4p6r8t0v2x4z",
+      "cs_x",
+      "pay_01jd3v9q6k8m2n4p6r8t0v2x4z",
+      "%00",
+      "x".repeat(300),
+    ]) {
+      bodies.add((await api.refused(operation, 404, "not_found", { path: { id } })).raw);
+    }
+  }
+  assert.equal(bodies.size, 1);
+});
+
+test("every described code of these operations was seen", () =>
+  api.sawEverything(
+    [],
+    "createCheckoutSession",
+    "listCheckoutSessions",
+    "getCheckoutSession",
+    "expireCheckoutSession",
+  ));
+
+test.run();

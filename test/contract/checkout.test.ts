@@ -1,0 +1,200 @@
+// SPEC.md §4 and §5.6: the two operations of the buyer's browser; CONTRACT.md §4.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import type { Answer } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { answerChallenge, cards, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller, type Sent } from "./caller.ts";
+import { failProcessor } from "./operator.ts";
+
+const test = suite("checkout", { timeoutMs: 30_000 });
+const order = { amount: 1050, currency: "EUR", description: "Order 7", metadata: { inner: "secret" } };
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+const create = (more = {}, as = merchant.apiKey) =>
+  api.call("createCheckoutSession", 201, { as, body: { ...order, ...more } });
+const buyer = (session: Answer, secret = session.text("session_secret")): Sent => ({
+  as: "",
+  path: { id: session.text("id") },
+  query: { secret },
+});
+const resolve = (session: Answer) => api.call("resolveCheckout", 200, buyer(session));
+const confirm = (session: Answer) => api.call("confirmCheckout", 200, buyer(session));
+const payWith = (session: Answer, card: string) => pay(session.text("render.frame_url"), card);
+
+test("CONTRACT.md §4: resolve shows what a page needs, and no secret, metadata or processor reference", async () => {
+  await merchant.api.patch("/v1/merchants/me/branding", {
+    display_name: "Lemon Books",
+    support_email: "help@lemonbooks.example",
+  });
+  const session = await create({
+    success_url: "https://shop.example.com/ok",
+    cancel_url: "https://shop.example.com/no",
+  });
+  const seen = await resolve(session);
+  assert.deepEqual(
+    ["id", "status", "amount", "currency", "description", "connector", "surface", "environment"].map((f) => seen.at(f)),
+    [session.at("id"), "open", 1050, "EUR", "Order 7", "simulator", "embedded", "sandbox"],
+  );
+  assert.deepEqual(seen.at("merchant"), { display_name: "Lemon Books", support_email: "help@lemonbooks.example" });
+  assert.deepEqual(seen.at("branding"), {
+    display_name: "Lemon Books",
+    support_email: "help@lemonbooks.example",
+    button_style: "rounded",
+    background_style: "subtle",
+    theme: "light",
+    font_family: "inter",
+  });
+  assert.deepEqual(seen.at("render"), session.at("render"));
+  assert.deepEqual(
+    [seen.at("success_url"), seen.at("cancel_url")],
+    ["https://shop.example.com/ok", "https://shop.example.com/no"],
+  );
+  assert.ok(!seen.raw.includes(session.text("session_secret")));
+  assert.ok(!seen.raw.includes("inner"));
+});
+
+test("CONTRACT.md §4: render is there only while the session is open", async () => {
+  const session = await create();
+  await payWith(session, cards.succeeds);
+  await confirm(session);
+  const seen = await resolve(session);
+  assert.equal(seen.at("render"), undefined);
+  assert.deepEqual([seen.text("status"), seen.text("payment_status")], ["completed", "succeeded"]);
+  assert.match(seen.text("receipt_url"), /^http/);
+});
+
+test("SPEC.md §4: confirm answers exactly its four fields, and a repeated one replays the payment", async () => {
+  const session = await create();
+  await payWith(session, cards.succeeds);
+  const first = await confirm(session);
+  assert.deepEqual(first.body, {
+    id: session.at("id"),
+    status: "completed",
+    payment_id: first.at("payment_id"),
+    payment_status: "succeeded",
+  });
+  assert.deepEqual((await confirm(session)).body, first.body);
+});
+
+test("CONTRACT.md §4: confirm says open with failed, requires_action or pending, and processing", async () => {
+  const untouched = await confirm(await create());
+  assert.equal(untouched.text("status"), "open");
+  assert.ok(["pending", "requires_action"].includes(untouched.text("payment_status")));
+  const declined = await create();
+  await payWith(declined, cards.declined);
+  const no = await confirm(declined);
+  assert.deepEqual([no.text("status"), no.text("payment_status")], ["open", "failed"]);
+  await payWith(declined, cards.succeeds);
+  assert.equal((await confirm(declined)).text("status"), "completed");
+  const challenged = await create();
+  const challenge = await payWith(challenged, cards.needsChallenge);
+  assert.equal((await confirm(challenged)).text("payment_status"), "requires_action");
+  await answerChallenge(challenge.text("challenge_url"), "pass");
+  assert.equal((await confirm(challenged)).text("status"), "completed");
+  const slow = await create();
+  await payWith(slow, cards.asynchronous);
+  const waiting = await confirm(slow);
+  if (waiting.text("status") !== "completed") {
+    assert.deepEqual([waiting.text("status"), waiting.text("payment_status")], ["processing", "processing"]);
+  }
+  await eventually(
+    "the asynchronous payment to complete",
+    async () => (await confirm(slow)).at("status") === "completed",
+  );
+});
+
+test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an unknown session", async () => {
+  const [session, other] = [await create(), await create()];
+  const right = session.text("session_secret");
+  const wrong = [
+    `${right.slice(0, -1)}${right.endsWith("A") ? "B" : "A"}`,
+    other.text("session_secret"),
+    right.toUpperCase(),
+    `${right} `,
+    "",
+    merchant.apiKey,
+    "x".repeat(500),
+  ];
+  const bodies = new Set<string>();
+  for (const operation of ["resolveCheckout", "confirmCheckout"]) {
+    for (const secret of wrong)
+      bodies.add((await api.refused(operation, 404, "not_found", buyer(session, secret))).raw);
+    const path = { id: session.text("id") };
+    bodies.add((await api.refused(operation, 404, "not_found", { as: "", path })).raw);
+    const unknown = { as: "", path: { id: "cs_01jd3v9q6k8m2n4p6r8t0v2x4z" }, query: { secret: right } };
+    bodies.add((await api.refused(operation, 404, "not_found", unknown)).raw);
+  }
+  const doubled = await merchant.api.get(`/v1/checkout/${session.text("id")}?secret=${right}&secret=${right}`);
+  bodies.add(doubled.expect(404).raw);
+  assert.equal(bodies.size, 1);
+});
+
+test("SPEC.md §5.6: an API key opens no session, and a session secret is no API key", async () => {
+  const session = await create();
+  const path = { id: session.text("id") };
+  await api.refused("resolveCheckout", 404, "not_found", { path });
+  await api.refused("listPayments", 401, "unauthorized", { as: session.text("session_secret") });
+});
+
+test("CONTRACT.md §4: confirm of an expired or canceled session is session_expired", async () => {
+  const session = await create();
+  await api.call("expireCheckoutSession", 200, { path: { id: session.text("id") } });
+  await api.refused("confirmCheckout", 410, "session_expired", buyer(session));
+  assert.equal((await resolve(session)).text("status"), "expired");
+});
+
+test(
+  "CONTRACT.md §4: the tenth declined attempt cancels the session",
+  async () => {
+    const session = await create();
+    for (let i = 0; i < 9; i++) {
+      await payWith(session, cards.declined);
+      assert.equal((await confirm(session)).text("status"), "open");
+    }
+    await payWith(session, cards.declined);
+    // The tenth is told by confirm, or by the processor's webhook that came before it.
+    const { sessionId, query } = { sessionId: session.text("id"), query: `secret=${session.text("session_secret")}` };
+    const tenth = await merchant.api.post(`/v1/checkout/${sessionId}/confirm?${query}`);
+    assert.ok(tenth.at("status") === "canceled" || tenth.at("error.code") === "session_expired", String(tenth));
+    assert.equal((await resolve(session)).text("status"), "canceled");
+    await api.refused("confirmCheckout", 410, "session_expired", buyer(session));
+  },
+  { timeoutMs: 60_000 },
+);
+
+test("SPEC.md §4: confirm is connector_error while the processor cannot be asked, and the session stays as it was", async () => {
+  const unlucky = await freshMerchant(running);
+  const unpaid = await create({}, unlucky.apiKey);
+  await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
+  await api.refused("confirmCheckout", 502, "connector_error", buyer(unpaid));
+  assert.equal((await resolve(unpaid)).text("status"), "open");
+});
+
+test("CONTRACT.md §4: no-store, no-referrer and CORS for every origin without credentials, also on errors", async () => {
+  const session = await create();
+  const answers = [await resolve(session), await confirm(session)];
+  answers.push(await api.refused("confirmCheckout", 404, "not_found", buyer(session, "x")));
+  for (const { headers } of answers) {
+    assert.equal(headers.get("cache-control"), "no-store");
+    assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("access-control-allow-origin"), "*");
+    assert.equal(headers.get("access-control-allow-credentials"), null);
+  }
+});
+
+test("every described code of these operations was seen", () =>
+  api.sawEverything([], "resolveCheckout", "confirmCheckout"));
+
+test.run();

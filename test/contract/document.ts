@@ -1,0 +1,151 @@
+// The OpenAPI document of a running gateway, and the check that an answer is what the document says: status, headers, every field
+// listed, none besides.
+import assert from "node:assert/strict";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { type Answer, api } from "../harness/api.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** One operation of the document. */
+export interface DocumentOperation {
+  readonly id: string;
+  readonly method: string;
+  /** With `{name}` for parameters. */
+  readonly path: string;
+  /** Its scope; undefined for the ones without an API key. */
+  readonly scope: string | undefined;
+  readonly pathParameters: readonly string[];
+  readonly hasBody: boolean;
+  /** Names of the body's fields. */
+  readonly bodyFields: readonly string[];
+  /** JSON Schema of the query parameters, by name. */
+  readonly query: Readonly<Record<string, JsonObject>>;
+  /** Every code it can give. */
+  readonly codes: readonly string[];
+  /** The status of success. */
+  readonly success: number;
+}
+
+export interface ApiDocument {
+  readonly operations: readonly DocumentOperation[];
+  readonly root: JsonObject;
+  operation(id: string): DocumentOperation;
+  /** Fails unless the document describes this answer of the operation. */
+  check(id: string, answer: Answer): void;
+}
+
+/** Reads /openapi.json. */
+export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
+  const root = (await api(baseUrl).get("/openapi.json")).expect(200).body;
+  const operations = Object.entries(objectOf(at(root, "paths"))).flatMap(([path, item]) =>
+    Object.entries(objectOf(item)).map(([method, described]) => operationOf(root, path, method, objectOf(described))),
+  );
+  const operation = (id: string) => {
+    const found = operations.find((each) => each.id === id);
+    if (!found) throw new Error(`the document has no operation ${id}`);
+    return found;
+  };
+  const validators = new Map<string, ValidateFunction>();
+  const ajv = strictAjv(root);
+  return {
+    root,
+    operations,
+    operation,
+    check(id, answer) {
+      const { path, method } = operation(id);
+      const described = at(root, "paths", path, method.toLowerCase(), "responses", String(answer.status));
+      assert.ok(described, `${id} answered a status that is not described: ${answer}`);
+      assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
+      const response = resolved(root, objectOf(described));
+      const schema = at(response, "content", "application/json", "schema");
+      if (schema === undefined) {
+        assert.equal(answer.raw, "", `${id} must have no body`);
+        return;
+      }
+      assert.equal(answer.headers.get("content-type"), "application/json; charset=utf-8");
+      const key = `${id} ${answer.status}`;
+      const validate = validators.get(key) ?? ajv.compile(closed(objectOf(schema)));
+      validators.set(key, validate);
+      if (!validate(answer.body)) throw new Error(`${key}: ${ajv.errorsText(validate.errors)} in ${answer}`);
+      if (answer.status >= 400) checkCode(root, operation(id), response, answer);
+    },
+  };
+}
+
+/** The code must be one of the operation's, with the message that the document shows for it. */
+function checkCode(root: JsonObject, operation: DocumentOperation, response: JsonObject, answer: Answer): void {
+  const code = answer.text("error.code");
+  assert.ok(operation.codes.includes(code), `${operation.id} does not list ${code}`);
+  const example = objectOf(at(response, "content", "application/json", "examples", code, "value"));
+  if (code !== "forbidden") assert.equal(answer.text("error.message"), at(example, "error", "message"));
+  if (code !== "invalid_body") assert.equal(answer.at("error.details"), undefined);
+  assert.ok(at(root, "components", "schemas", "ApiError"));
+}
+
+function operationOf(root: JsonObject, path: string, method: string, described: JsonObject): DocumentOperation {
+  const parameters = listOf(described.parameters).map(objectOf);
+  const responses = Object.entries(objectOf(described.responses));
+  const codes = responses.flatMap(([status, response]) =>
+    Number(status) < 400
+      ? []
+      : Object.keys(at(resolved(root, objectOf(response)), "content", "application/json", "examples") ?? {}),
+  );
+  const body = at(described, "requestBody", "content", "application/json", "schema");
+  const [security] = listOf(described.security).map(objectOf);
+  return {
+    id: String(described.operationId),
+    method: method.toUpperCase(),
+    path,
+    scope: security && "apiKey" in security ? String(listOf(security.apiKey)[0]) : undefined,
+    pathParameters: parameters.filter((each) => each.in === "path").map((each) => String(each.name)),
+    query: Object.fromEntries(
+      parameters.filter((each) => each.in === "query").map((each) => [String(each.name), objectOf(each.schema)]),
+    ),
+    hasBody: described.requestBody !== undefined,
+    bodyFields: Object.keys(objectOf(resolved(root, objectOf(body)).properties)),
+    codes,
+    success: Number(responses.map(([status]) => status).find((status) => Number(status) < 300)),
+  };
+}
+
+/** References of the document resolve to closed versions of its components. */
+function strictAjv(root: JsonObject): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
+    ajv.addSchema(closed(objectOf(schema)), `#/components/schemas/${name}`);
+  }
+  return ajv;
+}
+
+/** The schema with every object closed: a field that is not described is an error. */
+function closed(schema: JsonObject): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) copy[key] = closedValue(value);
+  if (copy.type === "object" && "properties" in copy) copy.additionalProperties = false;
+  return copy;
+}
+
+function closedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closedValue);
+  return typeof value === "object" && value !== null ? closed(objectOf(value)) : value;
+}
+
+function resolved(root: JsonObject, schema: JsonObject): JsonObject {
+  if (typeof schema.$ref !== "string") return schema;
+  return objectOf(at(root, ...schema.$ref.split("/").slice(1)));
+}
+
+/** The value under the keys; undefined when there is none. */
+export function at(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((inner, key) => (inner === undefined ? undefined : objectOf(inner)[key]), value);
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

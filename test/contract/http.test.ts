@@ -1,0 +1,211 @@
+// CONTRACT.md §1 and §2: what holds for every operation and every path: methods, media types, sizes, headers, the envelope.
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { Answer } from "../harness/api.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("HTTP", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = { authorization: `Bearer ${merchant.apiKey}`, ...init.headers };
+  const answer = await fetch(new URL(path, running.gateway), { ...init, method, headers });
+  return new Answer(answer.status, answer.headers, await answer.text());
+}
+
+function isEnvelope(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status, String(answer));
+  assert.equal(answer.text("error.code"), code);
+  assert.deepEqual(Object.keys(answer.body), ["error"]);
+  assert.equal(answer.headers.get("content-type"), "application/json; charset=utf-8");
+  assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
+}
+
+test("CONTRACT.md §2: an unknown route is not_found in the envelope, with and without a key", async () => {
+  for (const path of [
+    "/",
+    "/v1",
+    "/v2/payments",
+    "/v1/refunds/",
+    "/v1//payments",
+    "/V1/payments",
+    "/v1/%zz",
+    "/v1/payments/a/b",
+  ]) {
+    isEnvelope(await send("GET", path), 404, "not_found");
+    isEnvelope(await send("POST", path, { body: "{" }), 404, "not_found");
+  }
+});
+
+test("CONTRACT.md §2: a known path with another method is method_not_allowed with Allow, whatever the body", async () => {
+  const paths = Map.groupBy(api.document.operations, (operation) => operation.path);
+  for (const [path, operations] of paths) {
+    const filled = path.replace(/\{\w+\}/g, "x");
+    const own = operations.map((operation) => operation.method);
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((each) => !own.includes(each))) {
+      const answer = await send(method, filled, method === "GET" ? {} : { body: "{" });
+      isEnvelope(answer, 405, "method_not_allowed");
+      const allow = (answer.headers.get("allow") ?? "").split(", ");
+      assert.deepEqual(allow.sort(), [...own, ...(own.includes("GET") ? ["HEAD"] : []), "OPTIONS"].sort(), path);
+    }
+  }
+});
+
+test("OPTIONS answers 204 with Allow; CORS is for the two browser operations alone", async () => {
+  const plain = await send("OPTIONS", "/v1/payments");
+  assert.equal(plain.status, 204);
+  assert.equal(plain.headers.get("allow"), "GET, HEAD, OPTIONS");
+  for (const name of ["origin", "methods", "headers"])
+    assert.equal(plain.headers.get(`access-control-allow-${name}`), null);
+  const preflight = await send("OPTIONS", "/v1/checkout/cs_x/confirm", {
+    headers: { origin: "https://shop.example.com", "access-control-request-method": "POST" },
+  });
+  assert.deepEqual([preflight.status, preflight.raw], [204, ""]);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), "*");
+  assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
+  assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Content-Type/);
+  assert.equal((await send("GET", "/v1/payments")).headers.get("access-control-allow-origin"), null);
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+  for (const path of ["/v1/merchants/me", "/livez"]) {
+    const [head, get] = [await send("HEAD", path), await send("GET", path)];
+    assert.deepEqual([head.status, head.raw], [get.status, ""]);
+    assert.equal(head.headers.get("content-length"), get.headers.get("content-length"));
+  }
+});
+
+test("CONTRACT.md §2: a body that is not application/json in UTF-8 is unsupported_media_type, for every operation with one", async () => {
+  const types = [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+    "json",
+  ];
+  for (const { method, path } of api.document.operations.filter((operation) => operation.hasBody)) {
+    const filled = path.replace(/\{\w+\}/g, "x");
+    isEnvelope(
+      await send(method, filled, { body: "{}", headers: { "content-type": "text/plain" } }),
+      415,
+      "unsupported_media_type",
+    );
+  }
+  const post = (type: string, more = {}) =>
+    send("POST", "/v1/onboarding/applications", { body: "{}", headers: { "content-type": type, ...more } });
+  for (const type of [...types, "application/json; charset=latin1"])
+    isEnvelope(await post(type), 415, "unsupported_media_type");
+  isEnvelope(await post("application/json", { "content-encoding": "gzip" }), 415, "unsupported_media_type");
+  for (const type of [
+    "application/json",
+    "Application/JSON",
+    "application/json;charset=UTF-8",
+    'application/json; charset="utf-8"',
+  ]) {
+    assert.equal((await post(type)).status, 201, type);
+  }
+});
+
+test("CONTRACT.md §1: a body above 64 KiB is payload_too_large for every operation with one, at 64 KiB it is read", async () => {
+  const sized = (bytes: number) => `{"x":"${"x".repeat(bytes - 8)}"}`;
+  const headers = { "content-type": "application/json" };
+  for (const { method, path } of api.document.operations.filter((operation) => operation.hasBody)) {
+    const filled = path.replace(/\{\w+\}/g, "x");
+    isEnvelope(await send(method, filled, { body: sized(65_537), headers }), 413, "payload_too_large");
+  }
+  const body = sized(65_536);
+  assert.equal((await send("POST", "/v1/onboarding/applications", { body, headers })).status, 201);
+});
+
+test("an operation without a body passes over whatever is sent", async () => {
+  const without = api.document.operations.filter((operation) => !operation.hasBody && operation.method !== "GET");
+  assert.ok(without.length >= 7);
+  for (const { id, method, path, scope } of without) {
+    const [filled, query] = [path.replace(/\{\w+\}/g, "x"), scope === undefined ? "?secret=x" : ""];
+    for (const [type, body] of [
+      ["application/json", "{"],
+      ["text/plain", "x"],
+      ["application/json", "x".repeat(70_000)],
+    ]) {
+      const answer = await send(method, `${filled}${query}`, {
+        body: body ?? "",
+        headers: { "content-type": type ?? "" },
+      });
+      isEnvelope(answer, 404, "not_found");
+      api.document.check(id, answer);
+    }
+  }
+});
+
+test("CONTRACT.md §1: every answer has a Request-Id of its own", async () => {
+  const ids = new Set<string | null>();
+  for (const path of ["/v1/payments", "/v1/payments/x", "/nowhere", "/livez"]) {
+    for (let i = 0; i < 2; i++)
+      ids.add((await send("GET", path, { headers: { "request-id": "mine" } })).headers.get("request-id"));
+  }
+  assert.equal(ids.size, 8);
+});
+
+test("answers of /v1 are never cached or sniffed", async () => {
+  for (const path of ["/v1/merchants/me", "/v1/payments/x"]) {
+    const { headers } = await send("GET", path);
+    assert.deepEqual([headers.get("cache-control"), headers.get("x-content-type-options")], ["no-store", "nosniff"]);
+  }
+});
+
+/** Sends bytes that no HTTP client would. */
+function raw(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(running.gateway);
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setTimeout(10_000, () => socket.destroy(new Error("no answer")));
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+  });
+}
+
+test("bytes that are no HTTP request are refused in the envelope too", async () => {
+  const cases: [string, RegExp][] = [
+    ["nonsense\r\n\r\n", /^HTTP\/1\.1 400 /],
+    [
+      "GET /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      /^HTTP\/1\.1 400 /,
+    ],
+    [`GET /livez HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+    ["GET /livez HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ];
+  for (const [bytes, status] of cases) {
+    const answer = await raw(bytes);
+    assert.match(answer, status);
+    assert.match(answer, /\{"error":\{"code":"invalid_body","message":"invalid request body"\}\}$/);
+    assert.match(answer, /Request-Id: req_/);
+  }
+});
+
+test("a body that ends early, and one longer than it says, harm nobody else", async () => {
+  const { hostname, port } = new URL(running.gateway);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  socket.end(
+    "POST /v1/onboarding/applications HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}",
+  );
+  assert.equal((await send("GET", "/livez")).status, 200);
+});
+
+test.run();

@@ -1,0 +1,132 @@
+// SPEC.md §2 and §4: the merchant, its profile and its branding; CONTRACT.md §8.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("merchant");
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+const profile = (body: object) => api.call("updateProfile", 200, { body });
+const branding = (body: object) => api.call("updateBranding", 200, { body });
+
+test("SPEC.md §2: the merchant has exactly its six fields", async () => {
+  assert.deepEqual((await api.call("getMerchant", 200)).body, {
+    id: merchant.id,
+    name: "Test Store",
+    status: "active",
+    country_code: "US",
+    currency_code: "USD",
+    email: "owner@example.com",
+  });
+});
+
+test("CONTRACT.md §8: profile fields change one by one; null clears the optional ones; the others are left out", async () => {
+  const set = { legal_name: "Lemon Books GmbH", phone: "+49301234567", website: "https://lemonbooks.example/" };
+  const full = await profile({ name: "Lemon Books", email: "Owner@lemonbooks.example", ...set });
+  assert.deepEqual(full.body, {
+    id: merchant.id,
+    name: "Lemon Books",
+    status: "active",
+    country: "US",
+    currency: "USD",
+    email: "Owner@lemonbooks.example",
+    ...set,
+  });
+  assert.deepEqual((await profile({})).body, full.body);
+  const cleared = await profile({ phone: null, website: null });
+  assert.deepEqual(
+    [cleared.at("phone"), cleared.at("website"), cleared.at("legal_name")],
+    [undefined, undefined, "Lemon Books GmbH"],
+  );
+  assert.ok(!cleared.raw.includes("null"));
+  assert.equal((await api.call("getMerchant", 200)).at("name"), "Lemon Books");
+});
+
+test("CONTRACT.md §8: country and currency are not changed", async () => {
+  const same = await profile({ country: "DE", currency: "EUR" });
+  assert.deepEqual([same.at("country"), same.at("currency")], ["US", "USD"]);
+});
+
+test("SPEC.md §7: a bad profile field is invalid_body, named, and nothing changes", async () => {
+  const before = (await profile({})).body;
+  const wrong: [string, Record<string, unknown>][] = [
+    ["name", { name: "" }],
+    ["name", { name: null }],
+    ["name", { name: "x".repeat(101) }],
+    ["email", { email: null }],
+    ["email", { email: "nobody" }],
+    ["phone", { phone: "030 123" }],
+    ["phone", { phone: "+0123456789" }],
+    ["website", { website: "http://lemonbooks.example" }],
+    ["website", { website: "https://" }],
+    ["website", { website: "https://u:p@lemonbooks.example" }],
+    ["legal_name", { legal_name: 7 }],
+  ];
+  for (const [field, body] of wrong) {
+    const answer = await api.refused("updateProfile", 400, "invalid_body", { body });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(body).slice(0, 80));
+  }
+  assert.deepEqual((await profile({})).body, before);
+});
+
+test("CONTRACT.md §8: branding begins with its defaults and takes any of the ten fields", async () => {
+  const styles = { button_style: "rounded", background_style: "subtle", theme: "light", font_family: "inter" };
+  assert.deepEqual((await api.call("getBranding", 200)).body, styles);
+  const full = {
+    display_name: "Lemon Books",
+    tagline: "Books with zest",
+    logo_url: "https://lemonbooks.example/logo.svg",
+    accent_color: "#0a7d4f",
+    secondary_color: "#ffffff",
+    support_email: "help@lemonbooks.example",
+    button_style: "pill",
+    background_style: "gradient",
+    theme: "auto",
+    font_family: "noto_serif",
+  };
+  assert.deepEqual((await branding({ ...full, accent_color: "#0A7D4F" })).body, full);
+  assert.deepEqual((await api.call("getBranding", 200)).body, full);
+  const cleared = await branding({ tagline: null, logo_url: null, accent_color: null });
+  const { tagline, logo_url, accent_color, ...rest } = full;
+  assert.ok(tagline && logo_url && accent_color);
+  assert.deepEqual(cleared.body, rest);
+});
+
+test("SPEC.md §7: a bad branding field is invalid_body, named, and nothing changes", async () => {
+  const before = (await api.call("getBranding", 200)).body;
+  const wrong: [string, Record<string, unknown>][] = [
+    ["display_name", { display_name: "x".repeat(101) }],
+    ["tagline", { tagline: "x".repeat(141) }],
+    ["logo_url", { logo_url: "http://lemonbooks.example/logo.svg" }],
+    ["logo_url", { logo_url: "data:image/svg+xml,x" }],
+    ["accent_color", { accent_color: "red" }],
+    ["accent_color", { accent_color: "#fff" }],
+    ["secondary_color", { secondary_color: "#0a7d4f;}" }],
+    ["support_email", { support_email: "x" }],
+    ["button_style", { button_style: "square" }],
+    ["background_style", { background_style: null }],
+    ["theme", { theme: "Light" }],
+    ["font_family", { font_family: "comic_sans" }],
+  ];
+  for (const [field, body] of wrong) {
+    const answer = await api.refused("updateBranding", 400, "invalid_body", { body });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(body).slice(0, 80));
+  }
+  assert.deepEqual((await api.call("getBranding", 200)).body, before);
+});
+
+test("every described code of these operations was seen", () =>
+  api.sawEverything([], "getMerchant", "updateProfile", "getBranding", "updateBranding"));
+
+test.run();

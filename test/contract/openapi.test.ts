@@ -1,0 +1,203 @@
+// The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to SPEC.md §2 and §4.
+import assert from "node:assert/strict";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { parse } from "yaml";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { errorTable } from "../../gateway/failures.ts";
+import { type Answer, api } from "../harness/api.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type ApiDocument, apiDocument, at } from "./document.ts";
+
+const test = suite("OpenAPI document", { timeoutMs: 30_000 });
+let running: StackInfo;
+let document: ApiDocument;
+let yaml: Answer;
+
+test.before(async () => {
+  running = await stack();
+  document = await apiDocument(running.gateway);
+  yaml = (await api(running.gateway).get("/openapi.yaml")).expect(200);
+});
+
+/** Every operation of SPEC.md §4, and the additive ones of CONTRACT.md §4, §5, §7, §8 and §9. */
+const operations = [
+  "POST /v1/checkout-sessions",
+  "GET /v1/checkout/{id}",
+  "POST /v1/checkout/{id}/confirm",
+  "POST /v1/payments/{id}/refunds",
+  "GET /v1/payments",
+  "GET /v1/payments/{id}",
+  "POST /v1/merchants/me/webhooks",
+  "GET /v1/merchants/me/webhooks",
+  "PATCH /v1/merchants/me/webhooks/{id}",
+  "GET /v1/merchants/me/webhooks/{id}/deliveries",
+  "POST /v1/merchants/me/webhooks/{id}/deliveries/{delivery_id}/retry",
+  "POST /v1/merchants/me/webhooks/{id}/test",
+  "GET /v1/merchants/me/event-types",
+  "GET /v1/merchants/me/connectors",
+  "PATCH /v1/merchants/me/connectors/{cid}",
+  "GET /v1/merchants/me",
+  "PATCH /v1/merchants/me/profile",
+  "GET /v1/merchants/me/branding",
+  "PATCH /v1/merchants/me/branding",
+  "GET /v1/merchants/me/api-keys",
+  "POST /v1/merchants/me/api-keys",
+  "POST /v1/onboarding/applications/{id}/submit",
+  "GET /v1/checkout-sessions",
+  "GET /v1/checkout-sessions/{id}",
+  "POST /v1/checkout-sessions/{id}/expire",
+  "GET /v1/payments/{id}/refunds",
+  "GET /v1/refunds",
+  "POST /v1/merchants/me/api-keys/{id}/roll",
+  "DELETE /v1/merchants/me/api-keys/{id}",
+  "POST /v1/onboarding/applications",
+  "DELETE /v1/merchants/me/webhooks/{id}",
+  "POST /v1/merchants/me/webhooks/{id}/roll-secret",
+];
+
+/** SPEC.md §2, field by field: text, whole number, truth, list or object. */
+const fields: Record<string, string> = {
+  CreatedCheckoutSession:
+    "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s expires_at:s checkout_url:s",
+  Payment:
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s customer_email:s authorization_code:s receipt_url:s authorized_at:s captured_at:s failed_at:s created_at:s card:o verification:o refunds:a dispute:o metadata:o",
+  PaymentItem:
+    "id:s amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o created_at:s",
+  Card: "brand:s last4:s funding:s fingerprint:s exp_month:i exp_year:i",
+  CardSummary: "brand:s last4:s funding:s",
+  Verification: "avs_line1:s avs_zip:s cvc_check:s three_ds_result:s three_ds_version:s risk_level:s risk_score:i",
+  Refund: "id:s amount:i status:s connector_ref:s reason:s failure_code:s failure_message:s created_at:s",
+  Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s",
+  Connector:
+    "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
+  WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s",
+  WebhookEndpointWithSecret: "id:s url:s description:s event_types:a environment:s status:s signing_secret:s",
+  WebhookDelivery:
+    "id:s event_type:s attempts:i delivered:b failed:b status_code:i last_error:s next_attempt_at:s payload:o created_at:s",
+  ApiKey: "id:s name:s suffix:s environment:s scopes:a status:s last_used_at:s",
+  NewApiKey: "api_key:s note:s",
+  Merchant: "id:s name:s status:s country_code:s currency_code:s email:s",
+  MerchantProfile: "id:s name:s legal_name:s status:s country:s currency:s email:s phone:s website:s",
+  Branding:
+    "display_name:s tagline:s logo_url:s accent_color:s secondary_color:s support_email:s button_style:s background_style:s theme:s font_family:s",
+  Application:
+    "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s",
+  EventType: "code:s label:s category:s",
+  Confirmation: "id:s status:s payment_id:s payment_status:s",
+  RefundResult: "payment_id:s refunded:i status:s connector_ref:s refund_status:s",
+};
+const typeNames: Record<string, string> = { s: "string", i: "integer", b: "boolean", a: "array", o: "object" };
+
+async function problemsOf(text: string): Promise<string[]> {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const problems = await lintFromString({ source: text, config, absoluteRef: "openapi.yaml" });
+  return problems.map((problem) => `${problem.severity} ${problem.ruleId}: ${problem.message}`);
+}
+
+test("a strict linter finds no problem, and would find one", async () => {
+  assert.deepEqual(await problemsOf(yaml.raw), []);
+  const broken = await problemsOf(yaml.raw.replace("operationId: getPayment", "operationId: listPayments"));
+  assert.ok(broken.length > 0);
+});
+
+test("the YAML and the JSON say the same", () => {
+  assert.deepEqual(parse(yaml.raw), document.root);
+  assert.equal(document.root.openapi, "3.1.0");
+});
+
+test("SPEC.md §4: every operation is there, and none that the contract does not have", () => {
+  const described = document.operations.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(described.sort(), operations.toSorted());
+});
+
+test("SPEC.md §2: every resource has exactly the fields of its table, with their types", () => {
+  for (const [name, listed] of Object.entries(fields)) {
+    const properties = Object(at(document.root, "components", "schemas", name, "properties"));
+    const described = Object.entries(properties).map(([field, schema]) => {
+      const { $ref: reference } = Object(schema);
+      const component = typeof reference === "string" ? (reference.split("/").at(-1) ?? "") : undefined;
+      const type =
+        component === undefined ? at(schema, "type") : at(document.root, "components", "schemas", component, "type");
+      return `${field}:${type}`;
+    });
+    const wanted = listed.split(" ").map((pair) => {
+      const [field = "", letter = ""] = pair.split(":");
+      return `${field}:${typeNames[letter]}`;
+    });
+    assert.deepEqual(described.sort(), wanted.sort(), name);
+  }
+});
+
+test("CONTRACT.md §1: 201 for what creates a stored object, 204 for DELETE, 200 for everything else", () => {
+  const creations = [
+    ...[
+      "createCheckoutSession",
+      "createRefund",
+      "createWebhookEndpoint",
+      "createApiKey",
+      "rollApiKey",
+      "createApplication",
+    ],
+  ];
+  for (const { id, method, success } of document.operations) {
+    assert.equal(success, method === "DELETE" ? 204 : creations.includes(id) ? 201 : 200, id);
+  }
+});
+
+test("every operation has a summary, a tag that is described, and every code of the table is given somewhere", () => {
+  const tags = new Set([document.root.tags].flat().map((tag) => at(tag, "name")));
+  for (const { path, method } of document.operations) {
+    const described = at(document.root, "paths", path, method.toLowerCase());
+    assert.ok(at(described, "summary"));
+    for (const tag of [at(described, "tags")].flat()) assert.ok(tags.has(tag));
+  }
+  const given = new Set(document.operations.flatMap((operation) => operation.codes));
+  given.add("method_not_allowed"); // no operation has it: it is what paths say to other methods
+  assert.deepEqual([...given].sort(), Object.keys(errorTable).sort());
+});
+
+test("every example is valid by its own schema", () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  let count = 0;
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { examples } = Object(value);
+    if (Array.isArray(examples) && !JSON.stringify(value).includes("$ref")) {
+      for (const example of examples) assert.ok(ajv.validate(value, example), `${JSON.stringify(value)}`);
+      count += 1;
+    }
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(at(document.root, "components", "schemas"));
+  visit(document.root.paths);
+  assert.ok(count > 150);
+});
+
+test("the reference page has an anchor for every operation and every code, and every link inside leads somewhere", async () => {
+  const page = (await api(running.gateway).get("/docs")).expect(200);
+  assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+  const anchors = new Set([...page.raw.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  for (const { id } of document.operations) assert.ok(anchors.has(id), id);
+  for (const code of Object.keys(errorTable)) assert.ok(anchors.has(code), code);
+  for (const [, target] of page.raw.matchAll(/href="#([^"]+)"/g)) assert.ok(anchors.has(target), target);
+  assert.equal(anchors.size, [...page.raw.matchAll(/ id="/g)].length, "an id stands twice");
+});
+
+test("the reference page needs no script and nothing from elsewhere, and its policy allows neither", async () => {
+  const page = (await api(running.gateway).get("/docs")).expect(200);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  assert.match(policy, /default-src 'none'/);
+  assert.ok(!/unsafe|script-src|https?:|\*/.test(policy));
+  assert.ok(!/<script|<img|<iframe| on\w+=| style="/.test(page.raw));
+  const sources = [...page.raw.matchAll(/ (?:src|href)="([^"#][^"]*)"/g)].map(([, target]) => target ?? "");
+  for (const target of new Set(sources)) {
+    assert.match(target, /^\//);
+    (await api(running.gateway).get(target)).expect(200);
+  }
+});
+
+test.run();

@@ -1,0 +1,84 @@
+// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, make its processor
+// account fail.
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { type Api, api } from "../harness/api.ts";
+import type { TestMerchant } from "../harness/merchant.ts";
+
+/** Changes a merchant's state. */
+export async function setMerchant(
+  stack: StackInfo,
+  merchantId: string,
+  state: { status?: string; refundsEnabled?: boolean },
+): Promise<void> {
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
+  try {
+    await peer.client(MerchantService).updateMerchantState({ merchantId, ...state });
+  } finally {
+    peer.close();
+  }
+}
+
+/** Approves a submitted application. @returns its merchant's id */
+export async function approve(stack: StackInfo, applicationId: string): Promise<string> {
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
+  try {
+    const { application } = await peer.client(ApplicationService).approveApplication({ applicationId });
+    return application?.merchantId ?? "";
+  } finally {
+    peer.close();
+  }
+}
+
+/** A switch of the card-processor simulator. */
+export interface Fault {
+  readonly target: "api.intents.create" | "api.intents.get" | "api.intents.cancel" | "api.refunds.create" | "api.*";
+  readonly kind: "error_before" | "error_after" | "delay";
+  readonly ms?: number;
+  /** How often it fires. */
+  readonly count?: number;
+}
+
+/** Makes the merchant's account at the processor fail; other tests on the stack notice nothing. */
+export async function failProcessor(stack: StackInfo, merchant: TestMerchant, fault: Fault): Promise<void> {
+  const account = await accountOf(merchant);
+  const answer = await (await processorApi(stack, account)).put("/test/faults", { ...fault, account });
+  if (answer.status >= 300) throw new Error(`the simulator refused the switch: ${answer}`);
+}
+
+/** Whether a switch on the merchant's account has fired. */
+export async function hasFailed(stack: StackInfo, merchant: TestMerchant): Promise<boolean> {
+  const account = await accountOf(merchant);
+  const faults = (await (await processorApi(stack, account)).get("/test/faults")).expect(200).list("data").map(Object);
+  return faults.some((fault) => fault.account === account && fault.fired > 0);
+}
+
+async function accountOf(merchant: TestMerchant): Promise<string> {
+  return (await merchant.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
+}
+
+async function processorApi(stack: StackInfo, account: string): Promise<Api> {
+  return api(stack.processor, { authorization: `Bearer ${await processorKey(stack)}`, "processor-account": account });
+}
+
+/** The stack keeps its secrets beside its certificates. */
+async function processorKey(stack: StackInfo): Promise<string> {
+  const file = join(dirname(dirname(stack.tls.ca)), "secrets.json");
+  const secrets: unknown = JSON.parse(await readFile(file, "utf8"));
+  return String(Object(secrets).simulatorSecretKey);
+}
+
+/** Changes a connector as the operator's data set-up would: no operation switches it off. @param change SQL after SET */
+export async function changeConnector(stack: StackInfo, connectorId: string, change: string): Promise<void> {
+  const client = new pg.Client({ connectionString: `${stack.database}_merchant` });
+  await client.connect();
+  try {
+    await client.query(`update connectors set ${change} where id = $1`, [connectorId]);
+  } finally {
+    await client.end();
+  }
+}

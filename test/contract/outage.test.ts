@@ -1,0 +1,146 @@
+// CONTRACT.md §2: service_unavailable while a service is away, for every operation, and connector_error while the processor is;
+// the gateway stays up, says so at /readyz, and goes on by itself.
+import assert from "node:assert/strict";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { api, merchantApi } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
+import { stack, startTestStack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { caller } from "./caller.ts";
+import { failProcessor, hasFailed } from "./operator.ts";
+import { ownGateway } from "./own-gateway.ts";
+
+const test = suite("outage", { timeoutMs: 90_000 });
+let own: RunningStack;
+
+test.before(async () => {
+  own = await startTestStack({ ownServers: true });
+});
+test.after(() => own.stop());
+
+const nowhere = "http://127.0.0.1:9";
+const ids: Record<string, string> = {
+  "/v1/checkout": "cs",
+  "/v1/payments": "pay",
+  "/v1/merchants/me/webhooks": "whk",
+  "/v1/merchants/me/connectors": "mco",
+  "/v1/merchants/me/api-keys": "ak",
+  "/v1/onboarding": "ma",
+};
+const bodies: Record<string, object> = {
+  createCheckoutSession: { amount: 100, currency: "EUR" },
+  createWebhookEndpoint: { url: "https://shop.example.com", event_types: ["test.ping"] },
+  updateWebhookEndpoint: { status: "active" },
+  updateConnector: { is_default: true },
+};
+
+test("every operation is service_unavailable with Retry-After while its service is away", async () => {
+  const running = await stack();
+  const merchant = await freshMerchant(running);
+  const away = { CHECKOUT_URL: nowhere, PAYMENTS_URL: nowhere, WEBHOOK_URL: nowhere };
+  const [withoutMost, withoutMerchant] = [
+    await ownGateway(running, away),
+    await ownGateway(running, { MERCHANT_URL: nowhere }),
+  ];
+  const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
+  for (const gateway of [withoutMost, withoutMerchant]) {
+    const target = await caller(gateway, merchant.apiKey);
+    for (const operation of target.document.operations) {
+      const ofMerchant = operation.path.startsWith("/v1/merchants/me") && !/webhooks|event-types/.test(operation.path);
+      const byMerchantService = ofMerchant || operation.path.startsWith("/v1/onboarding");
+      if (gateway === withoutMost && byMerchantService) continue;
+      if (gateway === withoutMerchant && operation.path.startsWith("/v1/checkout/")) continue;
+      const prefix = Object.entries(ids).find(([start]) => operation.path.startsWith(start))?.[1] ?? "";
+      const body = bodies[operation.id] ?? {};
+      const answer = await target.refused(operation.id, 503, "service_unavailable", {
+        path: { id: `${prefix}_${suffix}`, cid: `${prefix}_${suffix}`, delivery_id: `whd_${suffix}` },
+        query: operation.scope === undefined ? { secret: `cs_secret_${suffix}_${"a".repeat(43)}` } : {},
+        ...(operation.hasBody && { body }),
+      });
+      assert.ok(Number(answer.headers.get("retry-after")) >= 1);
+    }
+    const ready = await api(gateway.gateway).get("/readyz");
+    assert.deepEqual([ready.status, ready.at("error.code")], [503, "service_unavailable"]);
+    assert.equal((await api(gateway.gateway).get("/livez")).status, 200);
+    await gateway.stop();
+  }
+});
+
+test("while the processor is away nothing is lost or done twice, and the same keys go on when it is back", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const target = await caller(own.stack, merchant.apiKey);
+  const order = { amount: 1000, currency: "EUR" };
+  const create = () => target.call("createCheckoutSession", 201, { body: order });
+  const confirmation = (session: Awaited<ReturnType<typeof create>>) => ({
+    as: "",
+    path: { id: session.text("id") },
+    query: { secret: session.text("session_secret") },
+  });
+  const [paid, open] = [await create(), await create()];
+  await pay(paid.text("render.frame_url"));
+  const paymentId = (await target.call("confirmCheckout", 200, confirmation(paid))).text("payment_id");
+  await own.halt("simulator");
+  const creation = { body: order, headers: { "Idempotency-Key": "later" } };
+  const refund = { path: { id: paymentId }, body: { amount: 400 }, headers: { "Idempotency-Key": "later" } };
+  await target.refused("createCheckoutSession", 502, "connector_error", creation);
+  await target.refused("confirmCheckout", 502, "connector_error", confirmation(open));
+  await target.refused("expireCheckoutSession", 502, "connector_error", { path: { id: open.text("id") } });
+  await target.refused("createRefund", 502, "connector_error", refund);
+  await own.resume("simulator");
+  await eventually("the same creation to be made", async () => {
+    return (await merchant.api.post("/v1/checkout-sessions", creation.body, creation.headers)).status === 201;
+  });
+  await eventually("the same refund to be made", async () => {
+    return (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, refund.body, refund.headers)).status === 201;
+  });
+  const record = await target.call("getPayment", 200, { path: { id: paymentId } });
+  assert.deepEqual(
+    [
+      record.number("refunded_amount"),
+      record.list("refunds").filter((each) => Object(each).status === "succeeded").length,
+    ],
+    [400, 1],
+  );
+  assert.equal((await target.call("listCheckoutSessions", 200)).number("total"), 3);
+});
+
+test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const target = await caller(own.stack, merchant.apiKey);
+  const ready = async () => await api(own.stack.gateway).get("/readyz");
+  const serving = { checkout: true, payments: true, merchant: true, webhook: true };
+  assert.deepEqual((await ready()).body, { status: "ok", services: serving });
+  await target.call("listPayments", 200);
+  await own.halt("postgres");
+  const away = await eventually("the gateway to be unready", async () => {
+    const answer = await ready();
+    return answer.status === 503 && answer.at("services.payments") === false && answer;
+  });
+  assert.equal(away.text("error.code"), "service_unavailable");
+  for (const operation of ["listPayments", "listCheckoutSessions", "listWebhookEndpoints", "getMerchant"]) {
+    await target.refused(operation, 503, "service_unavailable");
+  }
+  await target.refused("createCheckoutSession", 503, "service_unavailable", { body: { amount: 1, currency: "EUR" } });
+  await own.resume("postgres");
+  await eventually("the gateway to be ready again", async () => (await ready()).status === 200, { limitMs: 30_000 });
+  await target.call("createCheckoutSession", 201, { body: { amount: 1, currency: "EUR" } });
+});
+
+test("a gateway that stops lets the requests in flight end", async () => {
+  const running = await stack();
+  const merchant = await freshMerchant(running);
+  await failProcessor(running, merchant, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
+  const gateway = await ownGateway(running);
+  const order = { amount: 100, currency: "EUR" };
+  const slow = merchantApi(gateway.gateway, merchant.apiKey).post("/v1/checkout-sessions", order);
+  await eventually("the request to reach the processor", () => hasFailed(running, merchant));
+  const began = performance.now();
+  const [answer] = await Promise.all([slow, gateway.stop()]);
+  answer.expect(201);
+  assert.ok(performance.now() - began < 5_000, "the connection must not linger");
+  await assert.rejects(fetch(`${gateway.gateway}/livez`));
+});
+
+test.run();

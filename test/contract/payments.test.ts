@@ -1,0 +1,187 @@
+// SPEC.md §2 and §4: payments, full record and list; CONTRACT.md §5.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("payments", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+/** Three payments, oldest first: 1000 EUR paid by ada, 2000 EUR declined for bob, 3000 USD paid by ada. */
+const made: string[] = [];
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+  made.push(await payment({ amount: 1000, currency: "EUR", customer_email: "Ada@Example.com" }, cards.succeeds));
+  made.push(await payment({ amount: 2000, currency: "EUR", customer_email: "bob_%@example.com" }, cards.declined));
+  made.push(
+    await payment(
+      { amount: 3000, currency: "USD", customer_email: "ada@example.com", metadata: { a: "b" } },
+      cards.succeeds,
+    ),
+  );
+});
+
+async function payment(order: object, card: string): Promise<string> {
+  const session = await api.call("createCheckoutSession", 201, { body: { description: "Order", ...order } });
+  (await pay(session.text("render.frame_url"), card)).expect(200);
+  const query = { secret: session.text("session_secret") };
+  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  return confirmed.text("payment_id");
+}
+
+const list = (query = {}) => api.call("listPayments", 200, { query });
+const ids = async (query = {}) => (await list(query)).list("data").map((item) => String(Object(item).id));
+
+test("SPEC.md §2: the full record of a paid payment has every field, typed and consistent", async () => {
+  const record = await api.call("getPayment", 200, { path: { id: made[2] ?? "" } });
+  assert.deepEqual(
+    ["amount", "refunded_amount", "currency", "status", "connector", "description", "customer_email"].map((f) =>
+      record.at(f),
+    ),
+    [3000, 0, "USD", "succeeded", "simulator", "Order", "ada@example.com"],
+  );
+  assert.equal(record.number("net_amount"), 3000 - record.number("fee_amount"));
+  for (const field of [
+    "connector_ref",
+    "authorization_code",
+    "receipt_url",
+    "authorized_at",
+    "captured_at",
+    "created_at",
+  ]) {
+    assert.ok(record.text(field), field);
+  }
+  assert.deepEqual([record.text("card.last4"), record.text("card.brand")], ["4242", "visa"]);
+  assert.ok(record.number("card.exp_year") > 2025 && record.number("card.exp_month") === 12);
+  assert.ok(record.text("card.fingerprint") && record.text("card.funding"));
+  assert.equal(typeof record.number("verification.risk_score"), "number");
+  assert.ok(record.text("verification.cvc_check"));
+  assert.deepEqual(record.at("refunds"), []);
+  assert.deepEqual(record.at("metadata"), { a: "b" });
+  assert.equal(record.at("dispute"), undefined);
+  assert.equal(record.at("failed_at"), undefined);
+});
+
+test("SPEC.md §3: a failed payment has failed_at and no captured_at", async () => {
+  const record = await api.call("getPayment", 200, { path: { id: made[1] ?? "" } });
+  assert.equal(record.text("status"), "failed");
+  assert.ok(record.text("failed_at"));
+  assert.equal(record.at("captured_at"), undefined);
+});
+
+test("SPEC.md §2: the list item carries only its fields, card only brand, last4 and funding", async () => {
+  const [newest] = (await list()).list("data").map(Object);
+  assert.deepEqual(Object.keys(newest).sort(), [
+    ...["amount", "card", "connector", "created_at", "currency", "customer_email"],
+    ...["fee_amount", "id", "refunded_amount", "status"],
+  ]);
+  assert.deepEqual(Object.keys(newest.card).sort(), ["brand", "funding", "last4"]);
+});
+
+test("CONTRACT.md §5: newest first, exact total, next_cursor is the next offset and 0 at the end", async () => {
+  assert.deepEqual(await ids(), made.toReversed());
+  const first = await list({ limit: 2 });
+  assert.deepEqual([first.list("data").length, first.at("total"), first.at("next_cursor")], [2, 3, 2]);
+  const rest = await list({ limit: 2, offset: 2 });
+  assert.deepEqual([rest.list("data").length, rest.at("total"), rest.at("next_cursor")], [1, 3, 0]);
+  const beyond = await list({ offset: 1_000_000 });
+  assert.deepEqual(beyond.body, { data: [], total: 3, next_cursor: 0 });
+  assert.deepEqual(await ids(), await ids());
+});
+
+test("SPEC.md §4: status, amounts, dates and q filter, alone and together", async () => {
+  const [ada, bob, adaUsd] = made;
+  const cases: [Record<string, string | number>, (string | undefined)[]][] = [
+    [{ status: "succeeded" }, [adaUsd, ada]],
+    [{ status: "failed" }, [bob]],
+    [{ status: "Succeeded" }, []],
+    [{ min_amount: 2000 }, [adaUsd, bob]],
+    [{ max_amount: 2000 }, [bob, ada]],
+    [{ min_amount: 2000, max_amount: 2000 }, [bob]],
+    [{ min_amount: -5 }, [adaUsd, bob, ada]],
+    [{ min_amount: "9223372036854775807" }, []],
+    [{ max_amount: "-9223372036854775808" }, []],
+    [{ q: "ADA@example" }, [adaUsd, ada]],
+    [{ q: "bob_%" }, [bob]],
+    [{ q: "_%" }, [bob]],
+    [{ q: "4242" }, [adaUsd, ada]],
+    [{ q: "0002" }, [bob]],
+    [{ q: ada ?? "" }, [ada]],
+    [{ q: (ada ?? "").slice(0, 29) }, [ada]],
+    [{ q: "nothing" }, []],
+    [{ q: "ada", status: "succeeded", max_amount: 1000 }, [ada]],
+    [{ to: "2020-01-01" }, []],
+    [{ from: new Date().toISOString().slice(0, 10) }, [adaUsd, bob, ada]],
+    [{ from: "2020-01-01T00:00:00+02:00", to: "2999-01-01" }, [adaUsd, bob, ada]],
+  ];
+  for (const [query, wanted] of cases) {
+    const answer = await list(query);
+    const got = answer.list("data").map((item) => Object(item).id);
+    assert.deepEqual(got, wanted, JSON.stringify(query));
+    assert.equal(answer.at("total"), wanted.length, JSON.stringify(query));
+  }
+});
+
+test("CONTRACT.md §5: from and to include their moments", async () => {
+  const { created_at: at } = Object((await list({ limit: 1 })).list("data")[0]);
+  assert.ok((await ids({ from: at })).includes(made[2] ?? ""));
+  assert.ok(
+    (await ids({ to: at.replace("Z", "999999Z").replace(/\.(\d{3})999999Z/, ".$1999999Z") })).includes(made[2] ?? ""),
+  );
+});
+
+test("CONTRACT.md §2: bad query parameters are invalid_body, named", async () => {
+  const wrong: [string, Record<string, string | number>][] = [
+    ["limit", { limit: 201 }],
+    ["limit", { limit: 0 }],
+    ["limit", { limit: "1e1" }],
+    ["offset", { offset: -1 }],
+    ["offset", { offset: "" }],
+    ["from", { from: "yesterday" }],
+    ["to", { to: "2025-02-30" }],
+    ["from", { from: "2025-02-02", to: "2025-02-01" }],
+    ["min_amount", { min_amount: 5, max_amount: 4 }],
+    ["min_amount", { min_amount: "9223372036854775808" }],
+    ["q", { q: "x".repeat(255) }],
+    ["status", { status: "x".repeat(33) }],
+  ];
+  for (const [field, query] of wrong) {
+    const answer = await api.refused("listPayments", 400, "invalid_body", { query });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(query));
+  }
+});
+
+test("CONTRACT.md §3: payments of another merchant and unknown ids are not_found, all alike", async () => {
+  const stranger = await freshMerchant(running);
+  const bodies = new Set<string>();
+  const foreign = { as: stranger.apiKey, path: { id: made[0] ?? "" } };
+  bodies.add((await api.refused("getPayment", 404, "not_found", foreign)).raw);
+  for (const id of ["pay_01jd3v9q6k8m2n4p6r8t0v2x4z", "pay_", "cs_01jd3v9q6k8m2n4p6r8t0v2x4z", "..%2f"]) {
+    bodies.add((await api.refused("getPayment", 404, "not_found", { path: { id } })).raw);
+  }
+  assert.equal(bodies.size, 1);
+  assert.equal((await api.call("listPayments", 200, { as: stranger.apiKey })).number("total"), 0);
+});
+
+test("SPEC.md §2, §3: a dispute stands in its payment, which is disputed", async () => {
+  const id = await payment({ amount: 700, currency: "EUR" }, cards.disputedLater);
+  const record = await eventually("the dispute to be opened", async () => {
+    const answer = await api.call("getPayment", 200, { path: { id } });
+    return answer.at("status") === "disputed" && answer;
+  });
+  assert.match(record.text("dispute.id"), /^dp_/);
+  assert.deepEqual([record.number("dispute.amount"), record.text("dispute.status")], [700, "needs_response"]);
+  for (const field of ["connector_dispute_id", "reason", "opened_at"]) assert.ok(record.text(`dispute.${field}`));
+});
+
+test("every described code of these operations was seen", () => api.sawEverything([], "listPayments", "getPayment"));
+
+test.run();

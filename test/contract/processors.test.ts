@@ -1,0 +1,78 @@
+// The ingress of processors' webhooks: 200 when the event is durable, 400 for a bad signature or body, 404 for an unknown account.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { type Answer, api } from "../harness/api.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("processor ingress");
+let running: StackInfo;
+let account: string;
+let webhookSecret: string;
+
+test.before(async () => {
+  running = await stack();
+  const merchant = await freshMerchant(running);
+  account = (await merchant.api.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
+  const file = join(dirname(dirname(running.tls.ca)), "secrets.json");
+  webhookSecret = String(Object(JSON.parse(await readFile(file, "utf8"))).simulatorWebhookSecret);
+});
+
+function deliver(body: string, options: { signedBody?: string; to?: string; header?: string } = {}): Promise<Answer> {
+  const time = Math.floor(Date.now() / 1000);
+  const signed = createHmac("sha256", webhookSecret)
+    .update(`${time}.${options.signedBody ?? body}`)
+    .digest("hex");
+  const header = options.header ?? `t=${time},v1=${signed}`;
+  return api(running.gateway).post(`/processors/simulator/${options.to ?? account}`, body, {
+    "content-type": "application/json",
+    ...(header && { "processor-signature": header }),
+  });
+}
+
+const event = (id: string) =>
+  JSON.stringify({ id, type: "intent.unheard_of", account, created_at: new Date().toISOString(), data: {} });
+
+function isRefused(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status, String(answer));
+  assert.equal(answer.text("error.code"), code);
+}
+
+test("a forged, missing or stale signature, and a changed body, are 400", async () => {
+  const body = event("evt_forged");
+  const time = Math.floor(Date.now() / 1000);
+  isRefused(await deliver(body, { header: `t=${time},v1=${"0".repeat(64)}` }), 400, "invalid_body");
+  isRefused(await deliver(body, { header: "" }), 400, "invalid_body");
+  isRefused(await deliver(body, { header: "nonsense" }), 400, "invalid_body");
+  isRefused(await deliver(`${body} `, { signedBody: body }), 400, "invalid_body");
+  const old = time - 3_600;
+  const signed = createHmac("sha256", webhookSecret).update(`${old}.${body}`).digest("hex");
+  isRefused(await deliver(body, { header: `t=${old},v1=${signed}` }), 400, "invalid_body");
+});
+
+test("a signed body that is no event is 400", async () => {
+  for (const body of ["", "{", "[]", '{"id":7}']) isRefused(await deliver(body), 400, "invalid_body");
+});
+
+test("an unknown account, an unknown connector and a malformed one are 404", async () => {
+  isRefused(await deliver(event("evt_x"), { to: "acct_unknown" }), 404, "not_found");
+  isRefused(await deliver(event("evt_x"), { to: "%00" }), 404, "not_found");
+  isRefused(await api(running.gateway).post(`/processors/nobody/${account}`, "{}"), 404, "not_found");
+});
+
+test("a body above 1 MiB is 413; one of 1 MiB is read", async () => {
+  isRefused(await deliver("x".repeat(2 ** 20 + 1)), 413, "payload_too_large");
+  isRefused(await deliver("x".repeat(2 ** 20)), 400, "invalid_body");
+});
+
+test("the ingress is no part of the public document, takes no key and answers no other method", async () => {
+  const document = await api(running.gateway).get("/openapi.json");
+  assert.ok(!document.raw.includes("/processors/"));
+  isRefused(await api(running.gateway).get(`/processors/simulator/${account}`), 404, "not_found");
+});
+
+test.run();

@@ -1,0 +1,141 @@
+// CONTRACT.md §10: the limits, their headers, their scope, and how they hold across replicas.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { type Answer, api, merchantApi } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { apiDocument } from "./document.ts";
+import { type OwnGateway, ownGateway } from "./own-gateway.ts";
+
+const test = suite("rate limits", { timeoutMs: 30_000 });
+let running: StackInfo;
+let limited: OwnGateway;
+
+test.before(async () => {
+  running = await stack();
+  limited = await ownGateway(running, { RATE_LIMIT: "on" });
+});
+test.after(() => limited.stop());
+
+/** Sends until something else than 429 would be a surprise. */
+async function storm(count: number, send: () => Promise<Answer>): Promise<{ allowed: number; refused: Answer[] }> {
+  const answers = await Promise.all(Array.from({ length: count }, send));
+  const refused = answers.filter((answer) => answer.status === 429);
+  return { allowed: answers.length - refused.length, refused };
+}
+
+function tellsWhen(
+  document: Awaited<ReturnType<typeof apiDocument>>,
+  operation: string,
+  answer: Answer,
+  limit: number,
+): void {
+  document.check(operation, answer);
+  assert.equal(answer.text("error.code"), "rate_limited");
+  assert.ok(Number(answer.headers.get("retry-after")) >= 1);
+  assert.equal(answer.headers.get("ratelimit-limit"), String(limit));
+  assert.equal(answer.headers.get("ratelimit-remaining"), "0");
+  assert.ok(Number(answer.headers.get("ratelimit-reset")) >= 1);
+}
+
+test("a sandbox key has a burst of 50, then 25 a second; another key is not concerned", async () => {
+  const document = await apiDocument(limited.gateway);
+  const [one, two] = [await freshMerchant(running), await freshMerchant(running)];
+  const client = merchantApi(limited.gateway, one.apiKey);
+  await client.get("/v1/merchants/me");
+  const began = performance.now();
+  const { allowed, refused } = await storm(120, () => client.get("/v1/merchants/me"));
+  const seconds = (performance.now() - began) / 1000;
+  assert.ok(allowed >= 49 && allowed <= 51 + 25 * seconds, `${allowed} in ${seconds} s`);
+  for (const answer of refused) tellsWhen(document, "getMerchant", answer, 25);
+  const other = await merchantApi(limited.gateway, two.apiKey).get("/v1/merchants/me");
+  assert.deepEqual([other.status, other.headers.get("ratelimit-remaining")], [200, "49"]);
+  await eventually("the key to be allowed again", async () => (await client.get("/v1/merchants/me")).status === 200);
+});
+
+test("a session is resolved 60 times and confirmed 10 times a minute; who does not know its secret uses up nothing", async () => {
+  const document = await apiDocument(limited.gateway);
+  const merchant = await freshMerchant(running);
+  const session = await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" });
+  const buyer = api(limited.gateway);
+  const path = `/v1/checkout/${session.text("id")}`;
+  const right = `secret=${session.text("session_secret")}`;
+  const wrong = `secret=${session.text("session_secret").slice(0, -4)}AAAA`;
+  const guesses = await storm(70, () => buyer.get(`${path}?${wrong}`));
+  assert.equal(guesses.allowed, 60);
+  const resolved = await storm(70, () => buyer.get(`${path}?${right}`));
+  assert.equal(resolved.allowed, 60);
+  for (const answer of resolved.refused) tellsWhen(document, "resolveCheckout", answer, 60);
+  assert.equal(resolved.refused[0]?.headers.get("access-control-allow-origin"), "*");
+  const confirmed = await storm(15, () => buyer.post(`${path}/confirm?${right}`));
+  assert.equal(confirmed.allowed, 10);
+  for (const answer of confirmed.refused) tellsWhen(document, "confirmCheckout", answer, 10);
+});
+
+test("an address confirms 30 times a minute over all sessions", async () => {
+  const fresh = await ownGateway(running, { RATE_LIMIT: "on" });
+  const secret = (i: number) => `cs_secret_01jd3v9q6k8m2n4p6r8t0v2x4z_${String(i).padStart(43, "a")}`;
+  let i = 0;
+  const path = "/v1/checkout/cs_01jd3v9q6k8m2n4p6r8t0v2x4z/confirm";
+  const { allowed } = await storm(40, () => api(fresh.gateway).post(`${path}?secret=${secret(i++)}`));
+  await fresh.stop();
+  assert.equal(allowed, 30);
+});
+
+test("an address sends 5 onboarding requests an hour; X-Forwarded-For is not believed unless the proxy is", async () => {
+  const document = await apiDocument(limited.gateway);
+  let i = 0;
+  const send = (gateway: string) => () =>
+    api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": `203.0.113.${i++}` });
+  const { allowed, refused } = await storm(8, send(limited.gateway));
+  assert.equal(allowed, 5);
+  for (const answer of refused) tellsWhen(document, "createApplication", answer, 5);
+  const proxied = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "127.0.0.1" });
+  assert.equal((await storm(8, send(proxied.gateway))).allowed, 8);
+  await proxied.stop();
+});
+
+test("off means off, and every rate is a setting", async () => {
+  const merchant = await freshMerchant(running);
+  const off = await ownGateway(running);
+  const free = merchantApi(off.gateway, merchant.apiKey);
+  const { allowed } = await storm(80, () => free.get("/v1/merchants/me"));
+  assert.equal(allowed, 80);
+  assert.equal((await free.get("/v1/merchants/me")).headers.get("ratelimit-limit"), null);
+  await off.stop();
+  const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
+  const { allowed: few } = await storm(10, () => merchantApi(tight.gateway, merchant.apiKey).get("/v1/merchants/me"));
+  await tight.stop();
+  assert.ok(few <= 3, `${few}`);
+});
+
+test("what one replica allowed counts at the other within a moment", async () => {
+  const limit = 10_000;
+  const settings = {
+    RATE_LIMIT: "on",
+    NATS_NAMESPACE: `pair-${process.pid}`,
+    RATE_LIMIT_ONBOARDING_PER_HOUR: `${limit}`,
+  };
+  const [left, right] = [await ownGateway(running, settings), await ownGateway(running, settings)];
+  const remaining = async (gateway: string) =>
+    Number((await api(gateway).post("/v1/onboarding/applications", {})).headers.get("ratelimit-remaining"));
+  let asked = 0;
+  await eventually("the other replica to count 20 requests that it did not get", async () => {
+    await remaining(left.gateway);
+    asked += 1;
+    return limit - (await remaining(right.gateway)) - asked >= 20;
+  });
+  await Promise.all([left.stop(), right.stop()]);
+});
+
+test("without the broker every replica limits by itself and refuses nobody else", async () => {
+  const alone = await ownGateway(running, { RATE_LIMIT: "on", NATS_URL: "nats://127.0.0.1:9" });
+  const merchant = await freshMerchant(running);
+  const { allowed } = await storm(60, () => merchantApi(alone.gateway, merchant.apiKey).get("/v1/merchants/me"));
+  assert.ok(allowed >= 50);
+  await alone.stop();
+});
+
+test.run();

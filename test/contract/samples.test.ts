@@ -1,0 +1,130 @@
+// The samples of the reference page, run as a merchant would run them.
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { type Received, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { failProcessor } from "./operator.ts";
+
+const test = suite("samples", { timeoutMs: 60_000 });
+const run = promisify(execFile);
+const folder = join(import.meta.dirname, "../../gateway/docs/samples");
+let running: StackInfo;
+let merchant: TestMerchant;
+let receiver: Receiver;
+let signingSecret: string;
+let received: Received;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  receiver = await startReceiver(running.tls);
+  const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
+  const created = (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  signingSecret = created.text("signing_secret");
+  (await merchant.api.post(`/v1/merchants/me/webhooks/${created.text("id")}/test`)).expect(200);
+  received = await receiver.waitFor((request) => request.headers["service-event"] === "test.ping");
+});
+test.after(() => receiver.close());
+
+/** Runs a program of a few lines that imports a sample. */
+async function runModule(file: string, lines: string, input: object): Promise<unknown> {
+  const sample = pathToFileURL(join(folder, file)).href;
+  const program = `import * as sample from ${JSON.stringify(sample)};\nconst input = JSON.parse(process.argv[1]);\n${lines}`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program, JSON.stringify(input)], {
+    timeout: 50_000,
+  });
+  return JSON.parse(stdout);
+}
+
+/** A genuine delivery, and what forgers would send. */
+function deliveries() {
+  const header = String(received.headers["service-signature"]);
+  const body = received.body.toString();
+  const forged = header.replace(/v1=.{4}/, "v1=0000");
+  const old = header.replace(/t=\d+/, "t=1600000000");
+  return [
+    { body, header, secret: signingSecret, genuine: true },
+    { body, header: `${forged},${header.split(",")[1]}`, secret: signingSecret, genuine: true },
+    { body: `${body} `, header, secret: signingSecret, genuine: false },
+    { body, header: forged, secret: signingSecret, genuine: false },
+    { body, header: old, secret: signingSecret, genuine: false },
+    { body, header, secret: "whsec_other", genuine: false },
+    { body, header: "", secret: signingSecret, genuine: false },
+    { body, header: "t=,v1=", secret: signingSecret, genuine: false },
+  ];
+}
+
+test("verify-webhook.mjs takes a genuine delivery and refuses forged, changed and old ones", async () => {
+  const lines = `console.log(JSON.stringify(input.map((each) => sample.isGenuine(Buffer.from(each.body), each.header, each.secret))));`;
+  const wanted = deliveries().map((each) => each.genuine);
+  assert.deepEqual(await runModule("verify-webhook.mjs", lines, deliveries()), wanted);
+});
+
+const python = ["python3", "python"].find((name) => {
+  try {
+    return execFileSync(name, ["--version"], { stdio: "pipe", timeout: 5_000 }).toString().startsWith("Python 3");
+  } catch {
+    return false;
+  }
+});
+
+if (python === undefined) test.skip("verify_webhook.py does the same", "there is no Python 3");
+else
+  test("verify_webhook.py does the same", async () => {
+    const program =
+      "import json, sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True; import verify_webhook as sample\n" +
+      "print(json.dumps([sample.is_genuine(each['body'].encode(), each['header'], each['secret']) for each in json.loads(sys.argv[2])]))";
+    const { stdout } = await run(python, ["-c", program, folder, JSON.stringify(deliveries())], { timeout: 20_000 });
+    assert.deepEqual(
+      JSON.parse(stdout),
+      deliveries().map((each) => each.genuine),
+    );
+  });
+
+test("list-payments.mjs reads every payment once", async () => {
+  const made: string[] = [];
+  for (let i = 0; i < 3; i++) made.push(await paidPayment());
+  const lines = `
+    const ids = [];
+    for await (const payment of sample.everyPayment(input)) ids.push(payment.id);
+    console.log(JSON.stringify(ids));`;
+  const input = { baseUrl: running.gateway, apiKey: merchant.apiKey, query: { status: "succeeded" } };
+  assert.deepEqual(await runModule("list-payments.mjs", lines, input), made.toReversed());
+});
+
+test("refund-once.mjs refunds once, also when it is run again and the processor stumbles", async () => {
+  const paymentId = await paidPayment();
+  await failProcessor(running, merchant, { target: "api.refunds.create", kind: "error_before", count: 1 });
+  const lines = `
+    const results = [await sample.refundOnce(input), await sample.refundOnce(input)];
+    console.log(JSON.stringify(results.map((each) => each.refunded)));`;
+  const input = { baseUrl: running.gateway, apiKey: merchant.apiKey, paymentId, amount: 300, key: "refund of order 7" };
+  assert.deepEqual(await runModule("refund-once.mjs", lines, input), [300, 300]);
+  const record = (await merchant.api.get(`/v1/payments/${paymentId}`)).expect(200);
+  assert.equal(record.number("refunded_amount"), 300);
+});
+
+test("refund-once.mjs does not repeat what can never succeed", async () => {
+  const input = { baseUrl: running.gateway, apiKey: merchant.apiKey, paymentId: "pay_x", key: "k" };
+  const lines = `console.log(JSON.stringify(await sample.refundOnce(input).catch((error) => error.message)));`;
+  const began = performance.now();
+  assert.equal(await runModule("refund-once.mjs", lines, input), "not_found");
+  assert.ok(performance.now() - began < 5_000);
+});
+
+async function paidPayment(): Promise<string> {
+  const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" })).expect(201);
+  await pay(session.text("render.frame_url"), cards.succeeds);
+  const query = new URLSearchParams({ secret: session.text("session_secret") });
+  const path = `/v1/checkout/${session.text("id")}/confirm?${query}`;
+  return (await merchant.api.post(path)).expect(200).text("payment_id");
+}
+
+test.run();

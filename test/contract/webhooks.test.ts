@@ -1,0 +1,211 @@
+// SPEC.md §4 and §6: webhook endpoints, their deliveries, the catalogue; CONTRACT.md §9.
+import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventTypes } from "../../services/webhook/rules/event-types.ts";
+import type { Answer } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("webhooks", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+let receiver: Receiver;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+  receiver = await startReceiver(running.tls);
+});
+test.after(() => receiver.close());
+
+const create = (change = {}, as = merchant.apiKey) =>
+  api.call("createWebhookEndpoint", 201, {
+    as,
+    body: { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"], ...change },
+  });
+const pathOf = (endpoint: Answer) => ({ path: { id: endpoint.text("id") } });
+
+test("SPEC.md §2, §4: the signing secret is in the creation's answer and nowhere else", async () => {
+  const created = await create({
+    description: "Shop",
+    event_types: ["payment.succeeded", "payment.refunded", "payment.succeeded"],
+  });
+  assert.match(created.text("id"), /^whk_/);
+  assert.match(created.text("signing_secret"), /^whsec_[A-Za-z0-9_-]{43}$/);
+  assert.deepEqual(
+    ["url", "description", "event_types", "environment", "status"].map((name) => created.at(name)),
+    [`${receiver.url}/hook`, "Shop", ["payment.succeeded", "payment.refunded"], "sandbox", "active"],
+  );
+  const list = await api.call("listWebhookEndpoints", 200);
+  const listed = list
+    .list("data")
+    .map(Object)
+    .find((each) => each.id === created.at("id"));
+  assert.ok(listed && !("signing_secret" in listed));
+  assert.ok(!list.raw.includes("whsec_"));
+});
+
+test("SPEC.md §4, CONTRACT.md §9: a bad endpoint is invalid_body, named", async () => {
+  const wrong: [string, Record<string, unknown>][] = [
+    ["url", { url: "http://shop.example.com" }],
+    ["url", { url: "shop.example.com" }],
+    ["url", { url: "https://user:pw@shop.example.com" }],
+    ["url", { url: "https://shop.example.com/#x" }],
+    ["url", { url: "https://10.0.0.1/hook" }],
+    ["url", { url: "https://169.254.169.254/latest/meta-data" }],
+    ["url", { url: `https://shop.example.com/${"x".repeat(2048)}` }],
+    ["url", { url: 7 }],
+    ["event_types", { event_types: [] }],
+    ["event_types", { event_types: "payment.succeeded" }],
+    ["event_types", { event_types: undefined }],
+    ["description", { description: "x".repeat(256) }],
+    ["environment", { environment: "live" }],
+    ["environment", { environment: "production" }],
+  ];
+  for (const [field, change] of wrong) {
+    const body = { url: "https://shop.example.com/hook", event_types: ["payment.succeeded"], ...change };
+    const answer = await api.refused("createWebhookEndpoint", 400, "invalid_body", { body });
+    assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(change).slice(0, 80));
+  }
+  const unknown = { url: "https://shop.example.com/hook", event_types: ["payment.invented"] };
+  const answer = await api.refused("createWebhookEndpoint", 400, "invalid_body", { body: unknown });
+  assert.match(answer.text("error.details.0.field"), /^event_types/);
+});
+
+test("CONTRACT.md §9: at most 16 endpoints of a merchant and environment", async () => {
+  const own = await freshMerchant(running);
+  for (let i = 0; i < 16; i++) await create({}, own.apiKey);
+  const body = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
+  await api.refused("createWebhookEndpoint", 400, "invalid_body", { as: own.apiKey, body });
+});
+
+test("SPEC.md §3: an endpoint moves between active and disabled", async () => {
+  const endpoint = await create();
+  const change = (status: unknown) => api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status } });
+  assert.deepEqual((await change("disabled")).body, { id: endpoint.at("id"), status: "disabled" });
+  assert.deepEqual((await change("disabled")).body, { id: endpoint.at("id"), status: "disabled" });
+  assert.deepEqual((await change("active")).body, { id: endpoint.at("id"), status: "active" });
+  for (const body of [{}, { status: "paused" }, { status: null }]) {
+    await api.refused("updateWebhookEndpoint", 400, "invalid_body", { ...pathOf(endpoint), body });
+  }
+});
+
+test("SPEC.md §4, §6: test.ping reaches the endpoint, subscribed or not, signed; its delivery is listed", async () => {
+  const endpoint = await create();
+  assert.deepEqual((await api.call("testWebhookEndpoint", 200, pathOf(endpoint))).body, { sent: true });
+  const received = await receiver.waitFor((request) => request.headers["service-event"] === "test.ping");
+  assert.ok(isSignedWith(received, endpoint.text("signing_secret")));
+  const delivered = await eventually("the delivery to be recorded", async () => {
+    const answer = await api.call("listWebhookDeliveries", 200, {
+      ...pathOf(endpoint),
+      query: { status: "delivered" },
+    });
+    return answer.list("data").map(Object)[0];
+  });
+  assert.deepEqual(
+    [delivered.event_type, delivered.attempts, delivered.delivered, delivered.failed, delivered.status_code],
+    ["test.ping", 1, true, false, 200],
+  );
+  assert.deepEqual(delivered.payload, JSON.parse(received.body.toString()));
+  assert.equal(delivered.next_attempt_at, undefined);
+});
+
+test("SPEC.md §3: a refused delivery is pending with next_attempt_at and last_error, and retry sends it again", async () => {
+  const endpoint = await create();
+  receiver.answer({ status: 500 });
+  await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+  const pending = await eventually("the failed attempt to be recorded", async () => {
+    const answer = await api.call("listWebhookDeliveries", 200, { ...pathOf(endpoint), query: { status: "pending" } });
+    return answer
+      .list("data")
+      .map(Object)
+      .find((delivery) => delivery.attempts === 1);
+  });
+  assert.deepEqual([pending.delivered, pending.failed, pending.status_code], [false, false, 500]);
+  assert.ok(Date.parse(pending.next_attempt_at) > Date.now());
+  assert.ok(pending.last_error);
+  receiver.answer({ status: 200 });
+  const retry = { path: { id: endpoint.text("id"), delivery_id: String(pending.id) } };
+  assert.deepEqual((await api.call("retryWebhookDelivery", 200, retry)).body, { queued: true });
+  await eventually("the retried delivery to arrive", async () => {
+    const answer = await api.call("listWebhookDeliveries", 200, pathOf(endpoint));
+    return answer.list("data").map(Object)[0]?.delivered === true;
+  });
+});
+
+test("CONTRACT.md §9: deliveries are filtered by status and event type, and bounded", async () => {
+  const endpoint = await create();
+  for (let i = 0; i < 3; i++) await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+  const count = async (query = {}) =>
+    (await api.call("listWebhookDeliveries", 200, { ...pathOf(endpoint), query })).list("data").length;
+  assert.deepEqual([await count(), await count({ limit: 2 }), await count({ event_type: "test.ping" })], [3, 2, 3]);
+  assert.deepEqual([await count({ event_type: "payment.failed" }), await count({ status: "failed" })], [0, 0]);
+  for (const query of [{ limit: 201 }, { limit: 0 }, { status: "lost" }]) {
+    await api.refused("listWebhookDeliveries", 400, "invalid_body", { ...pathOf(endpoint), query });
+  }
+});
+
+test("CONTRACT.md §9: a rolled secret signs beside the old one", async () => {
+  const endpoint = await create({ url: `${receiver.url}/rolled` });
+  const rolled = await api.call("rollWebhookSecret", 200, pathOf(endpoint));
+  assert.notEqual(rolled.text("signing_secret"), endpoint.text("signing_secret"));
+  assert.equal(rolled.at("id"), endpoint.at("id"));
+  await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+  const received = await receiver.waitFor((request) => request.path === "/rolled");
+  for (const answer of [endpoint, rolled]) assert.ok(isSignedWith(received, answer.text("signing_secret")));
+});
+
+test("CONTRACT.md §9: a deleted endpoint is gone for every operation", async () => {
+  const endpoint = await create();
+  await api.call("deleteWebhookEndpoint", 204, pathOf(endpoint));
+  const list = await api.call("listWebhookEndpoints", 200);
+  assert.ok(!list.raw.includes(endpoint.text("id")));
+  await nowhere(endpoint.text("id"), merchant.apiKey);
+});
+
+test("CONTRACT.md §3: endpoints of other merchants and of the other environment are not_found", async () => {
+  const endpoint = await create();
+  const stranger = await freshMerchant(running);
+  const live = await freshMerchant(running, { environment: Environment.LIVE });
+  for (const other of [stranger, live]) await nowhere(endpoint.text("id"), other.apiKey);
+  for (const id of ["whk_x", "%00", "ak_01jd3v9q6k8m2n4p6r8t0v2x4z"]) await nowhere(id, merchant.apiKey);
+  const unknown = { id: endpoint.text("id"), delivery_id: "whd_01jd3v9q6k8m2n4p6r8t0v2x4z" };
+  await api.refused("retryWebhookDelivery", 404, "not_found", { path: unknown });
+  await api.refused("retryWebhookDelivery", 404, "not_found", { path: { ...unknown, delivery_id: "x" } });
+});
+
+async function nowhere(id: string, as: string): Promise<void> {
+  const sent = { as, path: { id, delivery_id: "whd_01jd3v9q6k8m2n4p6r8t0v2x4z" } };
+  await api.refused("updateWebhookEndpoint", 404, "not_found", { ...sent, body: { status: "active" } });
+  const others = ["deleteWebhookEndpoint", "rollWebhookSecret", "testWebhookEndpoint", "retryWebhookDelivery"];
+  for (const operation of [...others, "listWebhookDeliveries"]) await api.refused(operation, 404, "not_found", sent);
+}
+
+test("SPEC.md §4, CONTRACT.md §9: the catalogue is the table of event types, and the document describes the delivered ones", async () => {
+  const { body } = await api.call("listEventTypes", 200);
+  assert.deepEqual(body, { data: eventTypes.map(({ code, label, category }) => ({ code, label, category })) });
+  const described = Object.keys(Object(api.document.root.webhooks)).sort();
+  assert.deepEqual(
+    described,
+    eventTypes
+      .filter((type) => type.isDelivered)
+      .map((type) => type.code)
+      .sort(),
+  );
+});
+
+test("every described code of these operations was seen", () =>
+  api.sawEverything(
+    [],
+    ...["createWebhookEndpoint", "listWebhookEndpoints", "updateWebhookEndpoint", "deleteWebhookEndpoint"],
+    ...["rollWebhookSecret", "listWebhookDeliveries", "retryWebhookDelivery", "testWebhookEndpoint", "listEventTypes"],
+  ));
+
+test.run();

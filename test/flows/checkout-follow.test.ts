@@ -1,0 +1,202 @@
+// Taking in payments' events, against a real PostgreSQL: repeats, disorder and strangers change nothing.
+import assert from "node:assert/strict";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Database } from "#platform/database.ts";
+import { type Id, newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { Outbox } from "#platform/outbox.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { applyFact } from "../../services/checkout/flows/apply-fact.ts";
+import { takeInBatch } from "../../services/checkout/jobs/follow-payments.ts";
+import { paymentIdOf } from "../../services/checkout/rules/session.ts";
+import { findSession, insertSession } from "../../services/checkout/store/sessions.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("following payments");
+const outbox = new Outbox({ namespace: "test", source: "checkout" });
+const log = createLog("test", "error");
+let db: Database;
+
+test.before(async () => {
+  db = await Database.open({ url: (await freshDatabase("checkout")).url, name: "test", log });
+});
+test.after(() => db.close());
+
+async function newSession(): Promise<Id<"session">> {
+  const id = newId("session");
+  const session = {
+    id,
+    merchantId: "mer_test",
+    environment: Environment.SANDBOX,
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    customerEmail: "",
+    metadata: {},
+    connector: "simulator",
+    surface: "embedded",
+    successUrl: "",
+    cancelUrl: "",
+    locale: "",
+    createdAt: new Date(),
+    expiresAt: new Date(Date.now() + 3_600_000),
+  };
+  await insertSession(db, session, { hash: Buffer.alloc(32), render: Buffer.of(1) }, outbox.rows([]));
+  return id;
+}
+
+const epoch = Date.now();
+
+function event(
+  sessionId: string,
+  status: string,
+  change: { outcome?: string; atMs?: number; failed?: string } = {},
+): Event {
+  return create(EventSchema, {
+    id: newId("event"),
+    type: `payment.${status}`,
+    source: "payments",
+    merchantId: "mer_test",
+    environment: Environment.SANDBOX,
+    objectId: sessionId.replace("cs_", "pay_"),
+    status,
+    occurredAt: timestampFromDate(new Date(epoch + (change.atMs ?? 0))),
+    attributes: {
+      session_id: sessionId,
+      outcome: change.outcome ?? status,
+      receipt_url: status === "succeeded" ? "https://processor.example/receipt" : "",
+      failed_attempts: change.failed ?? "0",
+    },
+  });
+}
+
+const takeInAll = (...events: Event[]) => takeInBatch({ db, outbox, log }, events);
+
+async function stateOf(id: Id<"session">): Promise<[string, string]> {
+  const session = await findSession(db, id);
+  assert(session);
+  return [session.state.status, session.state.paymentStatus];
+}
+
+async function announced(id: string): Promise<string[]> {
+  const rows = await db.rows<{ subject: string }>(
+    "select subject from outbox where encode(body, 'escape') like $1 order by seq",
+    [`%${id}%`],
+  );
+  return rows.map((row) => row.subject.split(".").slice(-1).join());
+}
+
+test("a whole life in one batch moves the session step by step, and the batch again changes nothing", async () => {
+  const id = await newSession();
+  const life = [
+    event(id, "failed", { atMs: 1, failed: "1" }),
+    event(id, "processing", { atMs: 2, failed: "1" }),
+    event(id, "succeeded", { atMs: 3, failed: "1" }),
+    event(id, "partially_refunded", { outcome: "succeeded", atMs: 4, failed: "1" }),
+  ];
+  await takeInAll(...life);
+  assert.deepEqual(await stateOf(id), ["completed", "partially_refunded"]);
+  assert.deepEqual(await announced(id), ["processing", "completed"]);
+  const session = await findSession(db, id);
+  assert.equal(session?.state.receiptUrl, "https://processor.example/receipt");
+  await takeInAll(...life);
+  await Promise.all([takeInAll(...life), takeInAll(...life)]);
+  assert.deepEqual(await stateOf(id), ["completed", "partially_refunded"]);
+  assert.deepEqual(await announced(id), ["processing", "completed"]);
+});
+
+test("events out of order end in the same state", async () => {
+  const id = await newSession();
+  await takeInAll(event(id, "refunded", { outcome: "succeeded", atMs: 9, failed: "1" }));
+  await takeInAll(event(id, "succeeded", { atMs: 5, failed: "1" }));
+  await takeInAll(event(id, "failed", { atMs: 1, failed: "1" }), event(id, "canceled", { atMs: 12 }));
+  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
+  assert.deepEqual(await announced(id), ["completed"]);
+});
+
+test("one event taken in by two replicas at once counts once", async () => {
+  const id = await newSession();
+  const paid = event(id, "succeeded");
+  await Promise.all(Array.from({ length: 8 }, () => takeInAll(paid)));
+  assert.deepEqual(await announced(id), ["completed"]);
+});
+
+test("a repeated event is known by its id, not by what it says", async () => {
+  const id = await newSession();
+  const asked = event(id, "requires_action", { failed: "1" });
+  await takeInAll(asked, event(id, "failed", { failed: "1" }));
+  await takeInAll(asked);
+  assert.deepEqual(await stateOf(id), ["open", "failed"]);
+});
+
+test("two batches that touch the same sessions in opposite order do not block each other", async () => {
+  const ids = await Promise.all(Array.from({ length: 3 }, () => newSession()));
+  const forth = ids.map((id) => event(id, "processing", { atMs: 1 }));
+  const back = ids.map((id) => event(id, "succeeded", { atMs: 2 })).reverse();
+  const running: Promise<void>[] = [];
+  await db.transaction(async (tx) => {
+    await tx.rows("select from sessions where id = $1 for update", [ids[0]]);
+    for (const batch of [forth, back]) {
+      running.push(takeInAll(...batch));
+      await eventually("the batch to wait for the lock", async () => (await waitingForLocks()) === running.length);
+    }
+  });
+  await Promise.all(running);
+  for (const id of ids) assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
+});
+
+async function waitingForLocks(): Promise<number> {
+  const [row] = await db.rows<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return row?.n ?? 0;
+}
+
+test("an answer that another change overtook reopens nothing", async () => {
+  const id = await newSession();
+  const asked = await findSession(db, id);
+  assert(asked);
+  await takeInAll(event(id, "processing"));
+  const answer = {
+    outcome: "open",
+    paymentStatus: "requires_action",
+    receiptUrl: "",
+    failedAttempts: 0,
+    at: "now",
+  } as const;
+  const after = await applyFact({ db, outbox }, asked, answer);
+  assert.equal(after.state.status, "processing");
+  const fresh = await applyFact({ db, outbox }, after, answer);
+  assert.equal(fresh.state.status, "open");
+  assert.deepEqual(await announced(id), ["processing", "reopened"]);
+});
+
+test("events of payments without a session, of unknown sessions and without sense are passed over", async () => {
+  const id = await newSession();
+  const stranger = newId("session");
+  await takeInAll(
+    event("", "succeeded"),
+    event(stranger, "succeeded"),
+    event(id, "exploded"),
+    event(id, "succeeded", { failed: "many" }),
+    event(`${id}'; drop table sessions`, "succeeded"),
+  );
+  assert.deepEqual(await stateOf(id), ["open", ""]);
+  assert.deepEqual(await announced(id), []);
+});
+
+test("tries that are over fall due for the sweeper at once", async () => {
+  const id = await newSession();
+  await takeInAll(event(id, "failed", { failed: "10" }));
+  const [row] = await db.rows<{ due: boolean }>("select next_check_at <= now() as due from sessions where id = $1", [
+    id,
+  ]);
+  assert.deepEqual([row?.due, await stateOf(id)], [true, ["open", "failed"]]);
+  assert.equal(paymentIdOf(id).slice(4), id.slice(3));
+});
+
+test.run();

@@ -1,0 +1,117 @@
+// The checkout service beside merchant, payments and the simulator, all real, for its flow tests; with what a buyer and a
+// processor do, and a look into its database, where tests also turn the clock.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { startCheckout } from "../../services/checkout/service.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
+import { pay } from "../harness/pay.ts";
+import { type Announced, listenTo } from "./service-config.ts";
+
+export interface CheckoutServices {
+  readonly money: MoneyServices;
+  readonly checkout: Client<typeof CheckoutService>;
+  readonly db: Database;
+  readonly heard: Announced;
+  /** A session of the test's merchant. @param key with an idempotency key, for the same request each time. */
+  create(change?: SessionOrder, key?: string): Promise<Created>;
+  /** What the merchant sees. */
+  get(sessionId: string): Promise<{ status: string; paymentStatus: string }>;
+  /** Turns the clock: the session's time is over. @param sweep false: the job does not come by. */
+  makeOverdue(sessionId: string, sweep?: boolean): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a test may ask for. */
+export type SessionOrder = MessageInitShape<typeof CreateSessionRequestSchema>;
+
+export interface Created {
+  readonly id: string;
+  readonly secret: string;
+  readonly paymentId: string;
+  readonly checkoutUrl: string;
+  readonly replayed: boolean;
+  /** Pays by the card form. @returns the form's word for what became of it: `succeeded`, `failed`, `canceled` … */
+  pay(card?: string): Promise<string>;
+  confirm(): Promise<{ status: string; paymentStatus: string; paymentId: string }>;
+}
+
+/** @param origin of a hosted checkout page. */
+export async function startCheckoutServices(origin?: string): Promise<CheckoutServices> {
+  const money = await startMoneyServices();
+  const { url: databaseUrl } = await freshDatabase("checkout");
+  const service = await startCheckout({
+    ...money.settings,
+    DATABASE_URL: databaseUrl,
+    PAYMENTS_URL: money.urls.payments,
+    CHECKOUT_ORIGIN: origin,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+  });
+  const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });
+  const checkout = peer.client(CheckoutService);
+  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
+  const heard = await listenTo(money.settings, "checkout");
+  const { merchantId, environment } = money;
+  return {
+    money,
+    checkout,
+    db,
+    heard,
+    create: async (change, key) => {
+      const order: SessionOrder = { merchantId, environment, amount: 1_050n, currency: "EUR", ...change };
+      if (key !== undefined) order.idempotency = { key, fingerprint: new Uint8Array(32) };
+      return createdOf(checkout, await checkout.createSession(order));
+    },
+    get: async (sessionId) => {
+      const { session } = await checkout.getSession({ merchantId, environment, sessionId });
+      assert(session);
+      return session;
+    },
+    makeOverdue: async (sessionId, sweep = true) => {
+      await db.rows(
+        `update sessions set created_at = now() - interval '1 day', expires_at = now() - interval '1 second',
+           next_check_at = case when $2 then now() else next_check_at end where id = $1`,
+        [sessionId, sweep],
+      );
+    },
+    stop: async () => {
+      await heard.stop();
+      await db.close();
+      peer.close();
+      await service.stop();
+      await money.stop();
+    },
+  };
+}
+
+function createdOf(
+  checkout: Client<typeof CheckoutService>,
+  made: Awaited<ReturnType<Client<typeof CheckoutService>["createSession"]>>,
+): Created {
+  const { session, sessionSecret: secret, render } = made;
+  assert(session && render);
+  const named = { sessionId: session.id, sessionSecret: secret };
+  return {
+    id: session.id,
+    secret,
+    paymentId: session.paymentId,
+    checkoutUrl: made.checkoutUrl,
+    replayed: made.replayed,
+    pay: async (card) => {
+      const answer = await pay(render.frameUrl, card);
+      return answer.text("status");
+    },
+    confirm: () => checkout.confirmSession(named),
+  };
+}
+
+/** A key that nobody else uses. */
+export function freshKey(): string {
+  return randomBytes(8).toString("hex");
+}

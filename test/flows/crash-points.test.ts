@@ -1,0 +1,179 @@
+// The process dies exactly after each phase of each flow, once; its successor and the retrying callers bring everything to its end, and
+// all the books agree. One story passes through many places, so that one stack serves all of them.
+import assert from "node:assert/strict";
+import { readdirSync, writeFileSync } from "node:fs";
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type CrashPoint, crashPoints } from "#platform/crash-point.ts";
+import { finalDifferences } from "../chaos/money-checks.ts";
+import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
+import { untilAnswered } from "../chaos/persistent-client.ts";
+import { Seen, type SeenPayment } from "../chaos/seen.ts";
+import { eventually } from "../harness/eventually.ts";
+import { pay } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+
+const test = suite("crash points", { timeoutMs: 170_000 });
+const patience = { limitMs: 60_000, pauseMs: 100 };
+const seen = new Seen();
+let dir = "";
+let rig: MoneyRig;
+
+test.before(async () => {
+  dir = await tempDir("crash-points");
+  await chmod(dir, 0o777);
+  rig = await startMoneyRig({
+    env: { CRASH_POINT_DIR: dir, NODE_ENV: "test", IDEMPOTENCY_LEASE_SECONDS: "1", RECONCILE_AFTER_SECONDS: "1" },
+  });
+});
+test.after(async () => {
+  await rig.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Each story passes these places in this order; the first part is paid and refunded, the second one expired. */
+const stories: readonly (readonly CrashPoint[])[] = [
+  [
+    "create-session.1-claimed",
+    "create-intent.1-account-chosen",
+    "verify-intent.2-asked",
+    "confirm-session.2-asked",
+    "refund-payment.1-claimed",
+    "receive-event.1-account-found",
+    "cancel-intent.1-read",
+    "expire-session.1-remembered",
+  ],
+  [
+    "create-session.2-screened",
+    "create-intent.2-rows-written",
+    "verify-intent.3-settled",
+    "confirm-session.3-applied",
+    "refund-payment.2-reserved",
+    "receive-event.2-verified",
+    "cancel-intent.2-canceled",
+    "expire-session.2-asked",
+  ],
+  [
+    "create-session.3-intent-made",
+    "create-intent.3-made",
+    "settle-payment.before-commit",
+    "follow-payments.1-taken-in",
+    "refund-payment.3-made",
+    "receive-event.3-settled",
+    "cancel-intent.3-settled",
+    "expire-session.3-applied",
+  ],
+  [
+    "create-session.4-stored",
+    "create-intent.4-recorded",
+    "make-at-processor.1-in-doubt",
+    "reconcile.1-claimed",
+    "refund-payment.4-settled",
+  ],
+];
+
+test("every place is passed by a story", () => {
+  assert.deepEqual(stories.flat().sort(), Object.keys(crashPoints).sort());
+});
+
+for (const [index, places] of stories.entries()) {
+  test(`a crash at ${places.join(", ")} loses and doubles nothing`, async () => {
+    for (const place of places) writeFileSync(join(dir, place), "");
+    const watching = new AbortController();
+    const revived = reviveCrashed(places, watching.signal);
+    try {
+      await play(`story-${index}`);
+      await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
+    } finally {
+      for (const left of readdirSync(dir)) await rm(join(dir, left), { force: true });
+      watching.abort();
+      await revived;
+    }
+  });
+}
+
+test("afterwards the processor, our books, the events and the clients agree", async () => {
+  assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 90_000 }), []);
+  assert.equal(seen.payments.size, 2 * stories.length);
+});
+
+/** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
+async function reviveCrashed(places: readonly CrashPoint[], until: AbortSignal): Promise<void> {
+  const armed = new Set(places);
+  while (!until.aborted && armed.size > 0) {
+    const left = new Set<string>(readdirSync(dir));
+    const dead = new Set<string>();
+    for (const place of armed) {
+      if (left.has(place)) continue;
+      armed.delete(place);
+      dead.add(crashPoints[place]);
+    }
+    await Promise.all([...dead].map((name) => rig.running.restart(name)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function play(name: string): Promise<void> {
+  const [paid, unpaid] = [await create(`${name}-paid`), await create(`${name}-unpaid`)];
+  await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
+  await eventually(
+    "the session to complete",
+    async () => {
+      const answer = await rig.buyer.post(paid.confirmPath);
+      return answer.at("status") === "completed";
+    },
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  paid.toldPaid = true;
+  await refund(paid, `${name}-refund`);
+  await leaveInDoubt(paid.paymentId);
+  await refund(paid, `${name}-doubtful-refund`);
+  const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
+  assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
+}
+
+/** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */
+async function leaveInDoubt(paymentId: string): Promise<void> {
+  for (const fault of [
+    { target: "api.refunds.create", kind: "hang_after", count: 1 },
+    { target: "api.refunds.get", kind: "error_before", count: 2 },
+    { target: "webhooks", kind: "hold", reference: paymentId },
+  ]) {
+    (await rig.processor.put("/test/faults", fault)).expect(201);
+  }
+}
+
+async function create(key: string): Promise<SeenPayment & { frameUrl: string; confirmPath: string }> {
+  const ask = () =>
+    rig.merchant.post("/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, { "idempotency-key": key });
+  seen.creations += 1;
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  const sessionId = answer.text("id");
+  const frameUrl = answer.text("render.frame_url");
+  const payment = {
+    paymentId: `pay_${sessionId.slice(3)}`,
+    sessionId,
+    intentId: new URL(frameUrl).pathname.split("/").at(-1) ?? "",
+    amount: 1_000,
+    currency: "EUR",
+    toldPaid: false,
+    refunds: [],
+    story: key,
+    frameUrl,
+    confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
+  };
+  seen.payments.set(payment.paymentId, payment);
+  return payment;
+}
+
+async function refund(payment: SeenPayment, key: string): Promise<void> {
+  const ask = () =>
+    rig.merchant.post(`/v1/payments/${payment.paymentId}/refunds`, { amount: 300 }, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  payment.refunds.push({ key, answers: [answer] });
+}
+
+test.run();

@@ -1,0 +1,124 @@
+// The main job with a victim: kill -9 of a process at every step, and proof that nothing was lost or doubled once it is back.
+import assert from "node:assert/strict";
+import type { RunningStack } from "../../deploy/local/start.ts";
+import { type Answer, api, merchantApi } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { pay } from "../harness/pay.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { startTestStack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+
+// What a caller does who takes 409, 502, 503 and a cut connection as "ask again" (CONTRACT.md §2).
+const retryLimitMs = 60_000;
+let running: RunningStack;
+let receiver: Receiver;
+
+/** Adds a test for each victim and runs them on a stack of their own. */
+export function killEach(victims: readonly string[]): void {
+  const test = suite(`kill -9 of ${victims.join(", ")}`, { timeoutMs: 150_000 });
+  test.before(start);
+  test.after(async () => {
+    await receiver.close();
+    await running.stop();
+  });
+  for (const name of victims) {
+    test(`${name} killed at every step of the main job loses and doubles nothing`, () => killAtEveryStep(name));
+  }
+  test.run();
+}
+
+async function start(): Promise<void> {
+  // A crashed process holds keys and calls no longer than these, 90 and 30 s as a rule.
+  running = await startTestStack({ env: { IDEMPOTENCY_LEASE_SECONDS: "3", RECONCILE_AFTER_SECONDS: "3" } });
+  receiver = await startReceiver(running.stack.tls);
+  const { gateway, api_key } = running.stack;
+  const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded", "payment.refunded"] };
+  (await merchantApi(gateway, api_key).post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+}
+
+/** Asks until there is an answer that does not invite another try. */
+function untilAnswered(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+  return eventually(
+    what,
+    async () => {
+      const answer = await ask().catch(() => undefined);
+      return answer && ![409, 429, 502, 503].includes(answer.status) ? answer : undefined;
+    },
+    { limitMs: retryLimitMs, everyMs: 100 },
+  );
+}
+
+/** The main job, told when each step begins, so that a part can be killed under it. */
+async function mainJob(name: string, atStep: (step: number) => void): Promise<string> {
+  const { gateway, api_key } = running.stack;
+  const merchant = merchantApi(gateway, api_key);
+  atStep(0);
+  const create = () =>
+    merchant.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" }, { "idempotency-key": `c-${name}` });
+  const session = (await untilAnswered("the session", create)).expect(201);
+  atStep(1);
+  await eventually("the buyer to pay", async () => (await pay(session.text("render.frame_url"))).status === 200, {
+    limitMs: retryLimitMs,
+  });
+  atStep(2);
+  const path = `/v1/checkout/${session.text("id")}/confirm?secret=${session.text("session_secret")}`;
+  const confirmed = await eventually(
+    "the session to complete",
+    async () => {
+      const answer = await api(gateway).post(path);
+      return answer.at("status") === "completed" ? answer : undefined;
+    },
+    { limitMs: retryLimitMs },
+  );
+  const paymentId = confirmed.text("payment_id");
+  atStep(3);
+  const refund = () =>
+    merchant.post(`/v1/payments/${paymentId}/refunds`, { amount: 300 }, { "idempotency-key": `r-${name}` });
+  (await untilAnswered("the refund", refund)).expect(201);
+  return paymentId;
+}
+
+async function assertWhole(paymentId: string): Promise<void> {
+  const { gateway, api_key } = running.stack;
+  const merchant = merchantApi(gateway, api_key);
+  const record = await eventually(
+    "the refund to be settled",
+    async () => {
+      const answer = await merchant.get(`/v1/payments/${paymentId}`);
+      return answer.at("refunds.0.status") === "succeeded" ? answer : undefined;
+    },
+    { limitMs: retryLimitMs },
+  );
+  assert.deepEqual([record.text("status"), record.number("refunded_amount")], ["partially_refunded", 300]);
+  assert.equal(record.list("refunds").length, 1);
+  for (const [type, status] of [
+    ["payment.succeeded", "succeeded"],
+    ["payment.refunded", "partially_refunded"],
+  ]) {
+    const body = JSON.stringify({ type, payment_id: paymentId, status });
+    await receiver.waitFor((request) => request.body.toString() === body, retryLimitMs);
+  }
+}
+
+/** Each job has its victim killed at another step; together they cover the whole way. */
+async function killAtEveryStep(name: string): Promise<void> {
+  const jobs = [0, 1, 2, 3].map(async (killedAt) => {
+    let back = Promise.resolve();
+    const paymentId = await mainJob(`${name}-${killedAt}`, (step) => {
+      if (step === killedAt) back = killOnce(name);
+    });
+    await back;
+    return paymentId;
+  });
+  for (const paymentId of await Promise.all(jobs)) await assertWhole(paymentId);
+}
+
+let killing: Promise<void> | undefined;
+
+/** Several jobs may want the same kill at once; it happens once and all wait for it. */
+function killOnce(name: string): Promise<void> {
+  killing ??= running.kill9(name).finally(() => {
+    killing = undefined;
+  });
+  return killing;
+}

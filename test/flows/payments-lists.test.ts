@@ -1,0 +1,274 @@
+// Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same snapshot,
+// while others write and the counts are folded; pages against the whole list.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import pg from "pg";
+import { Database, type Sql } from "#platform/database.ts";
+import { listDated } from "#platform/dated-list.ts";
+import { timeRange } from "#platform/day-range.ts";
+import { foldListCounts } from "#platform/list-counts.ts";
+import { createLog } from "#platform/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { conditionOf } from "../../services/payments/store/payment-conditions.ts";
+import { listPayments, type PaymentFilters } from "../../services/payments/store/payment-lists.ts";
+import { searchPayments } from "../../services/payments/store/payment-search.ts";
+import { countByAmount } from "../../services/payments/store/payment-totals.ts";
+import { listRefundRecords } from "../../services/payments/store/refund-lists.ts";
+import { freshDatabase, type TestDatabase } from "../harness/database.ts";
+import { insertPaymentRows } from "../harness/payment-rows.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("lists of payments", { timeoutMs: 60_000 });
+const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
+const everything = { status: "", from: undefined, to: undefined, q: "", minAmount: undefined, maxAmount: undefined };
+const until = new Date("2026-10-20T10:00:00Z");
+let database: TestDatabase;
+let db: Database;
+let pool: pg.Pool;
+
+test.before(async () => {
+  database = await freshDatabase("payments");
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
+  pool = new pg.Pool({ connectionString: database.url, max: 4 });
+  await insertPaymentRows(pool, { merchantId: "mer_a", count: 4_000, days: 40, until, batch: 1 });
+  await pool.query("update payments set customer_email = 'No4999@mail.example' where id like '%a'");
+  await pool.query("update payments set card_last4 = '4999' where id like '%aa' or id like '%ba'");
+  await insertPaymentRows(pool, { merchantId: "mer_b", count: 500, days: 40, until, batch: 1 });
+});
+test.after(async () => {
+  await pool.end();
+  await db.close();
+  await database.drop();
+});
+
+const status = fc.constantFrom("", "", "succeeded", "failed", "processing", "refunded", "disputed", "nothing");
+const time = fc.date({ min: new Date("2026-09-08"), max: new Date("2026-10-22"), noInvalidDate: true });
+const bound = fc.option(time, { nil: undefined });
+const price = fc.oneof(fc.constantFrom(999n, 1_999n, 2_000n, 4_999n), fc.bigInt(0n, 120_000n));
+const amount = fc.option(price, { nil: undefined });
+const q = fc.constantFrom(
+  "",
+  "",
+  "",
+  "buyer1",
+  "MAIL.example",
+  "pay_",
+  "pay_01",
+  "pay_019",
+  "4999",
+  "0042",
+  "b",
+  "%",
+  "_",
+  "nobody@",
+);
+const filters = fc.record({ status, from: bound, to: bound, q, minAmount: amount, maxAmount: amount });
+
+/** The list as its definition says it (CONTRACT.md §5), by way of every row. */
+async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from payments where merchant_id = $1 and environment = $2 and visible and ($3 = '' or status = $3)
+       and created_at >= coalesce($4, '-infinity'::timestamptz)
+       and date_trunc('milliseconds', created_at) <= coalesce($5, 'infinity'::timestamptz)
+       and amount between coalesce($6, 0::bigint) and coalesce($7, 99999999::bigint)
+       and case when $8 = '' then true when $8 like 'pay\\_%' then starts_with(id, $8)
+         else strpos(lower(customer_email), lower($8)) > 0 or (card_last4 = $8 and $8 ~ '^[0-9]{4}$') end
+     order by created_at desc, id desc`,
+    [
+      ...[owner.merchantId, owner.environment, asked.status, asked.from?.toISOString(), asked.to?.toISOString()],
+      ...[asked.minAmount, asked.maxAmount, asked.q],
+    ].map((value) => value ?? null),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Everything within one snapshot, so that writers at the same time change neither side. */
+async function assertAsDefined(asked: PaymentFilters, window: { limit: number; offset: bigint }): Promise<void> {
+  await db.snapshot(async (sql) => {
+    const rows: Sql["rows"] = (text, params) => sql.rows(text, params);
+    const within = { rows, snapshot: <T>(read: (sql: Sql) => Promise<T>) => read(sql) };
+    const { items, total } = await listPayments(within, owner, asked, window);
+    const wanted = await plainly(sql, asked);
+    assert.equal(total, BigInt(wanted.length));
+    const end = Number(window.offset) + window.limit;
+    assert.deepEqual(
+      items.map((item) => item.id),
+      wanted.slice(Number(window.offset), end),
+    );
+  });
+}
+
+async function assertAnyAsDefined(numRuns: number): Promise<void> {
+  const window = fc.record({ limit: fc.integer({ min: 1, max: 200 }), offset: fc.bigInt(0n, 4_100n) });
+  await fc.assert(fc.asyncProperty(filters, window, assertAsDefined), { numRuns });
+}
+
+test("page and total of any filters are those of the definition, before the changes are folded", async () => {
+  await assertAnyAsDefined(60);
+});
+
+test("they are so while others insert, refund and remove payments, and the counts are folded", async () => {
+  let writing = true;
+  const changes = [
+    "update payments set refunded_amount = captured_amount where id = any (array(select id from payments where status = 'succeeded' and merchant_id = 'mer_a' order by random() limit 5))",
+    "update payments set outcome = 'canceled', visible = random() < 0.5 where id = any (array(select id from payments where outcome in ('failed', 'canceled') and merchant_id = 'mer_a' order by random() limit 3))",
+    "update payments set amount = amount + 7 where id = any (array(select id from payments where outcome = 'failed' and merchant_id = 'mer_a' order by random() limit 3))",
+    "delete from payments where id = any (array(select id from payments where status = 'processing' and merchant_id = 'mer_a' order by random() limit 1))",
+  ];
+  const writers = changes.map(async (change, i) => {
+    for (let round = 0; writing && round < 10_000; round++) {
+      const failed = (error: unknown) =>
+        assert(error instanceof Error && /deadlock/.test(error.message), String(error));
+      await pool.query(change).catch(failed);
+      if (i === 0) await insertPaymentRows(pool, { merchantId: "mer_a", count: 5, days: 3, until, batch: 100 + round });
+    }
+  });
+  const folding = (async () => {
+    while (writing) await foldListCounts(db, 50);
+  })();
+  try {
+    await assertAnyAsDefined(60);
+  } finally {
+    writing = false;
+    await Promise.all([...writers, folding]);
+  }
+});
+
+test("a favourite price, counted by what is beside it, has the same total", async () => {
+  const asked = fc.record({ status, from: bound, to: bound, q: fc.constant(""), minAmount: price, maxAmount: price });
+  const assertSame = async (wanted: PaymentFilters) =>
+    await db.snapshot(async (sql) => {
+      assert.equal(await countByAmount(sql, owner, wanted, 20), BigInt((await plainly(sql, wanted)).length));
+    });
+  await fc.assert(fc.asyncProperty(asked, assertSame), { numRuns: 60 });
+});
+
+test("a search with very many hits, which walks the list, answers the same", async () => {
+  const window = { limit: 30, offset: 20n };
+  for (const part of ["buyer", "4999", "pay_0", "e"]) {
+    for (const wanted of [everything, { ...everything, status: "succeeded", minAmount: 1_000n }]) {
+      await db.snapshot(async (sql) => {
+        const found = await searchPayments(sql, conditionOf(owner, wanted), part, window, 25);
+        const all = await plainly(sql, { ...wanted, q: part });
+        assert.deepEqual(
+          found.rows.map((row) => row.id),
+          all.slice(20, 50),
+        );
+        assert.equal(found.total, BigInt(all.length));
+      });
+    }
+  }
+});
+
+test("every beginning of an id finds exactly the payments that begin so", async () => {
+  const { rows } = await pool.query("select min(id), max(id) from payments where merchant_id = 'mer_a'");
+  for (const id of [String(rows[0].min), String(rows[0].max)]) {
+    for (let length = 4; length <= id.length; length++) {
+      await assertAsDefined({ ...everything, q: id.slice(0, length) }, { limit: 5, offset: 0n });
+    }
+  }
+});
+
+test("two that fold at once fold each change once", async () => {
+  await insertPaymentRows(pool, { merchantId: "mer_a", count: 1_000, days: 3, until, batch: 2 });
+  const folds = async () => {
+    let left = 1;
+    while (left > 0) {
+      await foldListCounts(db, 100);
+      left = Number((await pool.query("select count(*) from list_deltas")).rows[0].count);
+    }
+  };
+  await Promise.all([folds(), folds(), folds()]);
+  await assertAnyAsDefined(30);
+});
+
+test("paging meets each payment once, also among equal times", async () => {
+  await pool.query("update payments set created_at = date_trunc('day', created_at) where merchant_id = 'mer_b'");
+  const ids: string[] = [];
+  for (let offset = 0n; ; offset += 7n) {
+    const { items, total } = await listPayments(db, { ...owner, merchantId: "mer_b" }, everything, {
+      limit: 7,
+      offset,
+    });
+    assert.equal(total, 500n);
+    ids.push(...items.map((item) => item.id));
+    if (items.length === 0) break;
+  }
+  assert.equal(ids.length, 500);
+  assert.equal(new Set(ids).size, 500);
+});
+
+test("paging up to a moment repeats nothing while newer payments come in", async () => {
+  const ids: string[] = [];
+  const asked = { ...everything, to: until };
+  const { total } = await listPayments(db, owner, asked, { limit: 1, offset: 0n });
+  for (let offset = 0n; offset < total; offset += 200n) {
+    const newer = new Date(until.getTime() + 86_400_000);
+    await insertPaymentRows(pool, {
+      merchantId: "mer_a",
+      count: 3,
+      days: 0.9,
+      until: newer,
+      batch: 5_000 + Number(offset),
+    });
+    ids.push(...(await listPayments(db, owner, asked, { limit: 200, offset })).items.map((item) => item.id));
+  }
+  assert.equal(BigInt(new Set(ids).size), total);
+  assert.equal(BigInt(ids.length), total);
+});
+
+test("refunds have their exact total too, newest first", async () => {
+  const { rows } = await pool.query(
+    "select id from refunds where merchant_id = 'mer_a' order by created_at desc, id desc",
+  );
+  const { refunds, total } = await listRefundRecords(db, owner, { limit: 20, offset: 10n });
+  assert.equal(total, BigInt(rows.length));
+  assert.deepEqual(
+    refunds.map((refund) => refund.id),
+    rows.slice(10, 30).map((row) => row.id),
+  );
+  const past = await listRefundRecords(db, owner, { limit: 20, offset: 1_000_000n });
+  assert.deepEqual(past, { refunds: [], total });
+});
+
+test("another environment and another merchant see none of it", async () => {
+  for (const other of [
+    { ...owner, environment: Environment.LIVE },
+    { ...owner, merchantId: "mer_c" },
+  ]) {
+    for (const asked of [everything, { ...everything, minAmount: 1n }, { ...everything, q: "buyer" }]) {
+      const nothing = await listPayments(db, other, asked, { limit: 10, offset: 0n });
+      assert.deepEqual(nothing, { items: [], total: 0n });
+    }
+  }
+});
+
+test("a session that changes its status is counted under the new one only", async () => {
+  const sessions = await freshDatabase("checkout");
+  const checkout = await Database.open({ url: sessions.url, name: "test", log: createLog("test", "fatal") });
+  try {
+    await checkout.rows(
+      `insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector, surface,
+         success_url, cancel_url, locale, secret_hash, render, created_at, expires_at, next_check_at)
+       select 'cs_0' || translate(lpad(i::text, 25, '0'), 'ilou', 'wxyz'), 'mer_a', 1, 100, 'EUR', '', '', '{}', 'simulator', 'hosted', '', '', '',
+         sha256('x'), 'x', now() - make_interval(hours => i), now() + interval '1 day', now() from generate_series(1, 100) i`,
+    );
+    await checkout.rows(
+      "update sessions set status = 'expired', next_check_at = null, render = null where id like '%7'",
+    );
+    const list = { table: "sessions", alias: "s", condition: "true", columns: "s.*" };
+    const count = async (wanted: string) => {
+      const filter = { ...owner, status: wanted, range: timeRange(undefined, undefined) };
+      return Number((await listDated(checkout, list, filter, { limit: 1, offset: 0n })).total);
+    };
+    for (const fold of [false, true]) {
+      if (fold) assert.equal(await foldListCounts(checkout), 120);
+      assert.deepEqual([await count(""), await count("expired"), await count("open")], [100, 10, 90]);
+    }
+  } finally {
+    await checkout.close();
+    await sessions.drop();
+  }
+});
+
+test.run();

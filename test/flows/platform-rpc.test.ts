@@ -1,0 +1,142 @@
+// The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health, reflection.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import * as grpc from "@grpc/grpc-js";
+import { Failure } from "#platform/failure.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
+import {
+  GetMerchantRequestSchema,
+  GetMerchantResponseSchema,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("rpc door");
+const token = "a-token-of-the-test";
+const headers = { authorization: `Bearer ${token}` };
+let server: RpcServer;
+let base: string;
+
+test.before(async () => {
+  server = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    token,
+    log: createLog("test", "fatal"),
+    services: [MerchantService],
+    routes: (router) =>
+      router.service(MerchantService, {
+        getMerchant: async ({ merchantId }) => {
+          if (merchantId === "mer_none") throw new Failure("NOT_FOUND");
+          if (merchantId === "mer_bug") throw new TypeError("a secret detail");
+          if (merchantId === "mer_slow") await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
+          return create(GetMerchantResponseSchema, { merchant: { id: merchantId } });
+        },
+      }),
+  });
+  base = `http://127.0.0.1:${server.port}`;
+});
+test.after(() => server.close(500));
+
+test("Connect over HTTP/2, gRPC, gRPC-Web and grpc-js all get the same answer from one port", async () => {
+  const peer = connectPeer({ url: base, token });
+  const answer = await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
+  assert.equal(answer.merchant?.id, "mer_1");
+  peer.close();
+  for (const transport of [
+    createGrpcTransport({ baseUrl: base }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
+  ]) {
+    const client = createClient(MerchantService, transport);
+    assert.equal((await client.getMerchant({ merchantId: "mer_1" }, { headers })).merchant?.id, "mer_1");
+  }
+  assert.equal((await overGrpcJs("mer_1")).merchant?.id, "mer_1");
+});
+
+test("plain fetch with JSON works over HTTP/1.1, and without the token is refused", async () => {
+  const call = (extra: Record<string, string>) =>
+    fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...extra },
+      body: JSON.stringify({ merchantId: "mer_1" }),
+    });
+  const good = await call(headers);
+  assert.deepEqual([good.status, await good.json()], [200, { merchant: { id: "mer_1" } }]);
+  assert.equal((await call({})).status, 401);
+  assert.equal((await call({ authorization: "Bearer wrong" })).status, 401);
+});
+
+test("refusals keep their reason, broken bounds name the field, defects tell nothing", async () => {
+  const peer = connectPeer({ url: base, token });
+  const client = peer.client(MerchantService);
+  const reason = (merchantId: string): Promise<Failure> =>
+    client.getMerchant({ merchantId }).then(
+      () => assert.fail("answered"),
+      (error) => (error instanceof Failure ? error : assert.fail(error)),
+    );
+  assert.equal((await reason("mer_none")).reason, "NOT_FOUND");
+  const broken = await reason("");
+  assert.equal(broken.reason, "INVALID_BODY");
+  assert.deepEqual(
+    broken.violations.map((v) => v.field),
+    ["merchant_id"],
+  );
+  const defect = await reason("mer_bug");
+  assert.equal(defect.reason, "INTERNAL_ERROR");
+  assert.ok(!String(defect.cause).includes("a secret detail"));
+  peer.close();
+});
+
+test("a call ends at the caller's deadline", async () => {
+  const peer = connectPeer({ url: base, token });
+  const slow = peer.client(MerchantService).getMerchant({ merchantId: "mer_slow" }, { timeoutMs: 100 });
+  await assert.rejects(slow, (error) => error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE");
+  peer.close();
+});
+
+test("health answers without a token, and buf curl finds and calls the service by reflection", async () => {
+  const health = createClient(Health, createGrpcTransport({ baseUrl: base }));
+  assert.equal((await health.check({ service: "merchant.v1.MerchantService" })).status, Status.SERVING);
+  await assert.rejects(health.check({ service: "nobody.v1.Service" }), /unknown service/);
+  const buf = (...args: string[]) =>
+    promisify(execFile)("node_modules/.bin/buf", ["curl", "--http2-prior-knowledge", ...args]);
+  assert.match((await buf("--list-methods", base)).stdout, /merchant\.v1\.MerchantService\/GetMerchant/);
+  const url = `${base}/merchant.v1.MerchantService/GetMerchant`;
+  const called = await buf("-H", `authorization: ${headers.authorization}`, "-d", '{"merchantId":"mer_1"}', url);
+  assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
+});
+
+/** A gRPC client that knows nothing of Connect, with the generated descriptors. */
+async function overGrpcJs(merchantId: string) {
+  const client = new grpc.Client(`127.0.0.1:${server.port}`, grpc.credentials.createInsecure());
+  const metadata = new grpc.Metadata();
+  metadata.set("authorization", headers.authorization);
+  try {
+    return await new Promise<ReturnType<typeof decode>>((resolve, reject) => {
+      client.makeUnaryRequest(
+        "/merchant.v1.MerchantService/GetMerchant",
+        (request: { merchantId: string }) =>
+          Buffer.from(toBinary(GetMerchantRequestSchema, create(GetMerchantRequestSchema, request))),
+        decode,
+        { merchantId },
+        metadata,
+        (error, value) => (error || !value ? reject(error) : resolve(value)),
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
+
+function decode(bytes: Buffer) {
+  return fromBinary(GetMerchantResponseSchema, bytes);
+}
+
+test.run();

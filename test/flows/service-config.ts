@@ -1,0 +1,67 @@
+// What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys and a
+// token made for the test; an ear on the events that services announce; and how a refusal is recognised.
+import { randomBytes } from "node:crypto";
+import { EventBus } from "#platform/event-bus.ts";
+import { Failure } from "#platform/failure.ts";
+import { createLog } from "#platform/log.ts";
+import type { ServiceName } from "#platform/migrate.ts";
+import { ensureStreams, type Source } from "#platform/streams.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { infra } from "../harness/infra.ts";
+import type { CommonSettings } from "../harness/money-services.ts";
+
+/** The settings that every service has. */
+export async function serviceConfig(service: ServiceName): Promise<CommonSettings & { DATABASE_URL: string }> {
+  const { natsUrl } = await infra();
+  const namespace = `t${randomBytes(6).toString("hex")}`;
+  await ensureStreams({ natsUrl, namespace });
+  return {
+    PORT: 0,
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "error",
+    NATS_URL: natsUrl,
+    NATS_NAMESPACE: namespace,
+    RPC_TOKEN: randomBytes(16).toString("hex"),
+    DATABASE_URL: (await freshDatabase(service)).url,
+    ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),
+    HASH_KEY: randomBytes(32),
+  };
+}
+
+/** The events that a service has announced since it was listened to. */
+export interface Announced {
+  /** The first event of the type about the object, waited for. */
+  event(type: string, objectId: string): Promise<Event>;
+  /** How many of them were heard so far. */
+  count(type: string, objectId: string): number;
+  stop(): Promise<void>;
+}
+
+/** Listens to everything that the source announces. */
+export async function listenTo(
+  settings: Pick<CommonSettings, "NATS_URL" | "NATS_NAMESPACE">,
+  source: Source,
+): Promise<Announced> {
+  const events: Event[] = [];
+  const log = createLog("test", "error");
+  const bus = new EventBus({ url: settings.NATS_URL, namespace: settings.NATS_NAMESPACE, name: "test", log });
+  let open = false;
+  bus.listen({ source, types: ">", onEvent: (event) => events.push(event), onGap: () => (open = true) });
+  await eventually("the ear to be open", () => open);
+  const find = (type: string, id: string) => events.filter((event) => event.type === type && event.objectId === id);
+  return {
+    event: (type, objectId) => eventually(`${type} of ${objectId}`, () => find(type, objectId)[0]),
+    count: (type, objectId) => find(type, objectId).length,
+    stop: () => bus.close(),
+  };
+}
+
+/** True for a refusal with the reason, about the field if one is given. */
+export function refused(reason: string, field?: string): (error: unknown) => boolean {
+  return (error) =>
+    error instanceof Failure &&
+    error.reason === reason &&
+    (field === undefined || error.violations.some((violation) => violation.field === field));
+}

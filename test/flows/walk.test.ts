@@ -1,0 +1,28 @@
+// A short walk over everything that can happen to payments, with a misbehaving processor: `npm run walk` makes long ones.
+import assert from "node:assert/strict";
+import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
+import { walk } from "../chaos/walk.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("walk over payments", { timeoutMs: 120_000 });
+const operations = 150;
+let rig: MoneyRig;
+
+test.before(async () => {
+  rig = await startMoneyRig();
+});
+test.after(() => rig.stop());
+
+for (const [name, seed] of [
+  ["the same way every time", 20_260],
+  ["another way each time", Math.floor(Math.random() * 1_000_000)],
+] as const) {
+  test(`${operations} operations, ${name}: the processor, our books, the events and the clients agree`, async () => {
+    const report = await walk(rig, { operations, seed, say: () => {} });
+    const again = `npm run walk -- --operations ${operations} --seed ${seed}`;
+    assert.deepEqual(report.differences, [], `again: ${again}`);
+    assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);
+  });
+}
+
+test.run();

@@ -1,0 +1,286 @@
+// Endpoints over RPC: registration and its bounds, status, deletion, secrets, and what a merchant sees and does with deliveries.
+import assert from "node:assert/strict";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import { eventually } from "../harness/eventually.ts";
+import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { suite } from "../harness/suite.ts";
+import { startWebhookTest, type WebhookTest } from "./webhook-service.ts";
+
+const test = suite("webhook endpoints");
+let t: WebhookTest;
+let receiver: Receiver;
+
+test.before(async () => {
+  t = await startWebhookTest({
+    WEBHOOK_RETRY_BASE_MS: 60_000,
+    WEBHOOK_RETRY_CAP_MS: 3_600_000,
+    WEBHOOK_ATTEMPTS_MAX: 78,
+  });
+  receiver = await startReceiver(t.tls);
+});
+test.beforeEach(() => receiver.answer({ status: 200 }));
+test.after(async () => {
+  await t?.stop();
+  await receiver?.close();
+});
+
+type Owner = { merchantId: string; environment: 1 | 2 };
+const newOwner = (): Owner => ({ merchantId: newId("merchant"), environment: 1 });
+const eventTypes = ["payment.succeeded"];
+
+async function register(owner = newOwner(), url = receiver.url) {
+  const { endpoint, signingSecret } = await t.webhooks.createEndpoint({
+    ...owner,
+    url,
+    eventTypes,
+    description: "shop",
+  });
+  assert(endpoint);
+  return { ...owner, endpointId: endpoint.id, signingSecret, endpoint };
+}
+
+const refused = (reason: string, field?: string) => (error: unknown) =>
+  error instanceof Failure &&
+  error.reason === reason &&
+  (field === undefined || error.violations.some((v) => v.field === field));
+
+test("a new endpoint is active, normalized, with a secret that is told once and stored encrypted", async () => {
+  const owner = newOwner();
+  const created = await t.webhooks.createEndpoint({
+    ...owner,
+    url: `${receiver.url.toUpperCase().replace("HTTPS", "https")}/a/../b`,
+    eventTypes: ["payment.failed", "payment.succeeded", "payment.failed"],
+  });
+  assert.equal(created.endpoint?.url, `${receiver.url}/b`);
+  assert.deepEqual(created.endpoint?.eventTypes, ["payment.failed", "payment.succeeded"]);
+  assert.equal(created.endpoint?.status, "active");
+  assert.match(created.signingSecret, /^whsec_[A-Za-z0-9_-]{43}$/);
+  const [row] = await t.db.rows<{ text: string }>("select e::text as text from endpoints e where id = $1", [
+    created.endpoint.id,
+  ]);
+  assert(row && !row.text.includes(Buffer.from(created.signingSecret).toString("hex")));
+  const { endpoints } = await t.webhooks.listEndpoints(owner);
+  assert.deepEqual(endpoints, [created.endpoint]);
+});
+
+test("a bad url or event type is refused with its field, and nothing is stored", async () => {
+  const owner = newOwner();
+  const create = (url: string, types = eventTypes) => t.webhooks.createEndpoint({ ...owner, url, eventTypes: types });
+  for (const url of [
+    "http://example.com/",
+    "https://10.0.0.1/",
+    "https://[fe80::1]/",
+    "https://a:b@example.com/",
+    "nonsense",
+  ]) {
+    await assert.rejects(create(url), refused("INVALID_BODY", "url"), url);
+  }
+  await assert.rejects(
+    create(receiver.url, ["payment.succeeded", "payment.nonsense"]),
+    refused("INVALID_BODY", "event_types.1"),
+  );
+  await assert.rejects(create(receiver.url, []), refused("INVALID_BODY", "event_types"));
+  assert.deepEqual((await t.webhooks.listEndpoints(owner)).endpoints, []);
+});
+
+test("a host that does not resolve may be registered", async () => {
+  const { endpoint } = await register(newOwner(), "https://no-such-host.invalid/hook");
+  assert.equal(endpoint.status, "active");
+});
+
+test("a merchant never has more than 16 endpoints in one environment, whatever runs at once", async () => {
+  const owner = newOwner();
+  const results = await Promise.allSettled(Array.from({ length: 24 }, () => register(owner)));
+  const made = results.flatMap((r) => (r.status === "fulfilled" ? [r.value] : []));
+  const errors = results.flatMap((r) => (r.status === "rejected" ? [r.reason] : []));
+  assert.equal(made.length, 16);
+  assert(errors.every(refused("INVALID_BODY", "url")));
+  assert.equal((await t.webhooks.listEndpoints(owner)).endpoints.length, 16);
+  await register({ ...owner, environment: 2 });
+  const [first] = made;
+  assert(first);
+  await t.webhooks.deleteEndpoint({ ...owner, endpointId: first.endpointId });
+  await register(owner);
+});
+
+test("endpoints of another merchant or environment look like unknown ones", async () => {
+  const own = await register();
+  for (const owner of [newOwner(), { ...own, environment: 2 as const }]) {
+    const key = { merchantId: owner.merchantId, environment: owner.environment, endpointId: own.endpointId };
+    const calls = [
+      () => t.webhooks.updateEndpoint({ ...key, status: "disabled" }),
+      () => t.webhooks.deleteEndpoint(key),
+      () => t.webhooks.rollEndpointSecret(key),
+      () => t.webhooks.listDeliveries(key),
+      () => t.webhooks.sendTestEvent(key),
+      () => t.webhooks.retryDelivery({ ...key, deliveryId: newId("delivery") }),
+    ];
+    for (const call of calls) await assert.rejects(call, refused("NOT_FOUND"), String(call));
+  }
+});
+
+test("a test event reaches the endpoint whatever it subscribed to", async () => {
+  const own = await register();
+  const { deliveryId } = await t.webhooks.sendTestEvent(own);
+  const request = await receiver.waitFor((r) => r.headers["service-delivery"] === deliveryId);
+  assert.equal(request.headers["service-event"], "test.ping");
+  assert.match(
+    request.body.toString(),
+    /^\{"type":"test\.ping","created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\}$/,
+  );
+  assert(isSignedWith(request, own.signingSecret));
+  await eventually("the test attempt", async () => {
+    const { attempts } = await t.webhooks.listAttempts({ merchantId: own.merchantId, deliveryId });
+    return attempts[0]?.trigger === "test" && attempts[0].statusCode === 200;
+  });
+});
+
+test("disabled stops new deliveries at once and keeps what is pending; active resumes it", async () => {
+  const own = await register();
+  receiver.answer({ status: 500 });
+  const { paymentId } = await t.announce({ merchantId: own.merchantId });
+  const pending = await eventually("a failed attempt", async () => {
+    const { deliveries } = await t.webhooks.listDeliveries(own);
+    return deliveries.find((d) => d.attempts === 1);
+  });
+  receiver.answer({ status: 200 });
+  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+  const missed = await t.announce({ merchantId: own.merchantId });
+  await t.webhooks.retryDelivery({ ...own, deliveryId: pending.id });
+  const other = await register();
+  const marker = await t.announce({ merchantId: other.merchantId });
+  await receiver.waitFor((r) => r.body.includes(marker.paymentId));
+  assert.equal(receiver.received.filter((r) => r.body.includes(missed.paymentId)).length, 0);
+  assert.equal(receiver.received.filter((r) => r.body.includes(paymentId)).length, 1);
+  await t.webhooks.updateEndpoint({ ...own, status: "active" });
+  await eventually("the pending delivery to go on", async () => {
+    const { deliveries } = await t.webhooks.listDeliveries(own);
+    return deliveries.length === 1 && deliveries[0]?.delivered;
+  });
+});
+
+test("deleting an endpoint stops what is pending", async () => {
+  const own = await register();
+  receiver.answer({ status: 500 });
+  await t.announce({ merchantId: own.merchantId });
+  await eventually(
+    "a failed attempt",
+    async () => (await t.webhooks.listDeliveries(own)).deliveries[0]?.attempts === 1,
+  );
+  await t.webhooks.deleteEndpoint(own);
+  await assert.rejects(t.webhooks.deleteEndpoint(own), refused("NOT_FOUND"));
+  await eventually("the queue to be empty of it", async () => {
+    const rows = await t.db.rows("select id from delivery_queue where endpoint_id = $1", [own.endpointId]);
+    return rows.length === 0;
+  });
+});
+
+test("after a roll both secrets sign, and the old one alone still verifies", async () => {
+  const own = await register();
+  const rolled = await t.webhooks.rollEndpointSecret(own);
+  assert.notEqual(rolled.signingSecret, own.signingSecret);
+  const { deliveryId } = await t.webhooks.sendTestEvent(own);
+  const request = await receiver.waitFor((r) => r.headers["service-delivery"] === deliveryId);
+  assert(isSignedWith(request, own.signingSecret) && isSignedWith(request, rolled.signingSecret));
+  await t.db.rows("update endpoints set previous_until = now() where id = $1", [own.endpointId]);
+  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+  await t.webhooks.updateEndpoint({ ...own, status: "active" });
+  const later = await t.webhooks.sendTestEvent(own);
+  const second = await receiver.waitFor((r) => r.headers["service-delivery"] === later.deliveryId);
+  assert(!isSignedWith(second, own.signingSecret) && isSignedWith(second, rolled.signingSecret));
+});
+
+test("deliveries are listed newest first, in pages, by state and by type", async () => {
+  const own = await register();
+  const paymentIds: string[] = [];
+  for (let i = 0; i < 5; i++) paymentIds.push((await t.announce({ merchantId: own.merchantId })).paymentId);
+  await eventually(
+    "five deliveries",
+    async () => (await t.webhooks.listDeliveries({ ...own, status: "delivered" })).deliveries.length === 5,
+  );
+  receiver.answer({ status: 503 });
+  const { deliveryId } = await t.webhooks.sendTestEvent(own);
+  await eventually(
+    "the ping to be refused",
+    async () => (await t.webhooks.listDeliveries({ ...own, status: "pending" })).deliveries[0]?.attempts === 1,
+  );
+  const seen: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await t.webhooks.listDeliveries({ ...own, pageSize: 2, pageToken });
+    assert(page.deliveries.length <= 2);
+    seen.push(...page.deliveries.map((d) => d.id));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  assert.equal(seen.length, 6);
+  assert.deepEqual(seen, [...seen].sort().reverse());
+  assert.equal(seen[0], deliveryId);
+  const pings = await t.webhooks.listDeliveries({ ...own, eventType: "test.ping" });
+  assert.deepEqual(
+    pings.deliveries.map((d) => d.id),
+    [deliveryId],
+  );
+  assert.deepEqual((await t.webhooks.listDeliveries({ ...own, status: "failed" })).deliveries, []);
+  await assert.rejects(t.webhooks.listDeliveries({ ...own, pageToken: "x" }), refused("INVALID_BODY", "page_token"));
+});
+
+test("retry makes a delivered, a pending or a failed delivery due now, with a fresh budget", async () => {
+  const own = await register();
+  const { paymentId } = await t.announce({ merchantId: own.merchantId });
+  const find = async () => (await t.webhooks.listDeliveries(own)).deliveries[0];
+  const delivered = await eventually("the delivery", async () => ((await find())?.delivered ? find() : undefined));
+  await t.webhooks.retryDelivery({ ...own, deliveryId: delivered.id });
+  const again = await eventually("a second attempt", async () => {
+    const delivery = await find();
+    return delivery?.delivered && delivery.attempts === 2 ? delivery : undefined;
+  });
+  assert.deepEqual([again.id, again.createdAt, again.payload], [delivered.id, delivered.createdAt, delivered.payload]);
+  assert.equal(receiver.received.filter((r) => r.body.includes(paymentId)).length, 2);
+  receiver.answer({ status: 500, body: "not\u0000 now" });
+  await t.webhooks.retryDelivery({ ...own, deliveryId: delivered.id });
+  const pending = await eventually("a refusal", async () => ((await find())?.attempts === 3 ? find() : undefined));
+  assert(pending?.nextAttemptAt && !pending.delivered && !pending.failed);
+  const waitMs = Number(pending.nextAttemptAt.seconds) * 1_000 - Date.now();
+  assert(waitMs > 50_000 && waitMs < 70_000, `${waitMs} ms`);
+  receiver.answer({ status: 200 });
+  await t.webhooks.retryDelivery({ ...own, deliveryId: delivered.id });
+  await eventually("a fourth attempt", async () => (await find())?.delivered && (await find())?.attempts === 4);
+  const { attempts } = await t.webhooks.listAttempts({ merchantId: own.merchantId, deliveryId: delivered.id });
+  assert.deepEqual(
+    attempts.map((a) => [a.trigger, a.statusCode, a.errorCode, a.responseSnippet]),
+    [
+      ["manual", 200, "", ""],
+      ["manual", 500, "http_500", "not  now"],
+      ["manual", 200, "", ""],
+      ["auto", 200, "", ""],
+    ],
+  );
+  await assert.rejects(t.webhooks.retryDelivery({ ...own, deliveryId: newId("delivery") }), refused("NOT_FOUND"));
+  await assert.rejects(
+    t.webhooks.listAttempts({ merchantId: newId("merchant"), deliveryId: delivered.id }),
+    refused("NOT_FOUND"),
+  );
+});
+
+test("a retry that is asked for while a send is under way is not lost", async () => {
+  const own = await register();
+  receiver.answer({ status: 200, delayMs: 400 });
+  const { paymentId } = await t.announce({ merchantId: own.merchantId });
+  await receiver.waitFor((r) => r.body.includes(paymentId));
+  const pending = (await t.webhooks.listDeliveries(own)).deliveries[0];
+  assert(pending && !pending.delivered);
+  await t.webhooks.retryDelivery({ ...own, deliveryId: pending.id });
+  await eventually("two requests", () => receiver.received.filter((r) => r.body.includes(paymentId)).length === 2);
+  await eventually("it to be delivered", async () => (await t.webhooks.listDeliveries(own)).deliveries[0]?.delivered);
+});
+
+test("the catalogue lists every code once, by category and code", async () => {
+  const { eventTypes: catalogue } = await t.webhooks.listEventTypes({});
+  const keys = catalogue.map((c) => `${c.category} ${c.code}`);
+  assert.deepEqual(keys, [...new Set(keys)].sort());
+  assert.equal(keys.length, 15);
+});
+
+test.run();

@@ -1,0 +1,137 @@
+// Receivers that misbehave: each attempt ends in time with the truth about it, and healthy endpoints notice nothing.
+import assert from "node:assert/strict";
+import { newId } from "#platform/id.ts";
+import type { Attempt } from "#proto/webhook/v1/webhook_pb.ts";
+import { ResolveError } from "../../services/webhook/sender/resolver.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { suite } from "../harness/suite.ts";
+import { type HostileServers, startHostileServers } from "./webhook-hostile-servers.ts";
+import { startWebhookTest, type WebhookTest } from "./webhook-service.ts";
+
+const test = suite("hostile webhook receivers", { timeoutMs: 30_000 });
+let t: WebhookTest;
+let servers: HostileServers;
+let healthy: Receiver;
+
+// The names of this test; everything else does not exist.
+async function lookup(host: string) {
+  if (host === "localhost") return { addresses: ["127.0.0.1"], ttlSeconds: 60 };
+  if (host === "broken.example") throw new ResolveError("dns_failed");
+  if (host === "late.example") throw new ResolveError("dns_timeout");
+  throw new ResolveError("dns_not_found");
+}
+
+test.before(async () => {
+  // One attempt each: what is looked at is how it ends.
+  t = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 3_600_000, WEBHOOK_RETRY_CAP_MS: 3_600_000 }, { lookup });
+  servers = await startHostileServers(t.tls);
+  healthy = await startReceiver(t.tls);
+});
+test.after(async () => {
+  await t?.stop();
+  await servers?.close();
+  await healthy?.close();
+});
+
+async function register(url: string) {
+  const owner = { merchantId: newId("merchant"), environment: 1 as const };
+  const { endpoint } = await t.webhooks.createEndpoint({ ...owner, url, eventTypes: ["payment.succeeded"] });
+  assert(endpoint);
+  return { ...owner, endpointId: endpoint.id };
+}
+
+async function attemptAt(url: string): Promise<Attempt> {
+  const to = await register(url);
+  const { deliveryId } = await t.webhooks.sendTestEvent(to);
+  return await eventually(
+    `an attempt at ${url}`,
+    async () => (await t.webhooks.listAttempts({ merchantId: to.merchantId, deliveryId })).attempts[0],
+    { limitMs: 25_000, everyMs: 200 },
+  );
+}
+
+/** What each comes to: the error code, empty for delivered, and how long it may take at most, milliseconds. */
+const expected: Readonly<Record<string, [string, number]>> = {
+  silent: ["answer_timeout", 11_000],
+  dripHeaders: ["answer_timeout", 11_000],
+  endlessContinue: ["bad_http", 3_000],
+  endlessBody: ["", 3_000],
+  endlessRefusal: ["http_500", 3_000],
+  dripBody: ["", 3_000],
+  gzipBomb: ["http_500", 3_000],
+  headerFlood: ["headers_too_large", 3_000],
+  reset: ["reset", 3_000],
+  halfClosed: ["reset", 3_000],
+  closeDelimited: ["", 3_000],
+  shortBody: ["", 3_000],
+  continued: ["bad_http", 3_000],
+  upgrade: ["bad_http", 3_000],
+  garbage: ["bad_http", 3_000],
+  twoLengths: ["bad_http", 3_000],
+  gone: ["http_410", 3_000],
+  moved: ["redirect", 3_000],
+  controlText: ["http_400", 3_000],
+  authenticate: ["http_401", 3_000],
+  tlsExpired: ["tls_expired", 3_000],
+  tlsWrongName: ["tls_name_mismatch", 3_000],
+  tlsSelfSigned: ["tls_self_signed", 3_000],
+  tlsUntrusted: ["tls_untrusted", 3_000],
+  tlsOld: ["tls_failed", 3_000],
+  plainHttp: ["tls_failed", 3_000],
+  noHandshake: ["tls_timeout", 11_000],
+};
+
+test("every kind of misbehaviour ends within the limit, with its own error code, beside healthy deliveries", async () => {
+  const names = Object.keys(servers.urls);
+  assert.deepEqual(names.sort(), Object.keys(expected).sort());
+  const well = await register(healthy.url);
+  const attempts = names.map(async (name) => [name, await attemptAt(servers.urls[name] ?? "")] as const);
+  for (let i = 0; i < 50; i++) {
+    const announcedAt = performance.now();
+    const { paymentId } = await t.announce({ merchantId: well.merchantId });
+    await healthy.waitFor((r) => r.body.includes(paymentId));
+    assert(performance.now() - announcedAt < 2_000);
+  }
+  const results = new Map(await Promise.all(attempts));
+  const codes = [...results].map(([name, attempt]) => [name, attempt.errorCode]);
+  assert.deepEqual(Object.fromEntries(codes), Object.fromEntries(names.map((name) => [name, expected[name]?.[0]])));
+  const late = [...results].filter(([name, attempt]) => attempt.durationMs > (expected[name]?.[1] ?? 0));
+  assert.deepEqual(
+    late.map(([name, attempt]) => [name, attempt.durationMs]),
+    [],
+  );
+  assert.equal(results.get("controlText")?.responseSnippet, "a b [31mc");
+  assert((results.get("endlessRefusal")?.responseSnippet.length ?? 0) === 1_024);
+});
+
+test("names that cannot be resolved, and ports where nobody listens, are told apart", async () => {
+  assert.equal((await attemptAt("https://nowhere.example/")).errorCode, "dns_not_found");
+  assert.equal((await attemptAt("https://broken.example/")).errorCode, "dns_failed");
+  assert.equal((await attemptAt("https://late.example/")).errorCode, "dns_timeout");
+  const closed = await startReceiver(t.tls);
+  await closed.close();
+  assert.equal((await attemptAt(closed.url)).errorCode, "connect_refused");
+});
+
+test("a kept connection that died is replaced within the same attempt", async () => {
+  const receiver = await startReceiver(t.tls);
+  const to = await register(receiver.url);
+  const ping = async () => {
+    const { deliveryId } = await t.webhooks.sendTestEvent(to);
+    return await eventually("the attempt", async () => {
+      const { attempts } = await t.webhooks.listAttempts({ merchantId: to.merchantId, deliveryId });
+      return attempts[0];
+    });
+  };
+  assert.equal((await ping()).statusCode, 200);
+  // The next request on the kept connection is cut off unanswered; the one on a fresh connection is answered.
+  let cuts = 1;
+  receiver.answer(() => (cuts-- > 0 ? { status: 0, drop: true } : { status: 200 }));
+  const second = await ping();
+  assert.deepEqual([second.statusCode, second.errorCode], [200, ""]);
+  assert.equal(receiver.received.length, 3);
+  await receiver.close();
+});
+
+test.run();

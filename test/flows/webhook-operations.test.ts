@@ -1,0 +1,103 @@
+// What operators and internal teams do with deliveries: by payment, by health, and many retries at once.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { suite } from "../harness/suite.ts";
+import { startWebhookTest, type WebhookTest } from "./webhook-service.ts";
+
+const test = suite("webhook operations", { timeoutMs: 20_000 });
+let t: WebhookTest;
+let receiver: Receiver;
+
+test.before(async () => {
+  t = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 2 });
+  receiver = await startReceiver(t.tls);
+});
+test.beforeEach(() => receiver.answer({ status: 200 }));
+test.after(async () => {
+  await t?.stop();
+  await receiver?.close();
+});
+
+async function register(owner = { merchantId: newId("merchant"), environment: 1 as const }) {
+  const { endpoint } = await t.webhooks.createEndpoint({
+    ...owner,
+    url: receiver.url,
+    eventTypes: ["payment.succeeded"],
+  });
+  assert(endpoint);
+  return { ...owner, endpointId: endpoint.id };
+}
+
+const isNotFound = (error: unknown) => error instanceof Failure && error.reason === "NOT_FOUND";
+
+test("a payment's deliveries are listed over all endpoints, pending and finished, newest first", async () => {
+  const first = await register();
+  const second = await register({ merchantId: first.merchantId, environment: first.environment });
+  const { paymentId } = await t.announce({ merchantId: first.merchantId });
+  await t.announce({ merchantId: first.merchantId, paymentId });
+  await t.announce({ merchantId: first.merchantId });
+  const listed = await eventually("four deliveries", async () => {
+    const { deliveries } = await t.webhooks.listPaymentDeliveries({ ...first, paymentId });
+    return deliveries.filter((d) => d.delivery?.delivered).length === 4 ? deliveries : undefined;
+  });
+  assert.deepEqual(new Set(listed.map((d) => d.endpointId)), new Set([first.endpointId, second.endpointId]));
+  const ids = listed.map((d) => d.delivery?.id ?? "");
+  assert.deepEqual(ids, [...ids].sort().reverse());
+  const elsewhere = await t.webhooks.listPaymentDeliveries({ ...first, environment: 2, paymentId });
+  assert.deepEqual(elsewhere.deliveries, []);
+});
+
+test("an endpoint's health counts what was delivered, given up and is pending, and every attempt", async () => {
+  const own = await register();
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  receiver.answer({ status: 500 });
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
+  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+  await t.webhooks.sendTestEvent(own);
+  const health = await t.webhooks.getEndpointHealth(own);
+  assert.deepEqual(
+    [health.delivered, health.failed, health.pending, health.attempts, health.failedAttempts],
+    [1n, 1n, 1n, 3n, 2n],
+  );
+  assert(health.oldestPendingAt);
+  await assert.rejects(t.webhooks.getEndpointHealth({ ...own, environment: 2 }), isNotFound);
+});
+
+test("all failed deliveries since a time are retried in a run that tells its progress; older and delivered ones stay", async () => {
+  const own = await register();
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  // Failed ones by the hundred, each with an id of its own.
+  await t.db.rows(
+    `insert into deliveries (merchant_id, endpoint_id, id, event_type, payment_id, body, attempts, generation, state,
+       status_code, last_error, created_at)
+     select $1, $2, overlay(template.id placing lpad(n::text, 8, '0') from 23), template.event_type, template.payment_id,
+       template.body, 2, 0, 'failed', 500, 'http_500: x', now()
+     from generate_series(1, 1200) as n, (select * from deliveries where merchant_id = $1) as template`,
+    [own.merchantId, own.endpointId],
+  );
+  const later = timestampFromDate(new Date(Date.now() + 60_000));
+  const none = await t.webhooks.retryFailedDeliveries({ ...own, since: later });
+  assert.equal(none.run?.total, 0n);
+  const { run } = await t.webhooks.retryFailedDeliveries({
+    ...own,
+    since: timestampFromDate(new Date(Date.now() - 3_600_000)),
+  });
+  assert.equal(run?.total, 1_200n);
+  const finished = await eventually("the run to be finished", async () => {
+    const { run: now } = await t.webhooks.getRetryRun({ ...own, runId: run.id });
+    return now?.status === "finished" ? now : undefined;
+  });
+  assert.equal(finished.queued, 1_200n);
+  await eventually("all to be delivered", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1_201n);
+  assert.equal((await t.webhooks.getEndpointHealth(own)).failed, 0n);
+  await assert.rejects(t.webhooks.getRetryRun({ ...own, merchantId: newId("merchant"), runId: run.id }), isNotFound);
+});
+
+test.run();

@@ -1,0 +1,111 @@
+// The webhook service inside a flow test: started on a fresh database, fed with events as the payments service publishes them,
+// delivering to receivers on this machine.
+import { readFileSync } from "node:fs";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { eventSubject } from "#platform/streams.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
+import { parseCidr } from "../../services/webhook/rules/address.ts";
+import { startWebhook } from "../../services/webhook/service.ts";
+import type { WebhookConfig } from "../../services/webhook/settings.ts";
+import { eventually } from "../harness/eventually.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import { serviceConfig } from "./service-config.ts";
+
+/** A replica of the service with what a test needs beside it. */
+export interface WebhookTest {
+  readonly config: WebhookConfig;
+  /** The files of the authority that the service trusts and of the certificate for receivers. */
+  readonly tls: TlsFiles;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly db: Database;
+  readonly bus: EventBus;
+  /** Publishes an event of the payments service. @returns its id and the payment's */
+  announce(event: {
+    merchantId: string;
+    environment?: 1 | 2;
+    type?: string;
+    status?: string;
+    paymentId?: string;
+    eventId?: string;
+    /** How the stream knows it; the event's id by default. */
+    messageId?: string;
+  }): Promise<{
+    eventId: string;
+    paymentId: string;
+  }>;
+  /** Starts another replica on the same database. */
+  replica(): Promise<{ stop(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+/** Schedule of most tests: retries follow within a moment. */
+export const quickRetries = { WEBHOOK_RETRY_BASE_MS: 50, WEBHOOK_RETRY_CAP_MS: 200, WEBHOOK_ATTEMPTS_MAX: 4 };
+
+type Options = Parameters<typeof startWebhook>[1];
+
+/** Starts it; loopback is allowed unless the settings say otherwise. */
+export async function startWebhookTest(
+  settings: Partial<WebhookConfig> = {},
+  options: Options = {},
+): Promise<WebhookTest> {
+  const tls = await tlsFiles(await tempDir("webhook"));
+  const config: WebhookConfig = {
+    ...(await serviceConfig("webhook")),
+    NODE_ENV: "test",
+    WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
+    WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
+    WEBHOOK_EGRESS_PROXY: undefined,
+    ...quickRetries,
+    ...settings,
+  };
+  const service = await startWebhook(config, options);
+  const log = createLog("test", "error");
+  const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
+  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "test", log });
+  await eventually("the bus to be connected", () => bus.connected);
+  const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
+  return {
+    config,
+    tls,
+    webhooks: peer.client(WebhookService),
+    db,
+    bus,
+    announce: (event) => announce(bus, config.NATS_NAMESPACE, event),
+    replica: () => startWebhook(config, options),
+    async stop() {
+      peer.close();
+      await service.stop();
+      await bus.close();
+      await db.close();
+    },
+  };
+}
+
+async function announce(bus: EventBus, namespace: string, given: Parameters<WebhookTest["announce"]>[0]) {
+  const type = given.type ?? "payment.succeeded";
+  const event = create(EventSchema, {
+    id: given.eventId ?? newId("event"),
+    type,
+    source: "payments",
+    merchantId: given.merchantId,
+    environment: given.environment ?? 1,
+    objectId: given.paymentId ?? newId("payment"),
+    status: given.status ?? "succeeded",
+    occurredAt: timestampNow(),
+  });
+  await bus.publish(
+    eventSubject(namespace, "payments", type),
+    given.messageId ?? event.id,
+    toBinary(EventSchema, event),
+  );
+  return { eventId: event.id, paymentId: event.objectId };
+}

@@ -1,0 +1,109 @@
+// A database of its own for each test, in milliseconds: copied from a template that was migrated once in this run.
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { migrate, type ServiceName } from "#platform/migrate.ts";
+import { eventually } from "./eventually.ts";
+import { infra } from "./infra.ts";
+
+/** A database that nobody else uses. */
+export interface TestDatabase {
+  name: string;
+  /** Superuser URL. */
+  url: string;
+  /** Removes it, also with clients still connected. The servers of a run are thrown away, so most tests need not. */
+  drop(): Promise<void>;
+}
+
+const templateLock = 7_655_300; // any number that nobody else locks in this server
+const copyMsMax = 20_000; // 40 ms; the rest is waiting for the last client of the template to be gone
+
+/**
+ * Makes a database.
+ * @param service its tables are there; absent: the database is empty
+ */
+export async function freshDatabase(service?: ServiceName): Promise<TestDatabase> {
+  const name = `test_${service ?? "empty"}_${randomBytes(6).toString("hex")}`;
+  await asAdmin(async (admin) => {
+    const template = service === undefined ? "template0" : await migratedTemplate(admin, service);
+    await copyDatabase(admin, name, template);
+  });
+  return {
+    name,
+    url: await urlOf(name),
+    drop: () => asAdmin(async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
+  };
+}
+
+async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: (await infra()).databaseUrl });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+async function urlOf(database: string): Promise<string> {
+  const url = new URL((await infra()).databaseUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** The template gets its name when it is whole; test files that need it at the same time wait for the first one. */
+async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise<string> {
+  const name = `template_${service}_${schemaHash(service)}`;
+  await admin.query("select pg_advisory_lock($1)", [templateLock]);
+  try {
+    const known = await admin.query("select 1 from pg_database where datname = $1", [name]);
+    if (known.rowCount === 0) {
+      const unfinished = `${name}_unfinished`;
+      await admin.query(`drop database if exists ${unfinished} with (force)`);
+      await admin.query(`create database ${unfinished} template template0`);
+      await migrate({ databaseUrl: await urlOf(unfinished), service });
+      await whenUnused("the migrated template to be left by its clients", () =>
+        admin.query(`alter database ${unfinished} rename to ${name}`),
+      );
+    }
+  } finally {
+    await admin.query("select pg_advisory_unlock($1)", [templateLock]);
+  }
+  return name;
+}
+
+/** Names the state of the migration files: a server that outlives the run keeps no outdated template. */
+function schemaHash(service: ServiceName): string {
+  const hash = createHash("sha256");
+  const services = join(import.meta.dirname, "../../services");
+  for (const folder of [join(services, "platform/schema"), join(services, service, "store/schema")]) {
+    for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+async function copyDatabase(admin: pg.Client, name: string, template: string): Promise<void> {
+  await whenUnused(`${template} to be free for a copy`, () =>
+    admin.query(`create database ${name} template ${template}`),
+  );
+}
+
+/** PostgreSQL copies and renames a database only while nobody is connected; a client that left is gone a moment later. */
+async function whenUnused(what: string, attempt: () => Promise<unknown>): Promise<void> {
+  const objectInUse = "55006";
+  const failure = await eventually(
+    what,
+    async () => {
+      try {
+        await attempt();
+        return { done: true };
+      } catch (error) {
+        const isBusy = error instanceof Error && "code" in error && error.code === objectInUse;
+        return isBusy ? undefined : { done: false, error };
+      }
+    },
+    { limitMs: copyMsMax },
+  );
+  if (!failure.done) throw failure.error;
+}

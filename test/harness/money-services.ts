@@ -1,0 +1,138 @@
+// Merchant, payments and the simulator in this process on databases of their own: for tests that need the money flows and their
+// faults, but not the gateway.
+import { randomBytes } from "node:crypto";
+import type { Client } from "@connectrpc/connect";
+import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { ensureStreams } from "#platform/streams.ts";
+import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
+import { startMerchant } from "../../services/merchant/service.ts";
+import { startPayments } from "../../services/payments/service.ts";
+import { startSimulator } from "../../services/simulator/service.ts";
+import { freshDatabase } from "./database.ts";
+import { infra } from "./infra.ts";
+
+export interface MoneyServices {
+  readonly payments: Client<typeof PaymentsService>;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly paymentsDatabaseUrl: string;
+  /** The outside company's, for what it does not offer over HTTP: forgetting. */
+  readonly simulatorDatabaseUrl: string;
+  /** RPC addresses. */
+  readonly urls: { readonly merchant: string; readonly payments: string };
+  /** What the services have in common, for another one beside them: NATS, token, keys. */
+  readonly settings: CommonSettings;
+  /** The simulator's API as the merchant's account. @param path from `/`. */
+  readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
+  stop(): Promise<void>;
+}
+
+export interface CommonSettings {
+  readonly PORT: 0;
+  readonly HOST: string;
+  readonly LOG_LEVEL: "error";
+  readonly NATS_URL: string;
+  readonly NATS_NAMESPACE: string;
+  readonly RPC_TOKEN: string;
+  readonly ENCRYPTION_KEYS: ReadonlyMap<string, Buffer>;
+  readonly HASH_KEY: Buffer;
+}
+
+const key = () => randomBytes(32);
+
+export async function startMoneyServices(): Promise<MoneyServices> {
+  const { natsUrl } = await infra();
+  const namespace = `t${randomBytes(4).toString("hex")}`;
+  await ensureStreams({ natsUrl, namespace });
+  const [merchantDb, paymentsDb, simulatorDb, nowhere] = await Promise.all([
+    freshDatabase("merchant"),
+    freshDatabase("payments"),
+    freshDatabase(),
+    freePort(),
+  ]);
+  const token = key().toString("hex");
+  const secretKey = `sim_sk_${key().toString("hex")}`;
+  const webhookSecret = key().toString("hex");
+  const common: CommonSettings = {
+    PORT: 0,
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "error",
+    NATS_URL: natsUrl,
+    NATS_NAMESPACE: namespace,
+    RPC_TOKEN: token,
+    ENCRYPTION_KEYS: new Map([["k1", key()]]),
+    HASH_KEY: key(),
+  };
+  const simulator = await startSimulator({
+    port: 0,
+    databaseUrl: simulatorDb.url,
+    secretKey,
+    webhookSecret,
+    webhookUrl: `http://127.0.0.1:${nowhere}/{account}`,
+    logLevel: "fatal",
+  });
+  const merchant = await startMerchant({
+    ...common,
+    DATABASE_URL: merchantDb.url,
+    SIMULATOR_SECRET_KEY: secretKey,
+    SIMULATOR_WEBHOOK_SECRET: webhookSecret,
+  });
+  const merchantUrl = `http://127.0.0.1:${merchant.port}`;
+  const payments = await startPayments({
+    ...common,
+    DATABASE_URL: paymentsDb.url,
+    MERCHANT_URL: merchantUrl,
+    SIMULATOR_URL: simulator.url,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+    RECONCILE_AFTER_SECONDS: 30,
+    PROCESSOR_TIMEOUT_SECONDS: 8,
+  });
+  const paymentsUrl = `http://127.0.0.1:${payments.port}`;
+  const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];
+  const [merchantPeer, paymentsPeer] = peers as [Peer, Peer];
+  const { merchantId, account } = await newMerchant(merchantPeer);
+  return {
+    payments: paymentsPeer.client(PaymentsService),
+    merchantId,
+    environment: Environment.SANDBOX,
+    paymentsDatabaseUrl: paymentsDb.url,
+    simulatorDatabaseUrl: simulatorDb.url,
+    urls: { merchant: merchantUrl, payments: paymentsUrl },
+    settings: common,
+    processor: async (method, path, body) => {
+      const answer = await fetch(`${simulator.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${secretKey}`,
+          "processor-account": account,
+          "content-type": "application/json",
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+    },
+    stop: async () => {
+      for (const peer of peers) peer.close();
+      await payments.stop();
+      await merchant.stop();
+      await simulator.stop();
+    },
+  };
+}
+
+async function newMerchant(peer: Peer): Promise<{ merchantId: string; account: string }> {
+  const { merchant } = await peer.client(MerchantService).createMerchant({
+    name: "Test shop",
+    email: "shop@example.com",
+    country: "DE",
+    currency: "EUR",
+  });
+  const merchantId = merchant?.id ?? "";
+  const { connectors } = await peer
+    .client(ConnectorService)
+    .listConnectors({ merchantId, environment: Environment.SANDBOX });
+  return { merchantId, account: connectors[0]?.externalAccountId ?? "" };
+}

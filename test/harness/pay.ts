@@ -1,0 +1,46 @@
+// The buyer at the card processor's surface, without a browser: sends what the simulator's card form and challenge page send.
+import { type Answer, api } from "./api.ts";
+
+/** A card as typed into the form; the defaults are what most tests need. */
+export interface TypedCard {
+  number: string;
+  exp_month?: number;
+  exp_year?: number;
+  cvc?: string;
+  postal_code?: string;
+}
+
+/** Cards of CONTRACT.md §11 that many tests use. */
+export const cards = {
+  succeeds: "4242424242424242",
+  declined: "4000000000000002",
+  needsChallenge: "4000002500003155",
+  declinedAfterChallenge: "4000008400001629",
+  asynchronous: "4000000000006108",
+  disputedLater: "4000000000000259",
+  refundFailsLater: "4000000000005126",
+} as const;
+
+/**
+ * Pays by the card form.
+ * @param frameUrl `render.frame_url` of a session: the form's address with the intent's secret as its fragment
+ * @param card a number, or all that the buyer types
+ * @returns the form's answer: `status`, and `failure_code` or `challenge_url`
+ */
+export async function pay(frameUrl: string, card: string | TypedCard = cards.succeeds): Promise<Answer> {
+  const form = new URL(frameUrl);
+  const typed = typeof card === "string" ? { number: card } : card;
+  return api(form.origin).post(`${form.pathname}/pay`, {
+    client_secret: decodeURIComponent(form.hash.slice(1)),
+    exp_month: 12,
+    exp_year: new Date().getUTCFullYear() + 3,
+    cvc: "123",
+    ...typed,
+  });
+}
+
+/** Answers the bank's challenge. @param challengeUrl from the answer to `pay` */
+export async function answerChallenge(challengeUrl: string, outcome: "pass" | "fail"): Promise<Answer> {
+  const page = new URL(challengeUrl);
+  return api(page.origin).post(page.pathname, { token: decodeURIComponent(page.hash.slice(1)), outcome });
+}

@@ -1,0 +1,59 @@
+// The whole system for tests. One stack serves all test files of a run; a test file run alone starts its own. Tests that kill or
+// stop parts take a private one.
+import { randomBytes } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { withDatabase } from "../../deploy/local/databases.ts";
+import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { startStack } from "../../deploy/local/start.ts";
+import { infra } from "./infra.ts";
+import { tempDir } from "./temp-dir.ts";
+
+let shared: Promise<StackInfo> | undefined;
+
+/** The stack of this run. Its parts must be left alone; its data is shared with other test files (see merchant.ts). */
+export function stack(): Promise<StackInfo> {
+  const file = process.env.TEST_STACK_FILE;
+  shared ??= file ? readFile(file, "utf8").then((text) => JSON.parse(text)) : ownStack();
+  return shared;
+}
+
+async function ownStack(): Promise<StackInfo> {
+  const own = await startTestStack({ keepsParentAlive: false });
+  process.once("beforeExit", () => void own.stop());
+  return own.stack;
+}
+
+/** What a test may choose. */
+export interface TestStackOptions extends Partial<StackOptions> {
+  /** True: PostgreSQL and NATS of its own, which the test may kill; else databases and a namespace of its own on the run's. */
+  ownServers?: boolean;
+}
+
+/** Starts a private stack on throw-away state; `stop` removes the state too. */
+export async function startTestStack(options: TestStackOptions = {}): Promise<RunningStack> {
+  const { ownServers, ...chosen } = options;
+  const stateDir = chosen.stateDir ?? (await tempDir("stack"));
+  const running = await startStack({
+    port: 0,
+    quiet: true,
+    durable: false,
+    ...(ownServers ? {} : await placeOnSharedServers()),
+    ...chosen,
+    stateDir,
+    env: { RATE_LIMIT: "off", LOG_LEVEL: "info", ...chosen.env },
+  });
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      if (chosen.stateDir === undefined) await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function placeOnSharedServers(): Promise<Pick<StackOptions, "databaseUrl" | "natsUrl" | "natsNamespace">> {
+  const servers = await infra();
+  const name = `stack_${randomBytes(6).toString("hex")}`;
+  return { databaseUrl: withDatabase(servers.databaseUrl, name), natsUrl: servers.natsUrl, natsNamespace: name };
+}

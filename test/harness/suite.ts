@@ -1,0 +1,116 @@
+// The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that nothing
+// stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
+import { type Test, suite as uvuSuite } from "uvu";
+
+type Body = () => unknown;
+
+/** Limits of one test; milliseconds. */
+export interface TestLimits {
+  timeoutMs?: number;
+}
+
+/** Collects the tests of one subject. */
+export interface Suite {
+  /** @param name the guarantee that the test proves, as a sentence */
+  (name: string, body: Body, limits?: TestLimits): void;
+  /** Leaves a test out; the closing line of the run counts it. @param reason printed */
+  skip(name: string, reason: string): void;
+  /** Runs this test alone, while working on it; refused in CI. */
+  only(name: string, body: Body, limits?: TestLimits): void;
+  before(body: Body): void;
+  after(body: Body): void;
+  beforeEach(body: Body): void;
+  afterEach(body: Body): void;
+  /** Last line of each suite. */
+  run(): void;
+}
+
+const testMsDefault = 10_000; // a flow through six processes takes under a second
+const hookMsDefault = 60_000; // a hook may start servers
+/** After its last test a file has this long to close what it opened; then the open handle is a failure. */
+const leakMs = 5_000;
+
+/** Begins a suite. */
+export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: number } = {}): Suite {
+  const tests: Test = uvuSuite(name);
+  let count = 0;
+  const failed: { hook?: Error } = {};
+  const guarded = (body: Body, own?: TestLimits) => async () => {
+    if (failed.hook) throw new Error("a hook of this suite failed", { cause: failed.hook });
+    await bounded("the test", own?.timeoutMs ?? limits.timeoutMs ?? testMsDefault, body);
+  };
+  const hook = (label: string, body: Body) => async () => {
+    try {
+      await bounded(label, limits.hookTimeoutMs ?? hookMsDefault, body);
+    } catch (error) {
+      failed.hook ??= asError(error);
+      process.once("exit", () => (process.exitCode = 1)); // also when every test had passed before
+      console.error(`\n[${name}] ${label} failed:`, error);
+    }
+  };
+  const add = (testName: string, body: Body, own?: TestLimits) => {
+    count++;
+    tests(testName, guarded(body, own));
+  };
+  return Object.assign(add, {
+    skip(testName: string, reason: string) {
+      count++;
+      console.log(`  skipped: ${testName} (${reason})`);
+      tests.skip(testName);
+    },
+    only(testName: string, body: Body, own?: TestLimits) {
+      if (process.env.CI) throw new Error(`"${testName}" is marked only`);
+      count++;
+      tests.only(testName, guarded(body, own));
+    },
+    before: (body: Body) => tests.before(hook("before", body)),
+    after: (body: Body) => tests.after(hook("after", body)),
+    beforeEach: (body: Body) => tests.before.each(hook("beforeEach", body)),
+    afterEach: (body: Body) => tests.after.each(hook("afterEach", body)),
+    run() {
+      if (count === 0) throw new Error(`suite ${name} has no tests`);
+      tests.before(pauseLeakCheck);
+      tests.after(startLeakCheck);
+      tests.run();
+    },
+  });
+}
+
+/** Runs the body within the limit. The timer also keeps the process alive, so that a test that never settles fails. */
+async function bounded(what: string, ms: number, body: Body): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took more than ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([body(), late]);
+  } catch (error) {
+    throw asError(error); // uvu cannot print anything else
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The same error; its causes go to the terminal, since uvu shows the outermost message only. */
+function asError(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  if (error.cause !== undefined) console.error("\ncause:", error.cause);
+  return error;
+}
+
+let leakTimer: NodeJS.Timeout | undefined;
+
+function pauseLeakCheck(): void {
+  clearTimeout(leakTimer);
+}
+
+function startLeakCheck(): void {
+  leakTimer = setTimeout(() => {
+    console.error(
+      `\nstill open ${leakMs / 1000} s after the last test: ${process.getActiveResourcesInfo().join(", ")}`,
+    );
+    process.exit(1);
+  }, leakMs).unref();
+}
+
+process.once("beforeExit", pauseLeakCheck); // nothing is open: what runs now is orderly stopping

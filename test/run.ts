@@ -1,0 +1,151 @@
+// `npm test`: type check, lint, protos, structure, unit tests, then contract and flow tests against one stack, then the rest. One
+// process per file, two at a time. It passes only when every file proves that all its tests passed.
+// Usage: npm test -- [part of a path …] [--only check|unit|contract|flows|others]
+import { rm } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { stackFile } from "../deploy/local/stack-file.ts";
+import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
+import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
+import { type GroupName, groupNames, type Selection, selectFiles } from "./harness/select-files.ts";
+import { startTestStack } from "./harness/stack.ts";
+import { tempDir } from "./harness/temp-dir.ts";
+
+const parallel = 2; // the least that a machine for tests has
+const fileMsMax = 300_000; // the slowest file takes a minute alone; the limit is for hangs, not for a busy machine
+const checkMsMax = 120_000;
+/** Files of other projects stay as they came. */
+const vendoredProtos = ["buf", "google", "grpc"].map((folder) => `--exclude-path=proto/${folder}`);
+const root = new URL("..", import.meta.url).pathname;
+
+interface Job {
+  name: string;
+  run(): Promise<Outcome>;
+}
+
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const stops: (() => Promise<void>)[] = [];
+
+await main();
+
+async function main(): Promise<void> {
+  const { only, parts } = readArguments();
+  process.chdir(root);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(signal, () => void interrupted());
+  process.channel?.unref();
+  const began = performance.now();
+  const selection = selectFiles(root, parts);
+  try {
+    const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: ".local-test/compile-cache" };
+    for (const group of groupNames) {
+      if (only && group !== only) continue;
+      await runJobs(group, await jobsOf(group, selection, environment, parts.length > 0));
+    }
+    if (totals.passed + totals.failed + totals.skipped === 0) fail("no test matches");
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  } finally {
+    await stopAll();
+  }
+  console.log(`\n${((performance.now() - began) / 1000).toFixed(1)} s`);
+  const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
+  console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
+  process.exit(totals.failed === 0 ? 0 : 1);
+}
+
+function readArguments(): { only: GroupName | undefined; parts: string[] } {
+  try {
+    const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: "string" } } });
+    const only = groupNames.find((group) => group === values.only);
+    if (values.only !== undefined && !only) throw new Error(`--only takes one of ${groupNames.join(", ")}`);
+    return { only, parts: positionals };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
+
+/** The jobs of a group; servers and the stack are started before the first group that needs them. */
+async function jobsOf(group: GroupName, selection: Selection, env: Record<string, string>, isFiltered: boolean) {
+  const files = selection[group];
+  if (files.length === 0 && !isFiltered) {
+    if (process.env.CI) fail(`there are no ${group} tests`);
+    else console.log(`\n${group}: no files`);
+  }
+  const isOnServers = group === "contract" || group === "flows" || group === "others";
+  if (files.length > 0 && isOnServers && !env.TEST_DATABASE_URL) Object.assign(env, await servers());
+  if (files.length > 0 && (group === "contract" || group === "flows") && !env.TEST_STACK_FILE) {
+    Object.assign(env, await sharedStack(env));
+  }
+  const tests = files.map((file): Job => ({ name: file, run: () => runTestFile(file, env, fileMsMax) }));
+  return group === "check" && !isFiltered ? [...checks(), ...tests] : tests;
+}
+
+function checks(): Job[] {
+  const check = (name: string, command: string, ...args: string[]): Job => ({
+    name,
+    run: () => runCheck(`node_modules/.bin/${command}`, args, checkMsMax),
+  });
+  return [
+    check("types", "tsc", "--noEmit", "-p", "."),
+    check("lint and format", "biome", "ci", "--colors=off", "--diagnostic-level=error"),
+    check("proto lint", "buf", "lint"),
+    check("proto format", "buf", "format", "--diff", "--exit-code", "proto", ...vendoredProtos),
+  ];
+}
+
+async function servers(): Promise<Record<string, string>> {
+  const infra: Infra = await startInfra(console.log);
+  stops.push(() => infra.stop());
+  console.log(`\nPostgreSQL and NATS: ${infra.kind}`);
+  return infraEnvironment(infra);
+}
+
+/** One stack for every contract and flow test; its address is passed on as the path of its stack.json. */
+async function sharedStack(env: Record<string, string>): Promise<Record<string, string>> {
+  Object.assign(process.env, { TEST_DATABASE_URL: env.TEST_DATABASE_URL, TEST_NATS_URL: env.TEST_NATS_URL });
+  const stateDir = await tempDir("run");
+  const running = await startTestStack({ stateDir });
+  stops.push(async () => {
+    await running.stop();
+    await rm(stateDir, { recursive: true, force: true });
+  });
+  return { TEST_STACK_FILE: stackFile(stateDir) };
+}
+
+async function runJobs(group: GroupName, jobs: Job[]): Promise<void> {
+  if (jobs.length === 0) return;
+  console.log(`\n${group}`);
+  const queue = [...jobs];
+  const worker = async () => {
+    for (let job = queue.shift(); job; job = queue.shift()) report(job.name, await job.run());
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+}
+
+function report(name: string, outcome: Outcome): void {
+  totals.passed += outcome.passed;
+  totals.failed += outcome.failed;
+  totals.skipped += outcome.skipped;
+  const isGood = outcome.failed === 0;
+  const count = `${outcome.passed}/${outcome.passed + outcome.failed}`;
+  console.log(
+    `  ${isGood ? "ok  " : "FAIL"} ${name}  ${count}  ${outcome.ms} ms${outcome.problem && `  (${outcome.problem})`}`,
+  );
+  if (!isGood) console.log(outcome.output.trimEnd().replace(/^/gm, "    | "));
+}
+
+function fail(message: string): void {
+  totals.failed++;
+  console.log(`  FAIL ${message}`);
+}
+
+/** What was started last is stopped first. */
+async function stopAll(): Promise<void> {
+  for (const stop of stops.splice(0).reverse()) await stop();
+}
+
+async function interrupted(): Promise<void> {
+  killRunning();
+  await stopAll();
+  process.exit(130);
+}

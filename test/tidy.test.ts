@@ -1,0 +1,146 @@
+// The rules of the house as code: who may import whom, no cycles, no dead files, names, file heads, fresh generated code. Each
+// message names the file and the rule. Sizes are printed as a guide and fail nothing.
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import * as assert from "uvu/assert";
+import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
+import { suite } from "./harness/suite.ts";
+import { tempDir } from "./harness/temp-dir.ts";
+
+const root = join(import.meta.dirname, "..");
+const files = sourceFiles(root);
+const code = files.filter((file) => !file.path.endsWith(".test.ts"));
+const test = suite("tidy", { timeoutMs: 60_000 });
+
+/** Fails with every offence at once, one a line. */
+function none(offences: string[]): void {
+  assert.ok(offences.length === 0, `\n  ${offences.join("\n  ")}`);
+}
+
+/** Service and room of a file: `services/payments/rules/fee.ts` is payments, rules. */
+function placeOf(path: string): { service: string; room: string } {
+  const [top = "", second = "", third = ""] = path.split("/");
+  if (top !== "services") return { service: top, room: "" };
+  return { service: second, room: third.endsWith(".ts") ? third : (third.split("/")[0] ?? "") };
+}
+
+function offendingImports(from: SourceFile[], isOffence: (file: SourceFile, target: string) => boolean, rule: string) {
+  return from.flatMap((file) =>
+    file.imports.filter((target) => isOffence(file, target)).map((target) => `${file.path} imports ${target}: ${rule}`),
+  );
+}
+
+test("a service imports itself, the platform and generated code, and no other service", () => {
+  const services = code.filter((file) => file.path.startsWith("services/"));
+  const isForeign = (file: SourceFile, target: string) => {
+    const own = placeOf(file.path).service;
+    const allowed = [`services/${own}/`, ...(own === "simulator" ? [] : ["services/platform/", "proto/gen/"])];
+    return !allowed.some((prefix) => target.startsWith(prefix));
+  };
+  none(
+    offendingImports(
+      services,
+      isForeign,
+      "services meet over RPC and events only; the simulator is an outside company",
+    ),
+  );
+});
+
+test("the gateway imports itself, the platform and generated code", () => {
+  const gateway = code.filter((file) => file.path.startsWith("gateway/"));
+  const isForeign = (_: SourceFile, target: string) => !/^(gateway|services\/platform|proto\/gen)\//.test(target);
+  none(offendingImports(gateway, isForeign, "the gateway calls services over RPC"));
+});
+
+test("rules are pure, and stores know no flows, jobs or doors", () => {
+  const own = code.filter((file) => file.path.startsWith("services/") && placeOf(file.path).service !== "simulator");
+  const rules = own.filter((file) => placeOf(file.path).room === "rules");
+  const stores = own.filter((file) => placeOf(file.path).room === "store");
+  const beyondRules = (_: SourceFile, target: string) =>
+    target.startsWith("proto/gen/") ||
+    !["rules", "id.ts", "money.ts", "email.ts", "failure.ts"].includes(placeOf(target).room);
+  const beyondStore = (_: SourceFile, target: string) =>
+    ["flows", "jobs", "rpc.ts", "connectors"].includes(placeOf(target).room);
+  none([
+    ...offendingImports(rules, beyondRules, "a rule sees rules and pure platform helpers only"),
+    ...offendingImports(stores, beyondStore, "a store sees its own rules and the platform only"),
+    ...rules
+      .filter((file) =>
+        /\bawait\b|Date\.now\(|new Date\(\)|Math\.random\(|process\.env/.test(withoutComments(file.text)),
+      )
+      .map((file) => `${file.path}: a rule does not wait, and reads no clock, chance or environment`),
+  ]);
+});
+
+test("nothing imports in a circle", () => {
+  none([findCycle(files)?.join(" → ") ?? []].flat());
+});
+
+test("every file is used by a process, a command or a test", () => {
+  const scripts: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
+  const commands = JSON.stringify(scripts).match(/\b(?:deploy|test)\/[\w/-]+\.ts/g) ?? [];
+  const entries = files
+    .map((file) => file.path)
+    .filter((path) => path.endsWith(".test.ts") || basename(path) === "main.ts");
+  const used = reachable(files, [...entries, ...commands]);
+  none(code.filter((file) => !used.has(file.path)).map((file) => `${file.path} is imported by nobody`));
+});
+
+test("names are kebab-case and say what a file owns", () => {
+  const vague = /^(utils?|helpers?|common|misc|manager|base|impl|types|constants|index)$/;
+  const offences = files.flatMap(({ path }) => {
+    const parts = path.split("/").map((part) => part.replace(/(\.test)?\.ts$/, ""));
+    return [
+      ...parts.filter((part) => vague.test(part)).map((part) => `${path}: "${part}" says nothing`),
+      ...parts
+        .filter((part) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part))
+        .map((part) => `${path}: "${part}" is not kebab-case`),
+    ];
+  });
+  none(offences);
+});
+
+test("every file opens with one to four lines that say its job", () => {
+  const offences = code.flatMap(({ path, text }) => {
+    const lines = text.split("\n");
+    const head = lines.findIndex((line) => !line.startsWith("//"));
+    return head >= 1 && head <= 4 ? [] : [`${path}: opens with ${Math.max(head, 0)} comment lines`];
+  });
+  none(offences);
+});
+
+test("the generated code is what the protos give", async () => {
+  const fresh = await tempDir("generated");
+  try {
+    const buf = join(root, "node_modules/.bin/buf");
+    const path = `${join(root, "node_modules/.bin")}:${process.env.PATH}`;
+    execFileSync(buf, ["generate", "--template", "proto/buf.gen.yaml", "--output", fresh], {
+      cwd: root,
+      env: { ...process.env, PATH: path },
+    });
+    const read = (dir: string) => {
+      const names = globSync("proto/gen/**/*.ts", { cwd: dir }).sort();
+      return new Map(names.map((name) => [name, readFileSync(join(dir, name), "utf8")]));
+    };
+    const [wanted, committed] = [read(fresh), read(root)];
+    const names = [...new Set([...wanted.keys(), ...committed.keys()])];
+    none(names.filter((name) => wanted.get(name) !== committed.get(name)).map((name) => `${name}: run npm run proto`));
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+});
+
+test("sizes, as a guide", () => {
+  const sizes = code
+    .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+    .sort((a, b) => b.lines - a.lines);
+  console.log(`\n  ${sizes.length} files, median ${sizes[sizes.length >> 1]?.lines} lines`);
+  for (const { path, lines } of sizes.filter((size) => size.lines > 250)) console.log(`  ${path}: ${lines} lines`);
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+}
+
+test.run();
