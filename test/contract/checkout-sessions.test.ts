@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
@@ -127,15 +126,13 @@ test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () 
 
 test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
-  await failProcessor(running, slow, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
+  await failProcessor(running, slow, { target: "api.intents.create", kind: "delay", ms: 2_500, count: 1 });
   const sent = { as: slow.apiKey, headers: { "Idempotency-Key": "k" } };
-  const first = api.call("createCheckoutSession", 201, { ...sent, body: order });
-  await eventually("the second request to meet the first", async () => {
-    if ((await slow.api.post("/v1/checkout-sessions", order, sent.headers)).status !== 409) return false;
-    await api.refused("createCheckoutSession", 409, "idempotency_conflict", { ...sent, body: order });
-    return true;
-  });
-  await first;
+  const racing = [1, 2].map(() => slow.api.post("/v1/checkout-sessions", order, sent.headers));
+  // Whichever came second is answered while the first is held at the processor.
+  assert.equal((await Promise.race(racing)).status, 409);
+  await api.refused("createCheckoutSession", 409, "idempotency_conflict", { ...sent, body: order });
+  await Promise.all(racing);
   const other = { ...sent, body: { ...order, amount: 1051 } };
   await api.refused("createCheckoutSession", 422, "idempotency_key_reuse", other);
 });

@@ -125,16 +125,15 @@ test("SPEC.md §7: bad amounts and reasons are invalid_body; foreign and unknown
 test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
   const id = await paid(slow.apiKey);
-  await failProcessor(running, slow, { target: "api.refunds.create", kind: "delay", ms: 1_500, count: 1 });
+  await failProcessor(running, slow, { target: "api.refunds.create", kind: "delay", ms: 2_500, count: 1 });
   const sent = { as: slow.apiKey, path: { id }, headers: { "Idempotency-Key": "k" } };
   const first = api.call("createRefund", 201, { ...sent, body: { amount: 100 } });
-  await eventually("the second request to meet the first", async () => {
-    const answer = await slow.api.post(`/v1/payments/${id}/refunds`, { amount: 100 }, sent.headers);
-    if (answer.status !== 409) return false;
-    await api.refused("createRefund", 409, "idempotency_conflict", { ...sent, body: { amount: 100 } });
-    assert.equal(answer.headers.get("retry-after"), "1");
-    return true;
+  await eventually("the first request to be at the processor", async () => {
+    const refunds = await api.call("listPaymentRefunds", 200, { as: slow.apiKey, path: { id } });
+    return refunds.list("data").length === 1;
   });
+  const second = await api.refused("createRefund", 409, "idempotency_conflict", { ...sent, body: { amount: 100 } });
+  assert.equal(second.headers.get("retry-after"), "1");
   await first;
   await api.refused("createRefund", 422, "idempotency_key_reuse", { ...sent, body: { amount: 101 } });
 });
