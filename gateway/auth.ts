@@ -47,6 +47,7 @@ export function merchantRoute<
     async (request, reply) => {
       const principal = await authenticate(door, request);
       request.principal = principal;
+      request.call = { ...request.call, actor: principal.keyId };
       door.keyUsed(principal.keyId);
       door.limits.takeForKey(principal, reply);
       if (!principal.scopes.has(scope)) throw new ApiError("forbidden");

@@ -18,6 +18,7 @@ export function followRequests(app: FastifyInstance, log: Log): void {
     const { traceparent } = request.headers;
     request.call = {
       requestId: newId("request"),
+      actor: "",
       traceparent: nextTraceparent(typeof traceparent === "string" ? traceparent : undefined),
       deadlineMs: performance.now() + deadlineMs,
     };

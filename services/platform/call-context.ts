@@ -1,4 +1,4 @@
-// What travels with a call through a process and on to the next one: request id, trace and deadline. Kept in an
+// What travels with a call through a process and on to the next one: request id, actor, trace and deadline. Kept in an
 // AsyncLocalStorage, so that flows need not hand it from function to function.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
@@ -6,6 +6,8 @@ import { randomBytes } from "node:crypto";
 export interface CallContext {
   /** `req_…`, in logs, answers and on to other services. */
   readonly requestId: string;
+  /** For whom the call is made, for the audit log: `ak_…` of an API key; empty: a service itself, or an operator over RPC. */
+  readonly actor: string;
   /** W3C traceparent of the current span. */
   readonly traceparent: string;
   /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */

@@ -43,6 +43,7 @@ export class Outbox {
   /** The rows of the announcements. */
   rows(announcements: readonly Announcement[]): OutboxRows {
     const rows: OutboxRows = { ids: [], subjects: [], bodies: [] };
+    const context = callContext.getStore();
     for (const a of announcements) {
       const id = newId("event");
       const event = create(EventSchema, {
@@ -55,7 +56,9 @@ export class Outbox {
         status: a.status,
         occurredAt: timestampFromDate(a.at),
         attributes: { ...a.attributes },
-        traceparent: callContext.getStore()?.traceparent ?? "",
+        traceparent: context?.traceparent ?? "",
+        requestId: context?.requestId ?? "",
+        actor: context?.actor ?? "",
       });
       rows.ids.push(id);
       rows.subjects.push(eventSubject(this.#namespace, this.#source, a.type));

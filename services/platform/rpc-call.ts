@@ -39,7 +39,8 @@ export class CallGate {
       try {
         const open = call.service.startsWith("grpc.");
         if (!open && !sameSecret(call.header("authorization") ?? "", this.#authorization)) {
-          throw new Failure("UNAUTHORIZED");
+          // Without a reason of the catalogue: UNAUTHORIZED is about a merchant's or a processor's credential, this is about ours.
+          throw new ConnectError("the internal token is wrong", Code.Unauthenticated);
         }
         const answer = await work();
         rpcCalls.inc({ rpc, reason: "OK" });
@@ -79,6 +80,7 @@ function contextOf(call: IncomingCall): CallContext {
   const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
   return {
     requestId: call.header("request-id") ?? newId("request"),
+    actor: call.header("actor") ?? "",
     traceparent: nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
   };

@@ -1,4 +1,4 @@
-// Clients of other services: one transport per peer, with the internal token, the call's request id and trace, and a deadline
+// Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
 // that never outlives the caller's. Reads are tried once more when the peer was away; nothing else is.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
@@ -55,6 +55,7 @@ function outgoing(authorization: string): Record<string, string> {
     authorization,
     traceparent: nextTraceparent(context?.traceparent),
     ...(context && { "request-id": context.requestId }),
+    ...(context?.actor && { actor: context.actor }),
   };
 }
 

@@ -10,6 +10,7 @@ import { suite } from "../harness/suite.ts";
 import { type Caller, caller } from "./caller.ts";
 import type { DocumentOperation } from "./document.ts";
 import { setMerchant } from "./operator.ts";
+import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("authentication", { timeoutMs: 30_000 });
 const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
@@ -41,6 +42,17 @@ test("SPEC.md §5.2: without a key, and with anything but a valid one, every mer
     assert.equal(answer.headers.get("www-authenticate"), "Bearer");
   }
   for (const as of wrong) await api.refused("listPayments", 401, "unauthorized", { as });
+});
+
+test("CONTRACT.md §2: a wrong token between our own processes is a fault of ours: 500, and never 401 for a good key", async () => {
+  const misconfigured = await ownGateway(running, { RPC_TOKEN: "not-the-token-of-the-services" });
+  try {
+    const target = await caller(misconfigured, merchant.apiKey);
+    await target.refused("getMerchant", 500, "internal_error");
+    await target.refused("createApplication", 500, "internal_error", { as: "", body: {} });
+  } finally {
+    await misconfigured.stop();
+  }
 });
 
 test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorization header", async () => {

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file events/v1/events.proto.
  */
 export const file_events_v1_events: GenFile = /*@__PURE__*/
-  fileDesc("ChZldmVudHMvdjEvZXZlbnRzLnByb3RvEglldmVudHMudjEixwIKBUV2ZW50EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc291cmNlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJb2JqZWN0X2lkGAYgASgJEg4KBnN0YXR1cxgHIAEoCRIvCgtvY2N1cnJlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoKYXR0cmlidXRlcxgJIAMoCzIgLmV2ZW50cy52MS5FdmVudC5BdHRyaWJ1dGVzRW50cnkSEwoLdHJhY2VwYXJlbnQYCiABKAkaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChZldmVudHMvdjEvZXZlbnRzLnByb3RvEglldmVudHMudjEi6gIKBUV2ZW50EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc291cmNlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJb2JqZWN0X2lkGAYgASgJEg4KBnN0YXR1cxgHIAEoCRIvCgtvY2N1cnJlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoKYXR0cmlidXRlcxgJIAMoCzIgLmV2ZW50cy52MS5FdmVudC5BdHRyaWJ1dGVzRW50cnkSEwoLdHJhY2VwYXJlbnQYCiABKAkSEgoKcmVxdWVzdF9pZBgLIAEoCRINCgVhY3RvchgMIAEoCRoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AWIGcHJvdG8z", [file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * A committed state change. Published at least once on `<namespace>.events.<type>`, e.g.
@@ -94,6 +94,20 @@ export type Event = Message<"events.v1.Event"> & {
    * @generated from field: string traceparent = 10;
    */
   traceparent: string;
+
+  /**
+   * `req_…` of the call that caused it; empty for a job's own doing.
+   *
+   * @generated from field: string request_id = 11;
+   */
+  requestId: string;
+
+  /**
+   * For whom the call was made: `ak_…` of an API key; empty: a service itself, or an operator.
+   *
+   * @generated from field: string actor = 12;
+   */
+  actor: string;
 };
 
 /**
