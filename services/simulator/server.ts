@@ -6,6 +6,7 @@ import { accountOf, assertBearer } from "./routes/api-request.ts";
 import { formRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
+import { paymentMethodRoutes } from "./routes/payment-methods.ts";
 import { refundRoutes } from "./routes/refunds.ts";
 import { statementRoutes } from "./routes/statement.ts";
 import { testActionRoutes } from "./routes/test-actions.ts";
@@ -55,6 +56,7 @@ export function buildServer(
   refundRoutes(app, processor);
   statementRoutes(app, processor);
   formRoutes(app, processor);
+  paymentMethodRoutes(app, processor);
   pageRoutes(app, processor);
   if (options.testControls ?? true) {
     testFaultRoutes(app, processor);

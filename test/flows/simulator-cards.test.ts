@@ -172,14 +172,60 @@ test("the form names the field that is wrong and needs the client secret", async
   assert.equal(await send({}), [200, undefined]);
 });
 
+const enter = (number: string, account = "acct_test") =>
+  rig.call<{ id: string; card: object }>("POST", "/payment-methods", {
+    account,
+    number,
+    exp_month: 12,
+    exp_year: 2040,
+    cvc: "123",
+  });
+const payByToken = async (token: string, key = token) => {
+  const order = { amount: 1_050, currency: "EUR", reference: `token_${key}`, payment_method: token };
+  return await rig.call("POST", "/api/intents", order, { "idempotency-key": key });
+};
+
+test("a card becomes a token at our origin, and a token a paid intent, once for each idempotency key", async () => {
+  const { status, body: token } = await enter("4242424242424242");
+  assert.is(status, 201);
+  assert.equal(token.card, { brand: "visa", last4: "4242", funding: "credit", exp_month: 12, exp_year: 2040 });
+  const paid = await payByToken(token.id);
+  assert.equal([paid.status, paid.body.status, paid.body.captured_amount], [201, "succeeded", 1_050]);
+  assert.equal((await payByToken(token.id)).body, paid.body);
+  const { receiver } = rig;
+  await eventually("the event", () => receiver.received.some(({ data }) => data.intent.id === paid.body.id));
+  assert.is((await payByToken(token.id, "another")).body.status, "succeeded");
+});
+
+test("without a buyer, a card that asks for 3-D Secure is declined, and one that settles later settles", async () => {
+  const challenged = await payByToken((await enter("4000002500003155")).body.id);
+  assert.is(challenged.body.attempts[0]?.failure_code, "authentication_required");
+  const later = await payByToken((await enter("4000000000006108")).body.id);
+  assert.is(later.body.status, "processing");
+  await eventually("the settlement", async () => (await read(later.body.id)).status === "succeeded");
+});
+
+test("an unknown token, another account's and an outage make nothing; a wrong card makes no token", async () => {
+  const foreign = (await enter("4242424242424242", "acct_other")).body.id;
+  for (const token of ["pm_unknown", foreign]) assert.is((await payByToken(token)).status, 400);
+  assert.is((await payByToken((await enter("4000000000006207")).body.id, "outage")).status, 503);
+  for (const reference of [`token_${foreign}`, "token_outage"]) {
+    const found = await rig.call<{ data: unknown[] }>("GET", `/api/intents?reference=${reference}`);
+    assert.equal(found.body.data, []);
+  }
+  assert.is((await enter("4242424242424241")).status, 400);
+  assert.is((await fetch(`${rig.url}/payment-methods`, { method: "OPTIONS" })).status, 204);
+});
+
 test("neither the card number nor the CVC is anywhere in the database", async () => {
   const { id, client_secret } = await rig.intent();
   const card = { client_secret, number: "4000000000000077", exp_month: 12, exp_year: 2040, cvc: "987" };
   await rig.call("POST", `/form/${id}/pay`, card);
+  await rig.call("POST", "/payment-methods", { ...card, account: "acct_test" });
   const { default: pg } = await import("pg");
   const client = new pg.Client(rig.databaseUrl);
   await client.connect();
-  const tables = ["intents", "attempts", "events", "idempotency_keys", "operations"];
+  const tables = ["intents", "attempts", "events", "idempotency_keys", "operations", "payment_methods"];
   for (const table of tables) {
     const { rows } = await client.query(
       `select count(*)::int as hits from ${table} t where t::text like '%400000000000%'`,

@@ -36,7 +36,12 @@ export type Answer<T> =
   | { readonly kind: "unknown"; readonly answered: boolean; readonly cause: unknown };
 
 /** Refusals that flows tell apart; everything else is `refused`. */
-export type DeclineCode = "not_refundable" | "amount_too_large" | "not_cancelable" | "refused";
+export type DeclineCode =
+  | "not_refundable"
+  | "amount_too_large"
+  | "not_cancelable"
+  | "unknown_payment_method"
+  | "refused";
 
 /** What the processor knows about an intent. */
 export interface IntentReport {
@@ -96,6 +101,16 @@ export interface IntentOrder {
   readonly surface: string;
 }
 
+/** A payment to be made at once, without the buyer. */
+export interface PaymentOrder {
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly description: string;
+  /** The processor's token of a card that it has. */
+  readonly paymentMethod: string;
+}
+
 export interface RefundOrder {
   readonly intentRef: string;
   readonly reference: string;
@@ -115,6 +130,12 @@ export interface Connector {
   readonly name: string;
   /** Creates an intent; the same key makes at most one. */
   createIntent(account: Account, order: IntentOrder, key: string): Promise<Answer<CreatedIntent>>;
+  /**
+   * Creates an intent and pays it at once with a payment method that the processor has; the same key makes at most one. What the
+   * issuer says, also no, is a fact of the report; `declined` means that the processor refused the order and made nothing, for
+   * example `unknown_payment_method`. A card that needs its buyer is a decline. `findIntent` finds what came of it.
+   */
+  payIntent(account: Account, order: PaymentOrder, key: string): Promise<Answer<IntentReport>>;
   /** Asks for the intent under our reference; `absent` proves that there is none. */
   findIntent(account: Account, reference: string, surface: string): Promise<Answer<CreatedIntent>>;
   /** Asks what became of an intent. */

@@ -7,6 +7,7 @@ import type {
   Answer,
   Connector,
   CreatedIntent,
+  DeclineCode,
   IntentReport,
   Mount,
   ProcessorEvent,
@@ -51,6 +52,12 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
       };
       return written(await post(account, "/api/intents", json, key), created(order.surface));
+    },
+    payIntent: async (account, order, key) => {
+      const { reference, currency, description, paymentMethod } = order;
+      const amount = Number(order.amount);
+      const json = { amount, currency, reference, description, payment_method: paymentMethod };
+      return written(await post(account, "/api/intents", json, key), (body) => readIntent(SimulatorIntent.parse(body)));
     },
     findIntent: async (account, reference, surface) =>
       found(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
@@ -150,12 +157,13 @@ function settled(answer: Answer<RefundReport>): Answer<RefundReport> {
   return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;
 }
 
-const declineCodes: Readonly<Record<string, "not_refundable" | "amount_too_large" | "not_cancelable">> = {
+const declineCodes: Readonly<Record<string, DeclineCode>> = {
   charge_already_refunded: "not_refundable",
   charge_disputed: "not_refundable",
   intent_not_refundable: "not_refundable",
   amount_too_large: "amount_too_large",
   intent_not_cancelable: "not_cancelable",
+  payment_method_unknown: "unknown_payment_method",
 };
 
 function errorCode(body: unknown): string {

@@ -40,17 +40,28 @@ export async function changeIntent(
       const change = decide(before);
       if (change === null) return { intent: before, refusal: null, change };
       if ("refused" in change) return { intent: before, refusal: change, change: null };
-      const events = change.events.map((type) => newEvent(change.intent, type, processor.publicUrl));
-      const delayed = (change.delayed ?? []).map((fact) => newDelayedFact(fact, processor.delayMs));
-      const written = { ...along?.(change.intent), events, delayed };
+      const written = { ...along?.(change.intent), ...consequencesOf(processor, change) };
       if (await updateIntent(processor.db, before, change.intent, written)) {
-        if (events.length > 0) processor.wakeSender();
-        for (const fact of change.delayed ?? []) processor.wakeClock(fact.delays * processor.delayMs);
+        wakeFor(processor, change);
         return { intent: change.intent, refusal: null, change };
       }
     }
     throw new ApiFailure(429, "rate_limit", "lock_timeout", "Too many changes of this object at once.");
   });
+}
+
+/** What is written with a change because of it: its events and what will follow. */
+export function consequencesOf(processor: Processor, change: Change): Required<Pick<Along, "events" | "delayed">> {
+  return {
+    events: change.events.map((type) => newEvent(change.intent, type, processor.publicUrl)),
+    delayed: (change.delayed ?? []).map((fact) => newDelayedFact(fact, processor.delayMs)),
+  };
+}
+
+/** Wakes the jobs that the consequences of a written change are for. */
+export function wakeFor(processor: Processor, change: Change): void {
+  if (change.events.length > 0) processor.wakeSender();
+  for (const fact of change.delayed ?? []) processor.wakeClock(fact.delays * processor.delayMs);
 }
 
 /** The outage card makes the processor "down" for one intent. */

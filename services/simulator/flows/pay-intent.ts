@@ -1,14 +1,15 @@
 // Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes to an
 // intent that waits for no card is told how it stands, and nothing is charged.
-import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";
-import { answerChallenge, payIntent } from "../rules/pay-intent.ts";
-import { testCardNamed, testCardOf } from "../rules/test-card.ts";
+import { type AttemptFacts, answerChallenge, payIntent } from "../rules/pay-intent.ts";
+import type { PaymentMethod } from "../rules/payment-method.ts";
+import { testCardNamed } from "../rules/test-card.ts";
 import { intentIdOf } from "../store/intents.ts";
 import { changeIntent } from "./change-intent.ts";
 import { ApiFailure, notFound, outage } from "./failure.ts";
+import { keptCard } from "./keep-card.ts";
 import { newAuthorizationCode, newId, newSecret } from "./new-id.ts";
 import type { Processor } from "./processor.ts";
 import { sameSecret } from "./same-secret.ts";
@@ -30,24 +31,35 @@ export async function payWithCard(
   entry: CardEntry,
   known?: Intent,
 ): Promise<PayAnswer> {
-  const card = testCardOf(entry.number);
-  if (card.outcome.kind === "outage") return beginOutage(processor, intentId);
-  const waitMs = card.outcome.kind === "succeeds" ? card.outcome.answerMs : undefined;
-  if (waitMs !== undefined) await pause(waitMs, undefined, { signal: processor.stopping }).catch(() => {});
-  const pay = (found: Intent) =>
-    payIntent(found, {
-      id: newId("at"),
-      entry,
-      card,
-      fingerprint: createHmac("sha256", processor.fingerprintKey).update(entry.number).digest("base64url").slice(0, 22),
-      authorization_code: newAuthorizationCode(),
-      challenge_token: newSecret(),
-      now: new Date().toISOString(),
-    });
-  const isFresh = known && waitMs === undefined;
+  const method = keptCard(processor, entry);
+  if (testCardNamed(method.behaviour).outcome.kind === "outage") return beginOutage(processor, intentId);
+  const hasWaited = await waitForSlowCard(processor, method);
+  const pay = (found: Intent) => payIntent(found, attemptWith(method, true));
+  const isFresh = known && !hasWaited;
   const { intent, refusal } = await changeIntent(processor, intentId, pay, isFresh ? { known } : {});
   if (refusal) throw new ApiFailure(429, "rate_limit", refusal.refused, refusal.message);
   return payAnswer(intent, processor.publicUrl);
+}
+
+/** The facts of an attempt that begins now. */
+export function attemptWith(method: PaymentMethod, isBuyerPresent: boolean): AttemptFacts {
+  return {
+    id: newId("at"),
+    method,
+    isBuyerPresent,
+    authorization_code: newAuthorizationCode(),
+    challenge_token: newSecret(),
+    now: new Date().toISOString(),
+  };
+}
+
+/** @returns whether the card was slow */
+export async function waitForSlowCard(processor: Processor, method: PaymentMethod): Promise<boolean> {
+  const { outcome } = testCardNamed(method.behaviour);
+  const waitMs = outcome.kind === "succeeds" ? outcome.answerMs : undefined;
+  if (waitMs === undefined) return false;
+  await pause(waitMs, undefined, { signal: processor.stopping }).catch(() => {});
+  return true;
 }
 
 /** The buyer's answer to the bank's challenge. A repeated or late one is told how the payment stands. */

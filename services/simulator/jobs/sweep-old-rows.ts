@@ -1,10 +1,14 @@
-// Removes what has been kept long enough: idempotency keys after 24 hours.
+// Removes what has been kept long enough: idempotency keys after 24 hours, payment methods after their hour.
 import type { Processor } from "../flows/processor.ts";
 import { sweepKeys } from "../store/idempotency-keys.ts";
+import { sweepPaymentMethods } from "../store/payment-methods.ts";
 import { type Repeating, repeat } from "./repeating.ts";
 
 const everyMs = 600_000; // old keys are no longer honoured anyway: this is only about room
 
 export function startSweeper({ db, log }: Pick<Processor, "db" | "log">): Repeating {
-  return repeat("sweep-old-rows", log, async () => ((await sweepKeys(db)) ? 0 : everyMs));
+  return repeat("sweep-old-rows", log, async () => {
+    const more = [await sweepKeys(db), await sweepPaymentMethods(db)];
+    return more.includes(true) ? 0 : everyMs;
+  });
 }

@@ -1,8 +1,9 @@
 // /api/intents: create, read, look up by the caller's reference, cancel.
 import type { FastifyInstance } from "fastify";
-import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
+import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
 import { ApiFailure, badField, notFound } from "../flows/failure.ts";
 import { newId, newSecret } from "../flows/new-id.ts";
+import { payByToken } from "../flows/pay-by-token.ts";
 import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
 import type { Intent } from "../rules/intent.ts";
@@ -24,12 +25,16 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   const present = (intent: Intent) => presentIntent(intent, processor.publicUrl);
 
   app.post("/api/intents", (request, reply) => {
-    const intent = readIntent(accountOf(request), new Fields(request.body));
+    const fields = new Fields(request.body);
+    const intent = readIntent(accountOf(request), fields);
+    const method = fields.optionalText("payment_method", referenceMax);
     const references = async () => [intent.reference];
     return answerApi(processor, request, reply, { target: "api.intents.create", references }, async (stamp) => {
-      const answer = { status: 201, body: present(intent) };
+      const made = method === null ? { intent, events: [] } : await payByToken(processor, intent, method);
+      const answer = { status: 201, body: present(made.intent) };
       const operation = stamp.operation({ id: intent.id, reference: intent.reference, intent: intent.id });
-      await insertIntent(db, intent, { key: stamp.key(answer), operation });
+      await insertIntent(db, made.intent, { key: stamp.key(answer), operation, ...consequencesOf(processor, made) });
+      wakeFor(processor, made);
       return { answer, isWritten: true };
     });
   });

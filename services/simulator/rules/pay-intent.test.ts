@@ -58,6 +58,16 @@ test("a failed challenge is authentication_failed", () => {
   assert.is(answerChallenge(asked, "at_unknown", true, facts), null);
 });
 
+test("a challenge that nobody is there to answer is a decline", () => {
+  const alone = { ...attemptWith(challenged), isBuyerPresent: false };
+  const { intent, events } = changed(payIntent(unpaidIntent(), alone));
+  assert.equal(
+    [intent.status, intent.attempts[0]?.failure_code],
+    ["requires_payment_method", "authentication_required"],
+  );
+  assert.equal(events, ["intent.attempt_failed"]);
+});
+
 test("a settlement comes once, and only to what is processing", () => {
   const { intent, delayed } = changed(payIntent(unpaidIntent(), attemptWith(asynchronous)));
   assert.equal(delayed, [{ kind: "settle_attempt", object_id: "at_1", delays: 2 }]);

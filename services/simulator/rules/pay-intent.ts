@@ -1,16 +1,17 @@
 // How an intent gets paid: an attempt begins, is challenged, settles. A paid intent is never paid again, and one attempt at a
 // time is under way. Pure: ids, codes and the time come in.
-import type { CardEntry } from "./card-entry.ts";
+
 import type { Attempt, Change, Intent, Refusal, Timestamp, Verification } from "./intent.ts";
 import { withObject } from "./intent.ts";
-import { type TestCard, testCardNamed } from "./test-card.ts";
+import type { PaymentMethod } from "./payment-method.ts";
+import { testCardNamed } from "./test-card.ts";
 
 /** What an attempt is made of besides the intent. */
 export interface AttemptFacts {
   readonly id: string;
-  readonly entry: CardEntry;
-  readonly fingerprint: string;
-  readonly card: TestCard;
+  readonly method: PaymentMethod;
+  /** False: a payment by token, made by the merchant's server alone. Nobody is there to answer a challenge. */
+  readonly isBuyerPresent: boolean;
   readonly authorization_code: string;
   readonly challenge_token: string;
   readonly now: Timestamp;
@@ -19,6 +20,10 @@ export interface AttemptFacts {
 const attemptsMax = 50; // someone who tries more is guessing cards
 const threeDsVersion = "2.2.0";
 const settleDelays = 2; // a settlement takes twice as long as the other delayed facts
+const authenticationRequired = {
+  code: "authentication_required",
+  message: "Your card requires authentication, and nobody is there to give it.",
+};
 const processorDeclined = { code: "card_declined", message: "Your card was declined." };
 
 /** @returns null when the intent waits for no card: its status says what it is */
@@ -27,12 +32,14 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
   if (intent.attempts.length >= attemptsMax)
     return { refused: "too_many_attempts", message: "This payment had too many attempts." };
   const begun = newAttempt(intent, facts);
-  switch (facts.card.outcome.kind) {
+  const { outcome } = testCardNamed(facts.method.behaviour);
+  switch (outcome.kind) {
     case "succeeds":
       return succeeded(intent, begun, facts.authorization_code, facts.now);
     case "declined":
-      return failed(intent, begun, facts.card.outcome, facts.now);
+      return failed(intent, begun, outcome, facts.now);
     case "challenge":
+      if (!facts.isBuyerPresent) return failed(intent, begun, authenticationRequired, facts.now);
       return {
         intent: moved(intent, "requires_action", {
           ...begun,
@@ -95,7 +102,8 @@ export function cancelIntent(intent: Intent, now: Timestamp): Change | Refusal |
   return { intent: { ...intent, status: "canceled", canceled_at: now, attempts }, events: ["intent.canceled"] };
 }
 
-function newAttempt(intent: Intent, { entry, card, ...facts }: AttemptFacts): Attempt {
+function newAttempt(intent: Intent, { method, ...facts }: AttemptFacts): Attempt {
+  const { brand, last4, funding, fingerprint, exp_month, exp_year, behaviour } = method;
   return {
     id: facts.id,
     intent_id: intent.id,
@@ -106,24 +114,24 @@ function newAttempt(intent: Intent, { entry, card, ...facts }: AttemptFacts): At
     authorization_code: null,
     created_at: facts.now,
     settled_at: null,
-    brand: entry.brand,
-    last4: entry.number.slice(-4),
-    funding: "credit",
-    fingerprint: facts.fingerprint,
-    exp_month: entry.exp_month,
-    exp_year: entry.exp_year,
-    ...verify(entry, card),
-    behaviour: card.behaviour,
+    brand,
+    last4,
+    funding,
+    fingerprint,
+    exp_month,
+    exp_year,
+    ...verify(method),
+    behaviour,
     challenge_token: null,
   };
 }
 
-function verify(entry: CardEntry, card: TestCard): Verification {
-  const isHighest = card.behaviour === "highest_risk";
+function verify({ behaviour, has_postal_code }: PaymentMethod): Verification {
+  const isHighest = behaviour === "highest_risk";
   return {
     avs_line1: "unchecked", // the form asks for no street
-    avs_zip: entry.postal_code === null ? "unchecked" : "pass",
-    cvc_check: card.behaviour === "incorrect_cvc" ? "fail" : "pass",
+    avs_zip: has_postal_code ? "pass" : "unchecked",
+    cvc_check: behaviour === "incorrect_cvc" ? "fail" : "pass",
     three_ds_result: null,
     three_ds_version: null,
     risk_level: isHighest ? "highest" : "normal",

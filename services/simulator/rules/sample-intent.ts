@@ -2,7 +2,7 @@
 import { type CardEntry, readCardEntry } from "./card-entry.ts";
 import type { Change, Intent, Refusal } from "./intent.ts";
 import { type AttemptFacts, payIntent } from "./pay-intent.ts";
-import { testCardOf } from "./test-card.ts";
+import { paymentMethodOf } from "./payment-method.ts";
 
 export const at = "2026-11-21T12:00:00.000Z";
 
@@ -34,9 +34,8 @@ export function unpaidIntent(): Intent {
 export function attemptWith(number: string, id = "at_1"): AttemptFacts {
   return {
     id,
-    entry: cardEntry(number),
-    card: testCardOf(number),
-    fingerprint: "fp",
+    method: paymentMethodOf(cardEntry(number), "fp"),
+    isBuyerPresent: true,
     authorization_code: "123456",
     challenge_token: "challenge",
     now: at,

@@ -50,11 +50,17 @@ export interface Along {
 
 /** @throws with the constraint idempotency_keys_pkey when the key is taken: then nothing was written */
 export async function insertIntent(db: Db, intent: Intent, along: Along): Promise<void> {
-  const parts = present({ keys: rows(along.key), operations: rows(along.operation) });
+  const parts = present({
+    attempts: intent.attempts,
+    events: along.events ?? [],
+    delayed: along.delayed ?? [],
+    keys: rows(along.key),
+    operations: rows(along.operation),
+  });
   await db.query({
     name: `insert-intent ${namesOf(parts)}`,
-    text: `with gate as (select 1) ${writesOf(parts, 2)}
-      insert into intents select * from jsonb_populate_record(null::intents, $1)`,
+    text: `with gate as (insert into intents select * from jsonb_populate_record(null::intents, $1) returning id, account)
+      ${writesOf(parts, 2)} select from gate`,
     values: [JSON.stringify(intent), ...parts.map(([, value]) => JSON.stringify(value))],
   });
 }
