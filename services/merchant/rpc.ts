@@ -14,7 +14,7 @@ import {
 import { authenticateKey } from "./flows/authenticate-key.ts";
 import type { MerchantContext } from "./flows/context.ts";
 import { createMerchant } from "./flows/create-merchant.ts";
-import { type AccountName, activeAccount, namedAccount } from "./flows/find-account.ts";
+import { type AccountName, activeAccounts, namedAccount } from "./flows/find-account.ts";
 import { createApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
 import { createApplication, moveApplication } from "./flows/move-application.ts";
 import { unsealCredentials } from "./flows/open-account.ts";
@@ -66,7 +66,8 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       return { merchant: merchantToWire(await updateProfile(context, merchantId, change)) };
     },
     async updateMerchantState(request) {
-      const change = given({ status: statusOf(request), refundsEnabled: request.refundsEnabled });
+      const { refundsEnabled, failoverEnabled } = request;
+      const change = given({ status: statusOf(request), refundsEnabled, failoverEnabled });
       return { merchant: merchantToWire(await updateStanding(context, request.merchantId, change)) };
     },
     async getBranding({ merchantId }) {
@@ -127,7 +128,8 @@ function connectors(context: MerchantContext): ServiceImpl<typeof ConnectorServi
       return { connector: connectorToWire(await changeConnector(context, wish)) };
     },
     async getActiveConnectorAccount({ merchantId, environment }) {
-      return opened(await activeAccount(context.db, merchantId, environment));
+      const { account, standIns } = await activeAccounts(context.db, merchantId, environment);
+      return { ...opened(account), standIns: standIns.map((each) => opened(each).account) };
     },
     async getConnectorAccount(request) {
       return opened(await namedAccount(context.db, accountName(request)));

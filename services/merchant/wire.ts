@@ -35,6 +35,7 @@ export function merchantToWire(merchant: Merchant): MerchantMessage {
     phone: merchant.phone,
     website: merchant.website,
     refundsEnabled: merchant.refundsEnabled,
+    failoverEnabled: merchant.failoverEnabled,
     createdAt: timestampFromDate(merchant.createdAt),
   });
 }

@@ -14,6 +14,7 @@ import { serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { Circuits } from "./connectors/circuit.ts";
 import { Connectors } from "./connectors/registry.ts";
 import { simulatorConnector } from "./connectors/simulator.ts";
 import { Accounts } from "./flows/ask-processor.ts";
@@ -37,7 +38,16 @@ export async function startPayments(
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const accounts = new Accounts(merchant.client(ConnectorService));
   const patienceSeconds = config.RECONCILE_AFTER_SECONDS;
-  const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors: new Connectors([simulator]) };
+  const circuits = new Circuits(
+    {
+      windowCalls: config.CIRCUIT_WINDOW_CALLS,
+      openMaxMs: config.CIRCUIT_OPEN_MAX_SECONDS * 1_000,
+      timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
+    },
+    log,
+  );
+  const connectors = new Connectors([simulator], circuits);
+  const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
   bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
   const server = await serveRpc({

@@ -18,6 +18,7 @@ export interface MoneyServices {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly paymentsDatabaseUrl: string;
+  readonly merchantDatabaseUrl: string;
   /** The outside company's, for what it does not offer over HTTP: forgetting. */
   readonly simulatorDatabaseUrl: string;
   /** RPC addresses. */
@@ -88,6 +89,8 @@ export async function startMoneyServices(): Promise<MoneyServices> {
     IDEMPOTENCY_LEASE_SECONDS: 90,
     RECONCILE_AFTER_SECONDS: 30,
     PROCESSOR_TIMEOUT_SECONDS: 8,
+    CIRCUIT_WINDOW_CALLS: 20,
+    CIRCUIT_OPEN_MAX_SECONDS: 1,
   });
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
   const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];
@@ -98,6 +101,7 @@ export async function startMoneyServices(): Promise<MoneyServices> {
     merchantId,
     environment: Environment.SANDBOX,
     paymentsDatabaseUrl: paymentsDb.url,
+    merchantDatabaseUrl: merchantDb.url,
     simulatorDatabaseUrl: simulatorDb.url,
     urls: { merchant: merchantUrl, payments: paymentsUrl },
     settings: common,

@@ -37,6 +37,7 @@ export async function addMerchant(context: MerchantContext, tx: Tx, wanted: NewM
     phone: "",
     website: "",
     refundsEnabled: true,
+    failoverEnabled: false,
     createdAt: new Date(),
   };
   await insertMerchant(tx.em, merchant);

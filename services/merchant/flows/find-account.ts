@@ -3,16 +3,22 @@ import type { Sql } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { chooseConnector } from "../rules/connector-choice.ts";
-import { type AccountRow, findAccountByExternal, findAccountById, findPrimary } from "../store/connectors.ts";
+import { type AccountRow, findAccountByExternal, findAccountById, findCandidates } from "../store/connectors.ts";
 
-/** The primary, active account. @throws Failure NOT_FOUND (no such merchant), FORBIDDEN (not active), NO_CONNECTOR. */
-export async function activeAccount(sql: Sql, merchantId: string, environment: Environment): Promise<AccountRow> {
-  const found = await findPrimary(sql, merchantId, environment);
+/**
+ * The primary, active account and those that may stand in for it.
+ * @throws Failure NOT_FOUND (no such merchant), FORBIDDEN (not active), NO_CONNECTOR.
+ */
+export async function activeAccounts(
+  sql: Sql,
+  merchantId: string,
+  environment: Environment,
+): Promise<{ account: AccountRow; standIns: readonly AccountRow[] }> {
+  const found = await findCandidates(sql, merchantId, environment);
   if (!found) throw new Failure("NOT_FOUND");
-  const choice = chooseConnector(found.merchantStatus, found.account?.connector);
+  const choice = chooseConnector(found.merchantStatus, found.accounts);
   if (choice.kind === "refused") throw new Failure(choice.reason);
-  if (!found.account) throw new Failure("NO_CONNECTOR");
-  return found.account;
+  return choice;
 }
 
 /** How payments names an account: by our id, or by the processor's words. */

@@ -16,12 +16,28 @@ const nothing = { selectedSurface: undefined, makePrimary: false };
 test("only an active merchant's primary, active account serves new sessions", () => {
   const outcome = (choice: ReturnType<typeof chooseConnector>) => (choice.kind === "chosen" ? "chosen" : choice.reason);
   for (const status of ["pending", "suspended", "closed"] as const) {
-    assert.equal(outcome(chooseConnector(status, primary)), "FORBIDDEN");
+    assert.equal(outcome(chooseConnector(status, [{ connector: primary }])), "FORBIDDEN");
   }
-  assert.equal(outcome(chooseConnector("active", primary)), "chosen");
-  assert.equal(outcome(chooseConnector("active", undefined)), "NO_CONNECTOR");
-  assert.equal(outcome(chooseConnector("active", { ...primary, isActive: false })), "NO_CONNECTOR");
-  assert.equal(outcome(chooseConnector("active", { ...primary, isPrimary: false })), "NO_CONNECTOR");
+  const withOnly = (change: Partial<ConnectorFacts>) =>
+    outcome(chooseConnector("active", [{ connector: { ...primary, ...change } }]));
+  assert.equal(withOnly({}), "chosen");
+  assert.equal(outcome(chooseConnector("active", [])), "NO_CONNECTOR");
+  assert.equal(withOnly({ isActive: false }), "NO_CONNECTOR");
+  assert.equal(withOnly({ isPrimary: false }), "NO_CONNECTOR");
+});
+
+test("only active accounts that may be primary stand in for the primary one, in their order", () => {
+  const account = (id: string, change: Partial<ConnectorFacts> = {}) => ({ id, connector: { ...primary, ...change } });
+  const other = { isPrimary: false };
+  const choice = chooseConnector("active", [
+    account("first"),
+    account("inactive", { ...other, isActive: false }),
+    account("second", other),
+    account("never primary", { ...other, canBePrimary: false }),
+    account("third", other),
+  ]);
+  assert.equal(choice.kind === "chosen" && choice.account.id, "first");
+  assert.deepEqual(choice.kind === "chosen" && choice.standIns.map(({ id }) => id), ["second", "third"]);
 });
 
 test("an account is eligible if it is active, may be primary when it is to be, and allows the surface", () => {

@@ -15,14 +15,23 @@ export interface ConnectorFacts {
 }
 
 export type Choice<C> =
-  | { readonly kind: "chosen"; readonly connector: C }
+  | { readonly kind: "chosen"; readonly account: C; readonly standIns: readonly C[] }
   | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
 
-/** The account for a new session: the merchant's primary one, if it is active and the merchant is. */
-export function chooseConnector<C extends ConnectorFacts>(status: MerchantStatus, primary: C | undefined): Choice<C> {
+/**
+ * The account for a new session: the merchant's primary one, if it is active and the merchant is; the other candidates stand in
+ * for it, in their order. Without an active primary account there are no sessions: who takes the money is the merchant's choice.
+ */
+export function chooseConnector<C extends { readonly connector: ConnectorFacts }>(
+  status: MerchantStatus,
+  candidates: readonly C[],
+): Choice<C> {
   if (status !== "active") return { kind: "refused", reason: "FORBIDDEN" };
-  if (!primary?.isPrimary || !primary.isActive) return { kind: "refused", reason: "NO_CONNECTOR" };
-  return { kind: "chosen", connector: primary };
+  const active = candidates.filter(({ connector }) => connector.isActive);
+  const account = active.find(({ connector }) => connector.isPrimary);
+  if (!account) return { kind: "refused", reason: "NO_CONNECTOR" };
+  const standIns = active.filter(({ connector }) => !connector.isPrimary && connector.canBePrimary);
+  return { kind: "chosen", account, standIns };
 }
 
 /** What a merchant asks to be changed. */

@@ -21,6 +21,8 @@ export interface Profile {
 export interface Standing {
   readonly status: MerchantStatus;
   readonly refundsEnabled: boolean;
+  /** A new session may go to another active connector when nothing can be sent to the primary one. */
+  readonly failoverEnabled: boolean;
 }
 
 const websiteLengthMax = 2_048;

@@ -62,19 +62,28 @@ export async function insertConnector(sql: Sql, connector: ConnectorRow, credent
   );
 }
 
-/** The merchant's status and its primary account in the environment, if it has one; undefined: no such merchant. */
-export async function findPrimary(
+// A merchant has a handful of accounts; a buyer does not wait for more processors than this.
+const candidatesMax = 5;
+
+/**
+ * The merchant's status and the accounts that may serve a new session: the primary one first, if there is one, then, where the
+ * merchant allows failover, the other active ones that may be primary. undefined: no such merchant.
+ */
+export async function findCandidates(
   sql: Sql,
   merchantId: string,
   environment: Environment,
-): Promise<{ merchantStatus: MerchantStatus; account: AccountRow | undefined } | undefined> {
-  const [row] = await sql.rows<AccountColumns | (MerchantPart & { id: null })>(
+): Promise<{ merchantStatus: MerchantStatus; accounts: AccountRow[] } | undefined> {
+  const rows = await sql.rows<AccountColumns | (MerchantPart & { id: null })>(
     `select ${accountColumns} from merchants m
-     left join connectors c on c.merchant_id = m.id and c.environment = $2 and c.is_primary
-     where m.id = $1`,
+     left join connectors c on c.merchant_id = m.id and c.environment = $2
+       and (c.is_primary or (m.failover_enabled and c.is_active and c.can_be_primary))
+     where m.id = $1 order by c.is_primary desc, c.id limit ${candidatesMax}`,
     [merchantId, environment],
   );
-  return row && { merchantStatus: row.merchant_status, account: row.id === null ? undefined : accountOf(row) };
+  const [first] = rows;
+  const accounts = rows.flatMap((row) => (row.id === null ? [] : [accountOf(row)]));
+  return first && { merchantStatus: first.merchant_status, accounts };
 }
 
 export async function findAccountById(sql: Sql, id: string): Promise<AccountRow | undefined> {

@@ -16,6 +16,7 @@ export const MerchantEntity = defineEntity({
     phone: p.string(),
     website: p.string(),
     refundsEnabled: p.boolean(),
+    failoverEnabled: p.boolean(),
     createdAt: p.datetime(3),
   },
 });

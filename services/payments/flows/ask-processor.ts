@@ -26,10 +26,13 @@ export class Accounts {
     this.#merchants = merchants;
   }
 
-  /** The account that a new session uses. @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND. */
-  async active(merchantId: string, environment: Account["environment"]): Promise<Account> {
-    const { account } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
-    return accountOf(account);
+  /**
+   * The account that a new session uses, and after it those that may stand in when nothing can be sent to it.
+   * @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
+   */
+  async active(merchantId: string, environment: Account["environment"]): Promise<readonly [Account, ...Account[]]> {
+    const { account, standIns } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
+    return [accountOf(account), ...standIns.map(accountOf)];
   }
 
   /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */

@@ -1,8 +1,10 @@
 // Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call, each
-// safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor · 4 record.
+// safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor; where it surely
+// did not happen, go to an account that stands in and create there · 4 record.
 // The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Counter } from "prom-client";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
@@ -11,8 +13,16 @@ import type { Vault } from "#platform/secret.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import type { Account, CreatedIntent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
-import { findOperation, firstTry, type Operation } from "../store/operations.ts";
-import { findPayment, insertPayment, type NewPayment, recordIntent, type StoredPayment } from "../store/payments.ts";
+import { findOperation, firstTry, lockUntouched, type Operation, recordTakeOver } from "../store/operations.ts";
+import {
+  changeAccount,
+  findPayment,
+  insertPayment,
+  lockPayment,
+  type NewPayment,
+  recordIntent,
+  type StoredPayment,
+} from "../store/payments.ts";
 import type { Accounts } from "./ask-processor.ts";
 import { makeIntent } from "./make-at-processor.ts";
 
@@ -35,12 +45,20 @@ export interface IntentAnswer {
   readonly render: Render;
 }
 
+const failovers = new Counter({
+  name: "tollbooth_connector_failovers_total",
+  help: "New intents that went to another account because nothing could be sent to the one before.",
+  labelNames: ["from", "to"] as const,
+});
+
 // A buyer needs a moment; a payment is first asked about after it. In units of the patience: 2 min.
 const firstCheckPatience = 4;
 
 /** @throws Failure NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR. */
 export async function createIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
-  const account = await deps.accounts.active(request.merchantId, request.environment);
+  const accounts = await deps.accounts.active(request.merchantId, request.environment);
+  // All down: the first one is asked all the same, which is also how its recovery is noticed.
+  const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
   crashPoint("create-intent.1-account-chosen");
   const operation = firstTry(newId("operation"), "create_intent", request.id);
   const { connector, id: connectorAccountId, surface } = account;
@@ -48,11 +66,15 @@ export async function createIntent(deps: CreateIntentDeps, request: IntentReques
   const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: firstCheckPatience * deps.patienceSeconds };
   const fresh = await insertPayment(deps.db, payment, operation.id, timing);
   crashPoint("create-intent.2-rows-written");
-  return fresh ? await make(deps, account, request, surface, operation) : await goOn(deps, request);
+  if (!fresh) return await goOn(deps, request);
+  const standIns = accounts.slice(accounts.indexOf(account) + 1);
+  return await make(deps, { account, surface, standIns }, request, operation);
 }
 
 /** An earlier run with this id has begun: its account, its operation, and its answer if it got that far. */
 async function goOn(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+  // From here on the first run can no longer speak for all tries, so it does not change the account any more.
+  await recordTakeOver(deps.db, "create_intent", request.id);
   const payment = await findPayment(deps.db, request.id);
   const operation = await findOperation(deps.db, "create_intent", request.id);
   if (!payment || !operation) throw new Error("a payment without its operation");
@@ -62,20 +84,30 @@ async function goOn(deps: CreateIntentDeps, request: IntentRequest): Promise<Int
     return { connector: payment.connector, surface: payment.surface, render };
   }
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  return await make(deps, account, request, payment.surface, operation);
+  return await make(deps, { account, surface: payment.surface, standIns: [] }, request, operation);
+}
+
+/** Where an intent is made. */
+interface Place {
+  readonly account: Account;
+  readonly surface: string;
+  /** Accounts to go to while it surely did not happen. */
+  readonly standIns: readonly Account[];
 }
 
 /** Phases 3 and 4. */
 async function make(
   deps: CreateIntentDeps,
-  account: Account,
+  place: Place,
   request: IntentRequest,
-  surface: string,
   operation: Operation,
 ): Promise<IntentAnswer> {
+  const { account, surface } = place;
   const { id: reference, amount, currency, description, returnUrl } = request;
   const order = { reference, amount, currency, description, returnUrl, surface };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
+  const next = made.kind === "absent" ? await standIn(deps, place, request.id, operation) : undefined;
+  if (next) return await make(deps, next, request, operation);
   if (made.kind !== "succeeded" && made.kind !== "pending") {
     throw new Failure("CONNECTOR_ERROR", { cause: made.kind === "declined" ? new Error(made.message) : made.cause });
   }
@@ -84,6 +116,28 @@ async function make(
   await recordMade(deps, request.id, made.value, render);
   crashPoint("create-intent.4-recorded");
   return { connector: account.connector, surface, render };
+}
+
+/**
+ * Nothing happened at the account: the payment goes to the next one that is not down. Never after an attempt may have reached a
+ * processor: another run with the same id, and the reconcile job, leave their mark on the operation before they ask.
+ * @returns undefined: it stays where it is.
+ */
+async function standIn(
+  deps: CreateIntentDeps,
+  { account, standIns }: Place,
+  paymentId: string,
+  operation: Operation,
+): Promise<Place | undefined> {
+  const next = standIns.find((each) => !deps.connectors.isDown(each));
+  if (!next) return undefined;
+  const moved = await deps.db.transaction(async (tx) => {
+    await lockPayment(tx, paymentId);
+    return (await lockUntouched(tx, operation.id)) && (await changeAccount(tx, paymentId, account.id, next));
+  });
+  if (!moved) return undefined;
+  failovers.inc({ from: account.connector, to: next.connector });
+  return { account: next, surface: next.surface, standIns: standIns.slice(standIns.indexOf(next) + 1) };
 }
 
 /** Phase 4, also used by the reconcile job when it finds an intent whose creation was never recorded. */

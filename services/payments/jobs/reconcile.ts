@@ -8,8 +8,8 @@ import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { driveRefund } from "../flows/drive-refund.ts";
 import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
-import { claimOperations, closeOperation, type Operation } from "../store/operations.ts";
-import { claimChecks, findPayment } from "../store/payments.ts";
+import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
+import { claimChecks, deferCheck, findPayment, type StoredPayment } from "../store/payments.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
@@ -49,12 +49,13 @@ async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
     deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "the processor never told the outcome");
     return;
   }
+  const payment = await findPayment(deps.db, operation.paymentId);
+  if (!payment) return;
+  if (isDown(deps, payment)) return await deferOperation(deps.db, operation.id, deps.patienceSeconds);
   if (operation.kind === "create_refund") {
     await driveRefund(deps, operation.refundId, undefined, async () => {});
     return;
   }
-  const payment = await findPayment(deps.db, operation.paymentId);
-  if (!payment) return;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
   if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
@@ -65,9 +66,15 @@ async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
 async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) return;
+  if (isDown(deps, payment)) return await deferCheck(deps.db, paymentId, deps.patienceSeconds);
   const orphan = payment.expiresAt.getTime() + orphanPatienceMs < Date.now();
   if (orphan && payment.state.outcome !== "succeeded") await cancelIntent(deps, paymentId);
   else await verifyIntent(deps, paymentId, "reconcile");
+}
+
+/** An outage must not use up the schedule: while the account's circuit is open, its payments wait. */
+function isDown(deps: ReconcileDeps, payment: StoredPayment): boolean {
+  return deps.connectors.isDown({ id: payment.connectorAccountId });
 }
 
 function inSeconds(deps: ReconcileDeps, pauses: readonly number[]): number[] {

@@ -77,8 +77,8 @@ export async function reopenRefundOperation(tx: Tx, refundId: string, tryAfterSe
 }
 
 /** Another run goes on with the operation, so that the first one can no longer speak for all tries. */
-export async function recordTakeOver(tx: Tx, kind: Operation["kind"], reference: string): Promise<void> {
-  await tx.rows(`update operations set tries = greatest(tries, 1) where kind = $1 and reference = $2`, [
+export async function recordTakeOver(sql: Sql, kind: Operation["kind"], reference: string): Promise<void> {
+  await sql.rows(`update operations set tries = greatest(tries, 1) where kind = $1 and reference = $2`, [
     kind,
     reference,
   ]);
@@ -136,6 +136,15 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
     [pausesSeconds, limit],
   );
   return rows.map(stored);
+}
+
+/** Nothing could be asked, so that the try does not count; but the operation never looks untouched again. */
+export async function deferOperation(sql: Sql, id: string, seconds: number): Promise<void> {
+  await sql.rows(
+    `update operations set tries = greatest(tries - 1, 1), next_try_at = now() + make_interval(secs => $2)
+     where id = $1 and state = 'started'`,
+    [id, seconds],
+  );
 }
 
 function stored(row: Row): Operation {

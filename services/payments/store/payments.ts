@@ -159,6 +159,24 @@ export async function insertPayment(
   return rows.length === 1;
 }
 
+/**
+ * Gives a payment that no processor has heard of to another account. The caller holds the locks of payment and operation.
+ * @returns false when it is not with the account `from` any more.
+ */
+export async function changeAccount(
+  tx: Tx,
+  id: string,
+  from: string,
+  to: { id: string; connector: string; surface: string },
+): Promise<boolean> {
+  const rows = await tx.rows(
+    `update payments set connector = $3, connector_account_id = $4, surface = $5
+     where id = $1 and connector_account_id = $2 and connector_ref is null and outcome = 'pending' returning id`,
+    [id, from, to.connector, to.id, to.surface],
+  );
+  return rows.length === 1;
+}
+
 /** Records the created intent and closes its operation, in one statement. */
 export async function recordIntent(sql: Sql, id: string, connectorRef: string, render: Buffer): Promise<void> {
   await sql.rows(
@@ -245,6 +263,15 @@ export async function claimChecks(sql: Sql, pausesSeconds: readonly number[], li
     [pausesSeconds, limit],
   );
   return rows.map((row) => row.id);
+}
+
+/** Nothing could be asked, so that the check does not count. */
+export async function deferCheck(sql: Sql, id: string, seconds: number): Promise<void> {
+  await sql.rows(
+    `update payments set checks = greatest(checks - 1, 0), next_check_at = now() + make_interval(secs => $2)
+     where id = $1 and next_check_at is not null`,
+    [id, seconds],
+  );
 }
 
 function iso(at: Date | undefined): string | null {

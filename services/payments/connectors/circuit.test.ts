@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { createLog } from "#platform/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { eventually } from "../../../test/harness/eventually.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { Circuits } from "./circuit.ts";
+import type { Account, Answer, Connector, IntentReport } from "./connector.ts";
+
+const test = suite("circuits of connector accounts");
+const noAnswer = { kind: "unknown", answered: false, cause: new Error("no answer") } as const;
+const refused = { kind: "declined", code: "refused", message: "" } as const;
+
+function account(id: string): Account {
+  const name = { id, merchantId: "mer_1", environment: Environment.SANDBOX, connector: "acme" };
+  return { ...name, externalAccountId: id, surface: "embedded", credentials: {}, refundsEnabled: true };
+}
+
+/** A processor that gives one answer to everything until it is told another one. */
+function processor(timeoutMs = 1_000) {
+  const acme = { answer: noAnswer as Answer<never> | "never", sent: 0 };
+  const say = async <T>(): Promise<Answer<T>> => {
+    acme.sent += 1;
+    return acme.answer === "never" ? await new Promise(() => {}) : acme.answer;
+  };
+  const connector: Connector = {
+    name: "acme",
+    createIntent: say,
+    findIntent: say,
+    retrieveIntent: say<IntentReport>,
+    cancelIntent: say,
+    createRefund: say,
+    findRefund: say,
+    readEvent: () => ({ id: "", type: "", report: undefined }),
+  };
+  const circuits = new Circuits({ windowCalls: 4, openMaxMs: 20, timeoutMs }, createLog("test", "fatal"));
+  return { acme, circuits, guarded: circuits.guard(connector) };
+}
+
+async function breakIt({ guarded }: ReturnType<typeof processor>, of: Account): Promise<void> {
+  for (let i = 0; i < 2; i++) await guarded.cancelIntent(of, "pi_1");
+}
+
+test("an open circuit sends nothing: a change surely did not happen, a question has no answer", async () => {
+  const rig = processor();
+  const { acme, circuits, guarded } = rig;
+  await breakIt(rig, account("a"));
+  assert.equal(circuits.isOpen("a"), true);
+  const sent = acme.sent;
+  assert.equal((await guarded.cancelIntent(account("a"), "pi_1")).kind, "absent");
+  assert.equal((await guarded.retrieveIntent(account("a"), "pi_1")).kind, "unknown");
+  assert.equal((await guarded.findRefund(account("a"), "re_1")).kind, "unknown", "no proof of absence");
+  assert.equal(acme.sent, sent);
+});
+
+test("one account's circuit is no other account's", async () => {
+  const rig = processor();
+  await breakIt(rig, account("a"));
+  assert.equal(rig.circuits.isOpen("b"), false);
+  const sent = rig.acme.sent;
+  await rig.guarded.retrieveIntent(account("b"), "pi_1");
+  assert.equal(rig.acme.sent, sent + 1);
+});
+
+test("a processor that says no is well", async () => {
+  const rig = processor();
+  rig.acme.answer = refused;
+  for (let i = 0; i < 10; i++) await rig.guarded.cancelIntent(account("a"), "pi_1");
+  rig.acme.answer = { kind: "absent", cause: undefined };
+  for (let i = 0; i < 10; i++) await rig.guarded.retrieveIntent(account("a"), "pi_1");
+  assert.equal(rig.circuits.isOpen("a"), false, "that it has nothing is an answer too");
+});
+
+test("after the pause one call probes, and its answer closes the circuit", async () => {
+  const rig = processor();
+  await breakIt(rig, account("a"));
+  rig.acme.answer = refused;
+  await eventually("the probe", async () => !rig.circuits.isOpen("a"));
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "declined");
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "declined");
+});
+
+test("while the probe is under way other calls are refused at once", async () => {
+  const rig = processor(200);
+  await breakIt(rig, account("a"));
+  rig.acme.answer = "never";
+  await eventually("the pause to end", async () => !rig.circuits.isOpen("a"));
+  const probe = rig.guarded.retrieveIntent(account("a"), "pi_1");
+  const sent = rig.acme.sent;
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "absent");
+  assert.equal(rig.acme.sent, sent);
+  assert.equal((await probe).kind, "unknown", "the time limit ended it");
+  assert.equal(rig.circuits.isOpen("a"), true);
+});
+
+test.run();

@@ -1,0 +1,187 @@
+// A time limit and a circuit breaker for each connector account, around the port. While a circuit is open nothing is sent: a call
+// that changes something surely did not happen, a question stays unanswered. After a pause one call probes; it closes the circuit
+// or opens it for twice as long.
+import {
+  type CircuitBreakerPolicy,
+  CircuitState,
+  CountBreaker,
+  circuitBreaker,
+  handleWhenResult,
+  type IBackoff,
+  isBrokenCircuitError,
+  isTaskCancelledError,
+  type TimeoutPolicy,
+  TimeoutStrategy,
+  timeout,
+} from "cockatiel";
+import { Counter, Gauge } from "prom-client";
+import type { Log } from "#platform/log.ts";
+import type { Account, Answer, Connector } from "./connector.ts";
+
+export interface CircuitSettings {
+  /** A circuit opens when more than half of this many latest calls failed; half of them must have been made. */
+  readonly windowCalls: number;
+  /** Longest pause before a probe; the first one is a second. */
+  readonly openMaxMs: number;
+  /** For one call of the port as a whole, however many requests it needs. */
+  readonly timeoutMs: number;
+}
+
+const calls = new Counter({
+  name: "tollbooth_connector_calls_total",
+  help: "Calls of the connector port, by what came of them; refused: the circuit was open, nothing was sent.",
+  labelNames: ["connector", "call", "answer"] as const,
+});
+const open = new Gauge({
+  name: "tollbooth_connector_circuits_open",
+  help: "Connector accounts whose circuit is not closed, in this process.",
+  labelNames: ["connector"] as const,
+});
+
+// Circuits are kept per account that was used; past this many the closed ones are forgotten.
+const circuitsMax = 10_000;
+const firstPauseMs = 1_000;
+
+interface Circuit {
+  readonly policy: CircuitBreakerPolicy;
+  /** When an open circuit lets a probe through; milliseconds since 1970. */
+  probeAt: number;
+}
+
+/** `failed`: it says something about the account, as no answer does, and a change that could not be sent. */
+type Judged<T> = { readonly answer: Answer<T>; readonly failed: boolean };
+
+export class Circuits {
+  readonly #settings: CircuitSettings;
+  readonly #log: Log;
+  readonly #limit: TimeoutPolicy;
+  readonly #byAccount = new Map<string, Circuit>();
+
+  constructor(settings: CircuitSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#limit = timeout(settings.timeoutMs, TimeoutStrategy.Aggressive);
+  }
+
+  /** True while calls of the account would be refused. */
+  isOpen(accountId: string): boolean {
+    const circuit = this.#byAccount.get(accountId);
+    if (!circuit || circuit.policy.state === CircuitState.Closed) return false;
+    return circuit.policy.state === CircuitState.HalfOpen || Date.now() < circuit.probeAt;
+  }
+
+  /** The connector with each account's circuit around its calls. */
+  guard(connector: Connector): Connector {
+    const change = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
+      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "absent", {
+        kind: "absent",
+        cause: new Error(`the circuit of ${account.id} is open`),
+      });
+    const ask = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
+      this.#run(account, call, work, (answer) => answer.kind === "unknown", {
+        kind: "unknown",
+        answered: false,
+        cause: new Error(`the circuit of ${account.id} is open`),
+      });
+    return {
+      name: connector.name,
+      createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
+      findIntent: (a, ref, surface) => ask(a, "find_intent", () => connector.findIntent(a, ref, surface)),
+      retrieveIntent: (a, ref) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref)),
+      cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
+      createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
+      findRefund: (a, reference) => ask(a, "find_refund", () => connector.findRefund(a, reference)),
+      readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
+    };
+  }
+
+  async #run<T>(
+    account: Account,
+    call: string,
+    work: () => Promise<Answer<T>>,
+    isFailure: (answer: Answer<T>) => boolean,
+    refusal: Answer<T>,
+  ): Promise<Answer<T>> {
+    const count = (answer: string) => calls.inc({ connector: account.connector, call, answer });
+    const refuse = () => {
+      count("refused");
+      return refusal;
+    };
+    const { policy } = this.#of(account);
+    // The library would let callers wait for the probe; they have something better to do, such as another account.
+    if (policy.state === CircuitState.HalfOpen) return refuse();
+    try {
+      const judged = await policy.execute(async (): Promise<Judged<T>> => {
+        const answer = await this.#within(work);
+        return { answer, failed: isFailure(answer) };
+      });
+      count(judged.answer.kind);
+      return judged.answer;
+    } catch (error) {
+      if (isBrokenCircuitError(error)) return refuse();
+      throw error;
+    }
+  }
+
+  async #within<T>(work: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    try {
+      return await this.#limit.execute(work);
+    } catch (cause) {
+      if (isTaskCancelledError(cause)) return { kind: "unknown", answered: false, cause };
+      throw cause;
+    }
+  }
+
+  #of(account: Account): Circuit {
+    const known = this.#byAccount.get(account.id);
+    if (known) return known;
+    if (this.#byAccount.size >= circuitsMax) this.#forgetClosed();
+    const { windowCalls: size } = this.#settings;
+    const circuit: Circuit = {
+      probeAt: 0,
+      policy: circuitBreaker(
+        handleWhenResult((result) => (result as Judged<unknown>).failed),
+        {
+          breaker: new CountBreaker({ threshold: 0.5, size, minimumNumberOfCalls: Math.ceil(size / 2) }),
+          halfOpenAfter: this.#pauseOf(firstPauseMs, (probeAt) => {
+            circuit.probeAt = probeAt;
+          }),
+        },
+      ),
+    };
+    this.#byAccount.set(account.id, circuit);
+    this.#tell(account, circuit.policy);
+    return circuit;
+  }
+
+  /** A pause that doubles each time a probe fails. @param taken hears when it ends. */
+  #pauseOf(ms: number, taken: (probeAt: number) => void): { next(): IBackoff<unknown> } {
+    const duration = Math.min(ms, this.#settings.openMaxMs);
+    return {
+      next: () => {
+        taken(Date.now() + duration);
+        return { duration, ...this.#pauseOf(duration * 2, taken) };
+      },
+    };
+  }
+
+  #tell(account: Account, policy: CircuitBreakerPolicy): void {
+    const { id, connector } = account;
+    const fields = { connector, connector_account_id: id };
+    let wasClosed = true;
+    policy.onStateChange((state) => {
+      const isClosed = state === CircuitState.Closed;
+      if (isClosed !== wasClosed) {
+        open.inc({ connector }, isClosed ? -1 : 1);
+        this.#log.warn(fields, isClosed ? "circuit closed" : "circuit opened: most calls to the processor fail");
+      }
+      wasClosed = isClosed;
+    });
+  }
+
+  #forgetClosed(): void {
+    for (const [id, { policy }] of this.#byAccount) {
+      if (policy.state === CircuitState.Closed) this.#byAccount.delete(id);
+    }
+  }
+}
