@@ -25,6 +25,7 @@ function processor(timeoutMs = 1_000) {
   const connector: Connector = {
     name: "acme",
     createIntent: say,
+    payIntent: say,
     findIntent: say,
     retrieveIntent: say<IntentReport>,
     cancelIntent: say,

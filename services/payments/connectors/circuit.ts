@@ -86,6 +86,7 @@ export class Circuits {
     return {
       name: connector.name,
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
+      payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, ref, surface) => ask(a, "find_intent", () => connector.findIntent(a, ref, surface)),
       retrieveIntent: (a, ref) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref)),
       cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
