@@ -87,6 +87,7 @@ function checks(): Job[] {
   });
   return [
     check("types", "tsc", "--noEmit", "-p", "."),
+    check("types of browser code", "tsc", "--noEmit", "-p", "gateway/web"),
     check("lint and format", "biome", "ci", "--colors=off", "--diagnostic-level=error"),
     check("proto lint", "buf", "lint"),
     check("proto format", "buf", "format", "--diff", "--exit-code", "proto", ...vendoredProtos),

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as assert from "uvu/assert";
+import { bundle, releaseVersion } from "../gateway/web/build.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -79,7 +80,7 @@ test("nothing imports in a circle", () => {
 
 test("every file is used by a process, a command or a test", () => {
   const scripts: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
-  const commands = JSON.stringify(scripts).match(/\b(?:deploy|test)\/[\w/-]+\.ts/g) ?? [];
+  const commands = JSON.stringify(scripts).match(/\b(?:deploy|gateway|test)\/[\w/-]+\.ts/g) ?? [];
   const entries = files
     .map((file) => file.path)
     .filter((path) => path.endsWith(".test.ts") || basename(path) === "main.ts");
@@ -129,6 +130,15 @@ test("the generated code is what the protos give", async () => {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+});
+
+test("what browsers load is what its sources give", async () => {
+  const wanted = await bundle();
+  const dist = join(root, "gateway/web/dist");
+  const committed = globSync(["page/*", `js/${await releaseVersion()}/*`], { cwd: dist });
+  const names = [...new Set([...wanted.keys(), ...committed])];
+  const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
+  none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run web`));
 });
 
 test("sizes, as a guide", () => {

@@ -1,0 +1,56 @@
+// Bundles what browsers load. The running product has no build step: the results are committed, and a test compares them with what
+// this makes. Usage: npm run web
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BuildOptions, build } from "esbuild";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Where browsers get each file, and what it is made of. */
+const scripts = [
+  { entry: "gateway/web/sdk/checkout-global.ts", name: "checkout.js", format: "iife" },
+  { entry: "gateway/web/sdk/checkout-module.ts", name: "checkout.mjs", format: "esm" },
+  { entry: "gateway/web/sdk/loader.ts", name: "loader.mjs", format: "esm" },
+] as const;
+
+/** The version of the SDK is the release's. */
+export async function releaseVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  return String(Object(manifest).version);
+}
+
+/** Every generated file by its path under gateway/web/dist, as text. The same sources give the same bytes on every machine. */
+export async function bundle(): Promise<Map<string, string>> {
+  const version = await releaseVersion();
+  const common: BuildOptions = {
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    write: false,
+    target: ["es2022"],
+    legalComments: "none",
+    define: { TOLLBOOTH_VERSION: JSON.stringify(version) },
+    logLevel: "error",
+  };
+  const files = new Map<string, string>();
+  for (const { entry, name, format } of scripts) {
+    const outfile = join(root, `gateway/web/dist/js/${version}/${name}`);
+    const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
+    for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
+  }
+  return files;
+}
+
+/** Writes them; earlier releases of the SDK stay, since pages are pinned to them. */
+async function write(): Promise<void> {
+  const dist = join(root, "gateway/web/dist");
+  const files = await bundle();
+  await rm(join(dist, "js", await releaseVersion()), { recursive: true, force: true });
+  for (const [path, text] of files) {
+    await mkdir(join(dist, path, ".."), { recursive: true });
+    await writeFile(join(dist, path), text);
+    console.log(`${String(text.length).padStart(8)}  ${path}`);
+  }
+}
+
+if (import.meta.main) await write();

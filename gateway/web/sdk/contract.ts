@@ -1,0 +1,204 @@
+// The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated union:
+// nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the processor; the
+// durable word for fulfilment is the verified webhook all the same.
+
+/** The served script. */
+export interface CheckoutJs {
+  /** Exact version of the served file. */
+  readonly version: string;
+  /** Makes a handle for one session; no network yet. Any number of handles may live on a page. */
+  create(options: CreateOptions): CheckoutHandle;
+  /** After a redirect: reads what the return address says and strips it from the address bar. Null when there is nothing. */
+  consumeReturn(): ReturnResult | null;
+}
+
+export interface CreateOptions {
+  /** `cs_secret_…`, the only credential: the session is found from it. */
+  readonly sessionSecret: string | (() => Promise<string>);
+  /** Origin of the API; default: where this script came from. */
+  readonly apiOrigin?: string;
+  /** BCP 47 tag for money and the processor's fields; default: the page's language. */
+  readonly locale?: string;
+  readonly appearance?: Appearance;
+  /** Where a redirect comes back to; default: this page without its fragment. */
+  readonly returnUrl?: string;
+  /** For script elements under a nonce policy. */
+  readonly nonce?: string;
+  /** Aborting it destroys the handle. */
+  readonly signal?: AbortSignal;
+  /** Texts for buyers in the page's language, by error code; the defaults are English. */
+  readonly messages?: Readonly<Partial<Record<ErrorCode, string>>>;
+  /** Accessible name of the card fields; default "Card details". */
+  readonly title?: string;
+}
+
+/** One session on one page. Every method may be called at any time, any number of times. */
+export interface CheckoutHandle {
+  /** Reads the session. */
+  load(): Promise<LoadResult>;
+  /** Puts the processor's fields into the element; the latest call wins, an unmount while loading cancels it. */
+  mount(target: string | Element): Promise<LoadResult>;
+  /** Takes the fields away; what was typed is gone. */
+  unmount(): void;
+  /** Ends requests, timers, listeners and fields for good. */
+  destroy(): void;
+  /** Pays. A second call while one runs gets the same promise. */
+  confirm(): Promise<ConfirmResult>;
+  /** Reads the session again. */
+  refresh(): Promise<LoadResult>;
+  setAppearance(appearance: Appearance): void;
+  focus(): void;
+  /** Types one of `testCards`; does nothing elsewhere. */
+  fillTestCard(number: string): void;
+  readonly state: HandleState;
+  readonly session: SessionView | null;
+  /** What the processor offers in its test mode; empty otherwise. */
+  readonly testCards: readonly TestCard[];
+  /** Listens; the answer stops it. */
+  on<K extends keyof Events>(event: K, listener: (data: Events[K]) => void): () => void;
+}
+
+/**
+ * idle → loading → ready ⇄ submitting → action_required → processing → succeeded. A decline goes back to `ready`; `processing`
+ * means that the outcome is not known yet, and the handle keeps asking. `failed` says that the session could not be read or its
+ * surface not mounted; `load` or `mount` tries again.
+ */
+export type HandleState =
+  | "idle"
+  | "loading"
+  | "ready"
+  | "submitting"
+  | "action_required"
+  | "processing"
+  | "succeeded"
+  | "expired"
+  | "canceled"
+  | "failed"
+  | "destroyed";
+
+export interface SessionView {
+  readonly id: string;
+  readonly status: "open" | "processing" | "completed" | "expired" | "canceled";
+  /** False: test mode, no money moves. */
+  readonly livemode: boolean;
+  readonly amount: Money;
+  readonly description?: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+  readonly merchant: { readonly displayName: string; readonly supportEmail?: string };
+  readonly branding: BrandingView;
+  readonly surface: { readonly kind: "frame" | "element" | "redirect" | "none"; readonly connector: string };
+  /** Present once an attempt was seen. */
+  readonly payment?: { readonly id: string; readonly status: string };
+  readonly receiptUrl?: string;
+  readonly successUrl?: string;
+  readonly cancelUrl?: string;
+}
+
+export interface Money {
+  readonly minor: number;
+  readonly currency: string;
+  /** Decimals by ISO 4217. */
+  readonly exponent: number;
+  /** By Intl, in the handle's locale. */
+  readonly formatted: string;
+}
+
+/** The merchant's look; every field may be absent. Words as in the API reference. */
+export interface BrandingView {
+  readonly tagline?: string;
+  readonly logoUrl?: string;
+  readonly accentColor?: string;
+  readonly secondaryColor?: string;
+  readonly buttonStyle?: string;
+  readonly backgroundStyle?: string;
+  readonly theme?: string;
+  readonly fontFamily?: string;
+}
+
+export type LoadResult =
+  | { readonly ok: true; readonly session: SessionView }
+  | { readonly ok: false; readonly error: CheckoutError };
+
+export type ConfirmResult =
+  | { readonly type: "succeeded"; readonly paymentId: string; readonly paymentStatus: string }
+  /** Not known yet: wait for the `succeeded` event, or for the webhook. Never ask the buyer to pay again. */
+  | { readonly type: "processing"; readonly session: SessionView }
+  | { readonly type: "redirecting"; readonly url: string }
+  | { readonly type: "canceled" }
+  /** The attempt was refused; the session is still open. */
+  | { readonly type: "declined"; readonly error: CheckoutError }
+  | { readonly type: "error"; readonly error: CheckoutError };
+
+export interface CheckoutError {
+  readonly name: "CheckoutError";
+  readonly type: "load" | "network" | "validation" | "declined" | "session" | "integration" | "server";
+  readonly code: ErrorCode;
+  /** Safe to show to the buyer. */
+  readonly message: string;
+  /** True: the same call may be made again. */
+  readonly retryable: boolean;
+  /** Names the request in the service's logs. */
+  readonly requestId?: string;
+  /** The processor's word for a decline, such as `insufficient_funds`; for choosing a text, not for showing. */
+  readonly declineCode?: string;
+}
+
+export type ErrorCode =
+  | "load_failed"
+  | "timeout"
+  | "offline"
+  | "invalid_secret"
+  | "incomplete"
+  | "session_expired"
+  | "session_canceled"
+  | "declined"
+  | "connector_error"
+  | "unsupported_surface"
+  | "invalid_target"
+  | "not_mounted"
+  | "destroyed"
+  | "api_key_in_browser"
+  | "rate_limited"
+  | "server_error";
+
+export interface Events {
+  state: HandleState;
+  /** The fields can be used. */
+  ready: { readonly session: SessionView };
+  change: { readonly complete: boolean };
+  /** The buyer pressed Enter in the fields. */
+  submit_requested: Record<string, never>;
+  /** The processor's fields ask for more, such as the bank's 3-D Secure check. */
+  action_required: { readonly kind: "challenge" | "redirect" };
+  succeeded: { readonly paymentId: string };
+  declined: CheckoutError;
+  expired: Record<string, never>;
+  error: CheckoutError;
+  resize: { readonly height: number };
+  /** False: the last request did not get through. */
+  connection: { readonly online: boolean };
+}
+
+/** How the fields look; a processor may pass over what it cannot do. */
+export interface Appearance {
+  readonly theme?: "light" | "dark" | "auto";
+  /** `#rrggbb`. */
+  readonly accentColor?: string;
+  readonly buttonStyle?: "rounded" | "pill" | "rectangular";
+  /** True: the fields bring a Pay button of their own; default: the page has one and calls `confirm`. */
+  readonly payButton?: boolean;
+}
+
+/** A card that plays a case, offered by a processor in its test mode. */
+export interface TestCard {
+  readonly number: string;
+  readonly label: string;
+}
+
+/** What a return address said. */
+export interface ReturnResult {
+  readonly sessionId?: string;
+  /** As the sender said it: show it, never trust it. */
+  readonly status?: string;
+}

@@ -1,0 +1,37 @@
+// Money for people: integers of minor units with as many decimals as ISO 4217 gives the currency. Browsers' own tables differ from
+// ISO 4217 for some currencies, so the decimals that are not two stand here; a test compares them with the service's table.
+import type { Money } from "./contract.ts";
+
+const withoutDecimals = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF";
+const withThree = "BHD IQD JOD KWD LYD OMR TND";
+const withFour = "CLF UYW";
+
+/** Decimals of a currency, upper-case code. */
+export function exponentOf(currency: string): number {
+  if (withoutDecimals.includes(currency)) return 0;
+  if (withThree.includes(currency)) return 3;
+  return withFour.includes(currency) ? 4 : 2;
+}
+
+/** @param locale BCP 47; one that Intl does not know becomes the browser's own */
+export function moneyOf(minor: number, currency: string, locale: string): Money {
+  const exponent = exponentOf(currency);
+  const digits = String(minor).padStart(exponent + 1, "0");
+  const decimal = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+  const style = {
+    style: "currency",
+    currency,
+    minimumFractionDigits: exponent,
+    maximumFractionDigits: exponent,
+  } as const;
+  return { minor, currency, exponent, formatted: format(Number(decimal), style, locale) };
+}
+
+/** The largest amount has eight digits, which a number holds exactly to its last decimal. */
+function format(amount: number, style: Intl.NumberFormatOptions, locale: string): string {
+  try {
+    return new Intl.NumberFormat(locale, style).format(amount);
+  } catch {
+    return new Intl.NumberFormat(undefined, style).format(amount);
+  }
+}

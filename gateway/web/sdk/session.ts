@@ -1,0 +1,84 @@
+// The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types get through.
+import type { BrandingView, SessionView } from "./contract.ts";
+import { moneyOf } from "./money.ts";
+import { type Render, readRender } from "./render.ts";
+
+export interface ReadSession {
+  readonly view: SessionView;
+  /** undefined: nothing that can be mounted. */
+  readonly render: Render | undefined;
+}
+
+const statuses = ["open", "processing", "completed", "expired", "canceled"] as const;
+
+/** undefined: not a session. */
+export function readSession(json: unknown, locale: string): ReadSession | undefined {
+  const of = fieldsOf(json);
+  const status = statuses.find((known) => known === of.text("status"));
+  const [id, currency, amount, expiresAt] = [
+    of.text("id"),
+    of.text("currency"),
+    of.any("amount"),
+    of.text("expires_at"),
+  ];
+  if (!status || !id || !currency || typeof amount !== "number" || !expiresAt) return undefined;
+  const merchant = fieldsOf(of.any("merchant"));
+  const render = readRender(of.any("render"));
+  const view: SessionView = {
+    id,
+    status,
+    livemode: of.text("environment") === "live",
+    amount: moneyOf(amount, currency, locale),
+    expiresAt,
+    merchant: {
+      displayName: merchant.text("display_name") ?? "",
+      ...given("supportEmail", merchant.text("support_email")),
+    },
+    branding: readBranding(of.any("branding")),
+    surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
+    ...given("description", of.text("description")),
+    ...given("receiptUrl", webAddress(of.text("receipt_url"))),
+    ...given("successUrl", webAddress(of.text("success_url"))),
+    ...given("cancelUrl", webAddress(of.text("cancel_url"))),
+    ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
+  };
+  return { view, render };
+}
+
+function readPayment(id: string | undefined, status: string | undefined): SessionView["payment"] {
+  return id && status ? { id, status } : undefined;
+}
+
+function readBranding(json: unknown): BrandingView {
+  const of = fieldsOf(json);
+  return {
+    ...given("tagline", of.text("tagline")),
+    ...given("logoUrl", webAddress(of.text("logo_url"))),
+    ...given("accentColor", of.text("accent_color")),
+    ...given("secondaryColor", of.text("secondary_color")),
+    ...given("buttonStyle", of.text("button_style")),
+    ...given("backgroundStyle", of.text("background_style")),
+    ...given("theme", of.text("theme")),
+    ...given("fontFamily", of.text("font_family")),
+  };
+}
+
+function fieldsOf(json: unknown) {
+  const fields = new Map<string, unknown>(Object.entries(Object(json)));
+  return {
+    any: (name: string) => fields.get(name),
+    text(name: string): string | undefined {
+      const value = fields.get(name);
+      return typeof value === "string" && value !== "" ? value : undefined;
+    },
+  };
+}
+
+function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
+}
+
+/** A link that a page may offer; `javascript:` is none. */
+function webAddress(text: string | undefined): string | undefined {
+  return text && /^https?:\/\//i.test(text) ? text : undefined;
+}

@@ -1,0 +1,121 @@
+// The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first message hands
+// over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened to but that port.
+import type { Appearance, TestCard } from "../contract.ts";
+import type { FrameRender } from "../render.ts";
+import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
+
+const readyMs = 20_000; // a form of 30 kB on a very slow phone network; a frame that was blocked never answers
+const heightMax = 4_000; // CSS pixels; a wrong number must not make the page endless
+const testCardsMax = 50;
+
+export const frameSurface: Surface<FrameRender> = {
+  kind: "frame",
+  mount(container, render, port, settings) {
+    const frame = frameElement(render.frameUrl, settings);
+    const origin = new URL(render.frameUrl).origin;
+    let channel: MessagePort | undefined;
+    let { appearance } = settings;
+    const post = (message: Record<string, unknown>) => channel?.postMessage(message);
+    const timer = setTimeout(() => port.failed("timeout"), readyMs);
+    // A page that loads anew in the frame knows nothing of an earlier port.
+    frame.addEventListener("load", () => {
+      channel?.close();
+      const { port1, port2 } = new MessageChannel();
+      channel = port1;
+      channel.onmessage = ({ data }) => {
+        clearTimeout(timer);
+        hear(data, port, frame);
+      };
+      frame.contentWindow?.postMessage({ type: "tollbooth:init" }, origin, [port2]);
+      post({ type: "options", pay_button: appearance.payButton === true, locale: settings.locale });
+      post(styleOf(appearance));
+    });
+    container.append(frame);
+    return {
+      submit: () => post({ type: "submit" }),
+      setAppearance(next) {
+        appearance = next;
+        post(styleOf(next));
+      },
+      focus() {
+        frame.focus();
+        post({ type: "focus" });
+      },
+      fill: (number) => post({ type: "fill", number }),
+      unmount() {
+        clearTimeout(timer);
+        channel?.close();
+        channel = undefined;
+        frame.remove();
+      },
+    };
+  },
+};
+
+function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElement {
+  const frame = document.createElement("iframe");
+  frame.src = src;
+  frame.title = title;
+  frame.referrerPolicy = "no-referrer";
+  frame.allow = "payment; publickey-credentials-get";
+  // Its own origin keeps it away from our page; it may not send our page elsewhere either.
+  for (const right of ["forms", "popups", "popups-to-escape-sandbox", "same-origin", "scripts"]) {
+    frame.sandbox.add(`allow-${right}`);
+  }
+  Object.assign(frame.style, { display: "block", width: "100%", height: "0", border: "0", colorScheme: "auto" });
+  return frame;
+}
+
+/** What the form says; anything that is not a known message with sound values is passed over. */
+function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void {
+  const said = new Map<string, unknown>(Object.entries(Object(data)));
+  const height = said.get("height");
+  if (typeof height === "number" && height >= 0 && height <= heightMax) {
+    frame.style.height = `${Math.ceil(height)}px`;
+    port.resize(Math.ceil(height));
+  }
+  switch (said.get("type")) {
+    case "ready":
+      port.ready(testCardsOf(said.get("test_cards")));
+      break;
+    case "change":
+      port.change({ complete: said.get("complete") === true });
+      break;
+    case "submit_requested":
+      port.submitRequested();
+      break;
+    case "invalid":
+      port.result({ status: "incomplete" });
+      break;
+    case "result":
+      port.result(resultOf(said));
+  }
+}
+
+function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
+  const status = said.get("status");
+  const code = said.get("failure_code");
+  switch (status) {
+    case "succeeded":
+    case "processing":
+    case "requires_action":
+    case "canceled":
+      return { status };
+    case "failed":
+      return { status, code: typeof code === "string" ? code : "declined" };
+    default:
+      return { status: "unknown" };
+  }
+}
+
+function testCardsOf(given: unknown): TestCard[] {
+  const cards: unknown[] = Array.isArray(given) ? given.slice(0, testCardsMax) : [];
+  return cards.flatMap((card) => {
+    const { number, label } = Object(card);
+    return typeof number === "string" && typeof label === "string" ? [{ number, label }] : [];
+  });
+}
+
+function styleOf({ theme, accentColor, buttonStyle }: Appearance): Record<string, unknown> {
+  return { type: "style", theme, accent: accentColor, button_style: buttonStyle };
+}
