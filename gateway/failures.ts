@@ -6,8 +6,11 @@ import { asFailure, type Failure, type FailureReason, type Violation } from "#pl
 /** Codes that the gateway itself gives; no service knows them. */
 type GatewayCode = "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "rate_limited";
 
+/** Reasons between our own processes that no caller of the public API can be the cause of. */
+type InternalReason = "CALLER_UNKNOWN" | "CALLER_REFUSED";
+
 /** A public error code. */
-export type ErrorCode = Lowercase<FailureReason> | GatewayCode;
+export type ErrorCode = Lowercase<Exclude<FailureReason, InternalReason>> | GatewayCode;
 
 interface Row {
   readonly status: number;
@@ -171,9 +174,11 @@ export function merchantMayNotWrite(): ApiError {
 
 /** The public code of an internal reason. */
 function codeOf(reason: FailureReason): ErrorCode {
-  // The gateway turns a wrong API key into an ApiError; UNAUTHORIZED from any other call means our own token is wrong.
+  // A wrong token between our own processes is a fault of ours.
+  if (reason === "CALLER_UNKNOWN" || reason === "CALLER_REFUSED") return "internal_error";
+  // The gateway turns a wrong API key into an ApiError; UNAUTHORIZED from any other call is a defect.
   if (reason === "UNAUTHORIZED") return "internal_error";
-  return reason.toLowerCase() as Lowercase<FailureReason>;
+  return reason.toLowerCase() as Lowercase<typeof reason>;
 }
 
 /** Whatever was thrown, as an answer. Causes never leave the process. */

@@ -30,9 +30,9 @@ export interface Peers {
 
 /** Connects lazily: a service that is away makes its calls fail, not the start. */
 export function connectPeers(
-  config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN">,
+  config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
 ): Peers {
-  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN });
+  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);

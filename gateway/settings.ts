@@ -1,5 +1,6 @@
 // The gateway's settings, read from its environment once, at start.
 import {
+  callerSettings,
   commonSettings,
   integer,
   oneOf,
@@ -24,6 +25,7 @@ const proxies: Setting<string> = {
 
 const settings = {
   ...commonSettings,
+  ...callerSettings,
   CHECKOUT_URL: url("http"),
   PAYMENTS_URL: url("http"),
   MERCHANT_URL: url("http"),

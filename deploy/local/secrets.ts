@@ -7,8 +7,6 @@ import { StartError } from "./start-error.ts";
 const makers = {
   /** Superuser of the stack's own PostgreSQL server. */
   postgresPassword: () => random(24),
-  /** Shared by the services for calls among themselves. */
-  rpcToken: () => random(32),
   /** `id:base64(32 bytes)`, comma-separated; the first one encrypts. */
   encryptionKeys: () => `k1:${randomBytes(32).toString("base64")}`,
   /** base64(32 bytes), for hashes of API keys and session secrets. */
@@ -37,7 +35,6 @@ export async function stackSecrets(stateDir: string): Promise<Secrets> {
   };
   const secrets: Secrets = {
     postgresPassword: keep("postgresPassword"),
-    rpcToken: keep("rpcToken"),
     encryptionKeys: keep("encryptionKeys"),
     hashKey: keep("hashKey"),
     simulatorSecretKey: keep("simulatorSecretKey"),

@@ -20,7 +20,7 @@ export interface SandboxMerchant {
 
 const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 
-/** @param url of the merchant service; @param token of the internal APIs */
+/** @param url of the merchant service; @param token the operator's */
 export async function sandboxMerchant(stateDir: string, url: string, token: string): Promise<SandboxMerchant> {
   const path = join(stateDir, "merchant.json");
   const peer = connectPeer({ url, token });

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { StackDatabases } from "./databases.ts";
 import { freePort } from "./free-port.ts";
+import type { RpcFiles } from "./rpc-files.ts";
 import type { Secrets } from "./secrets.ts";
 import type { StackSettings } from "./settings.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -26,6 +27,7 @@ export interface Surroundings {
   databases: StackDatabases;
   natsUrl: string;
   tls: TlsFiles;
+  rpcFiles: RpcFiles;
   ports: Record<ProcessName, number>;
 }
 
@@ -64,7 +66,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
     ...place,
     NATS_URL: around.natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
-    RPC_TOKEN: secrets.rpcToken,
+    RPC_CALLERS_FILE: around.rpcFiles.callers,
     ENCRYPTION_KEYS: secrets.encryptionKeys,
     HASH_KEY: secrets.hashKey,
   };
@@ -79,6 +81,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
     case "gateway":
       return {
         ...common,
+        RPC_TOKEN_FILE: around.rpcFiles.tokens.gateway,
         CHECKOUT_URL: checkout,
         PAYMENTS_URL: payments,
         MERCHANT_URL: merchant,
@@ -86,10 +89,17 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
       };
     case "checkout": {
       const origin = settings.checkoutOrigin === undefined ? {} : { CHECKOUT_ORIGIN: settings.checkoutOrigin };
-      return { ...common, DATABASE_URL: databases.of.checkout, PAYMENTS_URL: payments, ...origin };
+      const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments };
+      return { ...common, ...rpc, DATABASE_URL: databases.of.checkout, ...origin };
     }
     case "payments":
-      return { ...common, DATABASE_URL: databases.of.payments, MERCHANT_URL: merchant, SIMULATOR_URL: simulator };
+      return {
+        ...common,
+        RPC_TOKEN_FILE: around.rpcFiles.tokens.payments,
+        DATABASE_URL: databases.of.payments,
+        MERCHANT_URL: merchant,
+        SIMULATOR_URL: simulator,
+      };
     case "merchant":
       return {
         ...common,

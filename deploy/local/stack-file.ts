@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writePrivate } from "./private-file.ts";
+import type { RpcFiles } from "./rpc-files.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** Everything needed to use, watch and disturb a stack. */
@@ -15,8 +16,10 @@ export interface StackInfo {
   merchant_id: string;
   /** Base URLs of the internal APIs. */
   rpc: Record<"checkout" | "payments" | "merchant" | "webhook", string>;
-  /** What the internal APIs ask for. */
+  /** The operator's token for the internal APIs. */
   rpc_token: string;
+  /** Files with every caller's token, and the one that the services accept them by. */
+  rpc_files: RpcFiles;
   /** PostgreSQL URL; each service's database has this one's name with `_<service>` appended. */
   database: string;
   nats: string;

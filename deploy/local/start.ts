@@ -1,5 +1,6 @@
 // Starts the whole system on this machine: PostgreSQL, NATS and the six processes, migrated and seeded, each part restarted when it
 // crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it says in one line.
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { migrate } from "#platform/migrate.ts";
 import { ensureStreams } from "#platform/streams.ts";
@@ -12,6 +13,7 @@ import { limitedWarnings } from "./log-line.ts";
 import { natsUrl, startNats } from "./nats.ts";
 import { findNatsServer } from "./nats-binary.ts";
 import { postgresUrl, startPostgres } from "./postgres.ts";
+import { rpcFiles } from "./rpc-files.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { type Secrets, stackSecrets } from "./secrets.ts";
 import { sandboxMerchant } from "./seed.ts";
@@ -91,13 +93,23 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
   await gatewayPortIsFree(wanted.port);
   const secrets = await stackSecrets(dir);
   const tls = await tlsFiles(dir);
+  const rpc = await rpcFiles(dir);
+  const operatorToken = (await readFile(rpc.tokens.operator, "utf8")).trim();
   const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, supervisor, say));
   const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers));
   const ports = await choosePorts(wanted.port);
-  const around: Surroundings = { settings: wanted, secrets, databases, natsUrl: servers.natsUrl, tls, ports };
+  const around: Surroundings = {
+    settings: wanted,
+    secrets,
+    databases,
+    natsUrl: servers.natsUrl,
+    tls,
+    rpcFiles: rpc,
+    ports,
+  };
   await step("six processes", () => startProcesses(wanted, around, supervisor, say));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>
-    sandboxMerchant(dir, urlOf(ports.merchant), secrets.rpcToken),
+    sandboxMerchant(dir, urlOf(ports.merchant), operatorToken),
   );
   return {
     gateway: urlOf(ports.gateway),
@@ -110,7 +122,8 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
       merchant: urlOf(ports.merchant),
       webhook: urlOf(ports.webhook),
     },
-    rpc_token: secrets.rpcToken,
+    rpc_token: operatorToken,
+    rpc_files: rpc,
     database: databases.stem,
     nats: servers.natsUrl,
     tls,

@@ -28,7 +28,7 @@ export async function startCheckout(
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "checkout", log });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "checkout" });
-  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN });
+  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const context = {
     db,
@@ -44,7 +44,7 @@ export async function startCheckout(
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
-    token: config.RPC_TOKEN,
+    trusted: config.RPC_CALLERS_FILE,
     log,
     services: [CheckoutService],
     routes: (router) => router.service(CheckoutService, checkoutRpc(context)),

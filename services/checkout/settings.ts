@@ -1,5 +1,5 @@
 // What the checkout process reads from its environment.
-import { idempotencySettings, optional, type Setting, serviceSettings, url } from "#platform/config.ts";
+import { callerSettings, idempotencySettings, optional, type Setting, serviceSettings, url } from "#platform/config.ts";
 
 /** Where the hosted checkout page lives: an https origin, or http on this machine. */
 const pageOrigin: Setting<string> = {
@@ -17,6 +17,7 @@ const pageOrigin: Setting<string> = {
 export const checkoutSettings = {
   ...serviceSettings,
   ...idempotencySettings,
+  ...callerSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: url("http", "https"),
   /** Without it sessions have no checkout_url. */

@@ -33,7 +33,7 @@ export async function startMerchant(
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
-    token: config.RPC_TOKEN,
+    trusted: config.RPC_CALLERS_FILE,
     log,
     services: merchantServices,
     routes: merchantRoutes(context),

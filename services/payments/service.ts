@@ -33,7 +33,7 @@ export async function startPayments(
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "payments", log });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
-  const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN });
+  const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN_FILE });
   const simulator = simulatorConnector(config.SIMULATOR_URL, config.PROCESSOR_TIMEOUT_SECONDS * 1_000);
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const accounts = new Accounts(merchant.client(ConnectorService));
@@ -53,7 +53,7 @@ export async function startPayments(
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
-    token: config.RPC_TOKEN,
+    trusted: config.RPC_CALLERS_FILE,
     log,
     services: [PaymentsService],
     routes: (router) => router.service(PaymentsService, paymentsRpc(deps)),

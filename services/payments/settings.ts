@@ -1,9 +1,10 @@
 // What the payments service reads from its environment.
-import { idempotencySettings, integer, serviceSettings, url, withDefault } from "#platform/config.ts";
+import { callerSettings, idempotencySettings, integer, serviceSettings, url, withDefault } from "#platform/config.ts";
 
 export const paymentsSettings = {
   ...serviceSettings,
   ...idempotencySettings,
+  ...callerSettings,
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
   /** The simulator's API and form origin, as this service and the buyer's browser see it. */

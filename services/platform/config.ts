@@ -1,5 +1,8 @@
 // Reads a process's settings from its environment, once, at start. All missing or malformed names are reported together,
-// so that an operator fixes them in one go; values that may be secret are never repeated in the message.
+// so that an operator fixes them in one go; values that may be secret are never repeated in the message. NAME_FILE names a file that
+// holds the value of NAME, for secrets that are mounted.
+import { readFileSync } from "node:fs";
+import { callersFile, tokenFile } from "./rpc-trust.ts";
 
 /** How one setting is read: `parse` gets the raw text and throws a short reason ("must be ...") when it does not fit. */
 export interface Setting<T> {
@@ -29,20 +32,30 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const raw = env[name];
-    if (raw === undefined || raw === "") {
-      if (setting.fallback !== undefined || setting.optional) values[name] = setting.fallback;
-      else problems.push(`${name} is missing`);
-      continue;
-    }
     try {
-      values[name] = setting.parse(raw);
+      const raw = rawValue(env, name);
+      if (raw !== undefined) values[name] = setting.parse(raw);
+      else if (setting.fallback !== undefined || setting.optional) values[name] = setting.fallback;
+      else problems.push(`${name} is missing`);
     } catch (error) {
       problems.push(`${name} ${error instanceof Error ? error.message : "is malformed"}`);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return values as Configured<S>;
+}
+
+/** The text of the setting, or of the file that NAME_FILE names without the end of its last line; undefined: neither is set. */
+function rawValue(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  const raw = env[name] || undefined;
+  const path = env[`${name}_FILE`] || undefined;
+  if (path === undefined) return raw;
+  if (raw !== undefined) throw new Error(`must not be set together with ${name}_FILE`);
+  try {
+    return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  } catch {
+    throw new Error(`cannot be read from ${name}_FILE`);
+  }
 }
 
 /** The setting may be absent: its value is then `undefined`. */
@@ -140,12 +153,6 @@ export const commonSettings = {
     },
     "tollbooth",
   ),
-  RPC_TOKEN: {
-    parse: (raw: string) => {
-      if (raw.length < 16) throw new Error("must have at least 16 characters");
-      return raw;
-    },
-  },
 } as const;
 
 /** What every service with a database reads besides. */
@@ -154,6 +161,14 @@ export const serviceSettings = {
   DATABASE_URL: url("postgres", "postgresql"),
   ENCRYPTION_KEYS: keyRing,
   HASH_KEY: key32,
+  /** Whose calls are answered. */
+  RPC_CALLERS_FILE: callersFile,
+} as const;
+
+/** What a process that calls others reads besides. */
+export const callerSettings = {
+  /** The token that its calls carry. */
+  RPC_TOKEN_FILE: tokenFile,
 } as const;
 
 /** What a service that honours idempotency keys reads besides. */

@@ -31,6 +31,8 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   CONNECTOR_ERROR: { code: Code.Unavailable, fault: true },
   SERVICE_UNAVAILABLE: { code: Code.Unavailable, fault: true },
   INTERNAL_ERROR: { code: Code.Internal, fault: true },
+  CALLER_UNKNOWN: { code: Code.Unauthenticated, fault: true },
+  CALLER_REFUSED: { code: Code.PermissionDenied, fault: true },
 };
 
 export interface Violation {

@@ -1,6 +1,6 @@
 // What happens around every call that a process answers, whichever way it came in: its context is opened, its token checked, its
 // bounds proved, and whatever is thrown becomes a Failure of the catalogue.
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type CallContext, callContext, nextTraceparent } from "./call-context.ts";
@@ -8,12 +8,11 @@ import { asFailure, Failure, toConnectError } from "./failure.ts";
 import { newId } from "./id.ts";
 import type { Log } from "./log.ts";
 import { rpcCalls } from "./metrics.ts";
-import { sameSecret } from "./secret.ts";
+import { allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
 
 /** A call as it came in. */
 export interface IncomingCall {
-  readonly service: string;
-  readonly method: string;
+  readonly method: DescMethod;
   /** A header by its lower-case name. */
   readonly header: (name: string) => string | null | undefined;
 }
@@ -22,26 +21,23 @@ export interface IncomingCall {
 const timeoutDefaultMs = 15_000;
 
 export class CallGate {
-  readonly #authorization: string;
+  readonly #trusted: TrustedCallers;
   readonly #log: Log;
   readonly #validator = createValidator();
 
-  /** @param token what callers must have; health and reflection are open. */
-  constructor(token: string, log: Log) {
-    this.#authorization = `Bearer ${token}`;
+  /** @param trusted who may come in at all; health and reflection are open. */
+  constructor(trusted: TrustedCallers, log: Log) {
+    this.#trusted = trusted;
     this.#log = log;
   }
 
   /** Runs the work of a call within its context. @throws ConnectError with the Failure as its detail. */
   run<T>(call: IncomingCall, work: () => Promise<T>): Promise<T> {
-    const rpc = `${call.service}/${call.method}`;
+    const service = call.method.parent.typeName;
+    const rpc = `${service}/${call.method.name}`;
     return callContext.run(contextOf(call), async () => {
       try {
-        const open = call.service.startsWith("grpc.");
-        if (!open && !sameSecret(call.header("authorization") ?? "", this.#authorization)) {
-          // Without a reason of the catalogue: UNAUTHORIZED is about a merchant's or a processor's credential, this is about ours.
-          throw new ConnectError("the internal token is wrong", Code.Unauthenticated);
-        }
+        if (!service.startsWith("grpc.")) this.#admit(call);
         const answer = await work();
         rpcCalls.inc({ rpc, reason: "OK" });
         return answer;
@@ -49,6 +45,20 @@ export class CallGate {
         throw this.#answerable(error, rpc);
       }
     });
+  }
+
+  /** @throws Failure CALLER_UNKNOWN or CALLER_REFUSED; neither is ever mistaken for a merchant's wrong key. */
+  #admit(call: IncomingCall): void {
+    const [scheme = "", token = ""] = (call.header("authorization") ?? "").split(" ");
+    const names: readonly CallerName[] = scheme.toLowerCase() === "bearer" ? this.#trusted.of(token) : [];
+    if (names.length === 0) {
+      const { problem } = this.#trusted;
+      throw new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
+    }
+    const allowed = allowedCallers(call.method);
+    if (names.some((name) => allowed.has(name))) return;
+    const cause = new Error(`${names.join(", ")} may not call it: ${[...allowed].join(", ") || "nobody"} may`);
+    throw new Failure("CALLER_REFUSED", { cause });
   }
 
   /** @throws Failure INVALID_BODY when the message breaks a bound of its proto. */

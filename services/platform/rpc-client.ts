@@ -1,11 +1,13 @@
 // Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
-// that never outlives the caller's. Reads are tried once more when the peer was away; nothing else is.
+// that never outlives the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
+// may just be changing; nothing else is.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { callContext, nextTraceparent, remainingMs } from "./call-context.ts";
-import { asFailure } from "./failure.ts";
+import { asFailure, Failure } from "./failure.ts";
 import { unaryTransport } from "./rpc-transport.ts";
+import { fixedToken, type OwnToken } from "./rpc-trust.ts";
 
 export interface Peer {
   client<S extends DescService>(service: S): Client<S>;
@@ -17,12 +19,14 @@ export interface Peer {
 const timeoutDefaultMs = 15_000;
 // Time a peer needs to come back from a restart is seconds; this bridges a dropped connection only.
 const retryPauseMs = 50;
+// Both sides look at their files again when a token is not known, at most ten times a second.
+const tokenPauseMs = 150;
 
 /** A peer at `http://host:port`, for unary calls. Failed calls throw the Failure that the peer gave. */
-export function connectPeer(options: { url: string; token: string }): Peer {
-  const authorization = `Bearer ${options.token}`;
-  const transport = unaryTransport({ url: options.url, headers: () => outgoing(authorization) });
-  const bounded = withinCaller(transport);
+export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
+  const token = typeof options.token === "string" ? fixedToken(options.token) : options.token;
+  const transport = unaryTransport({ url: options.url, headers: () => outgoing(token.value) });
+  const bounded = withinCaller(transport, token);
   return {
     client: (service) => createClient(service, bounded),
     close: () => transport.close(),
@@ -30,29 +34,44 @@ export function connectPeer(options: { url: string; token: string }): Peer {
 }
 
 /** Every call ends when the current caller stops waiting, at the latest; what it throws is a Failure. */
-function withinCaller(inner: Transport): Transport {
+function withinCaller(inner: Transport, token: OwnToken): Transport {
   return {
     unary: async (method, signal, timeoutMs, ...rest) => {
       const call = () => inner.unary(method, signal, remainingMs(timeoutMs ?? timeoutDefaultMs), ...rest);
       try {
         return await call().catch(async (error: unknown) => {
+          if (isStranger(error)) {
+            await pause(tokenPauseMs);
+            token.refresh();
+            return await call();
+          }
           if (!isRead(method) || !wasAway(error)) throw error;
-          await new Promise((resolve) => setTimeout(resolve, retryPauseMs));
+          await pause(retryPauseMs);
           return await call();
         });
       } catch (error) {
-        throw asFailure(error);
+        throw ownFailure(asFailure(error));
       }
     },
     stream: inner.stream,
   };
 }
 
+/** A refusal of this very process is its own trouble, and must not look to its callers like a refusal of theirs. */
+function ownFailure(failure: Failure): Failure {
+  const isOurs = failure.reason === "CALLER_UNKNOWN" || failure.reason === "CALLER_REFUSED";
+  return isOurs ? new Failure("INTERNAL_ERROR", { cause: failure }) : failure;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /** Hands on token, request id and trace. */
-function outgoing(authorization: string): Record<string, string> {
+function outgoing(token: string): Record<string, string> {
   const context = callContext.getStore();
   return {
-    authorization,
+    authorization: `Bearer ${token}`,
     traceparent: nextTraceparent(context?.traceparent),
     ...(context && { "request-id": context.requestId }),
     ...(context?.actor && { actor: context.actor }),
@@ -61,6 +80,13 @@ function outgoing(authorization: string): Record<string, string> {
 
 function isRead(method: DescMethod): boolean {
   return method.idempotency === Level.NO_SIDE_EFFECTS;
+}
+
+/** True when the peer did not know our token; it has done nothing. */
+function isStranger(error: unknown): boolean {
+  return (
+    error instanceof ConnectError && error.code === Code.Unauthenticated && asFailure(error).reason === "CALLER_UNKNOWN"
+  );
 }
 
 /** True when the connection failed; an answer of the peer carries a Failure. */

@@ -10,6 +10,7 @@ import type { Log } from "./log.ts";
 import { CallGate } from "./rpc-call.ts";
 import { HealthState } from "./rpc-health.ts";
 import { reflection } from "./rpc-reflection.ts";
+import type { TrustedCallers } from "./rpc-trust.ts";
 import { UnaryDoor } from "./rpc-unary.ts";
 
 export interface RpcServer {
@@ -31,7 +32,8 @@ const graceDefaultMs = 8_000;
 export async function serveRpc(options: {
   port: number;
   host: string;
-  token: string;
+  /** Whose tokens are accepted. */
+  trusted: TrustedCallers;
   log: Log;
   services: readonly DescService[];
   routes: (router: ConnectRouter) => void;
@@ -39,7 +41,7 @@ export async function serveRpc(options: {
   ready?: () => Promise<boolean>;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();
-  const gate = new CallGate(options.token, options.log);
+  const gate = new CallGate(options.trusted, options.log);
   const unary = new UnaryDoor(gate, messageMaxBytes);
   const health = new HealthState(options.services, options.ready);
   const reflect = reflection(options.services);
@@ -119,7 +121,7 @@ async function drain(p: {
 function gateInterceptor(gate: CallGate): Interceptor {
   return (next) => (request) => {
     const header = (name: string) => request.header.get(name);
-    return gate.run({ service: request.service.typeName, method: request.method.name, header }, async () => {
+    return gate.run({ method: request.method, header }, async () => {
       if (!request.stream) gate.assertValid(request.method.input, request.message);
       return await next(request);
     });

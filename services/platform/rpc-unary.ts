@@ -20,7 +20,7 @@ type Answer = (
 ) => Promise<MessageInitShape<DescMessage>> | MessageInitShape<DescMessage>;
 
 interface Entry {
-  readonly method: DescMethodUnary;
+  readonly method: DescMethod & DescMethodUnary;
   readonly answer: Answer;
 }
 
@@ -71,7 +71,7 @@ export class UnaryDoor {
       return Array.isArray(value) ? value[0] : value;
     };
     try {
-      const call = { service: method.parent.typeName, method: method.name, header };
+      const call = { method, header };
       const bytes = await this.#gate.run(call, async () => {
         const message = decode(method, await this.#body(request));
         this.#gate.assertValid(method.input, message);

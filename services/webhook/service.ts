@@ -87,7 +87,7 @@ export async function startWebhook(
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
-    token: config.RPC_TOKEN,
+    trusted: config.RPC_CALLERS_FILE,
     log,
     services: [WebhookService],
     routes: webhookRoutes({

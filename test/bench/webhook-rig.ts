@@ -13,6 +13,7 @@ import { createLog } from "#platform/log.ts";
 import { migrate } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
+import { tokenFile } from "#platform/rpc-trust.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { createDatabases } from "../../deploy/local/databases.ts";
@@ -20,6 +21,7 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
+import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { tlsFiles } from "../../deploy/local/tls.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
@@ -55,8 +57,6 @@ export interface Watched {
   residentMb(): number;
 }
 
-const token = randomBytes(16).toString("hex");
-
 /** Starts it all. @param serviceEnv settings of the service besides the usual ones */
 export async function startRig(serviceEnv: Record<string, string> = {}): Promise<Rig> {
   const home = await tempDir("bench");
@@ -70,6 +70,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
   await migrate({ databaseUrl: databases.of.payments, service: "payments" });
   await ensureStreams({ natsUrl: nats.url, namespace: "bench" });
   const tls = await tlsFiles(home);
+  const rpc = await rpcFiles(home);
   const receiver = await forked("test/bench/webhook-receiver.ts", { TLS_CERT: tls.cert, TLS_KEY: tls.key });
   const port = await freePort();
   const service = await forked("services/webhook/main.ts", {
@@ -78,7 +79,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
     DATABASE_URL: databases.of.webhook,
     NATS_URL: nats.url,
     NATS_NAMESPACE: "bench",
-    RPC_TOKEN: token,
+    RPC_CALLERS_FILE: rpc.callers,
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`,
     HASH_KEY: randomBytes(32).toString("base64"),
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
@@ -91,7 +92,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
   const bus = new EventBus({ url: nats.url, namespace: "bench", name: "bench", log });
   const outbox = new Outbox({ namespace: "bench", source: "payments" });
   const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
-  const peer = connectPeer({ url: `http://127.0.0.1:${port}`, token });
+  const peer = connectPeer({ url: `http://127.0.0.1:${port}`, token: tokenFile.parse(rpc.tokens.gateway) });
   const webhooks = peer.client(WebhookService);
   let answered = 0;
   let arrivals = new Map<string, number>();

@@ -1,12 +1,15 @@
 // SPEC.md §5, CONTRACT.md §2 and §7, for every operation of the document at once: who is refused, and how.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 import { type Caller, caller } from "./caller.ts";
 import type { DocumentOperation } from "./document.ts";
 import { setMerchant } from "./operator.ts";
@@ -45,7 +48,9 @@ test("SPEC.md §5.2: without a key, and with anything but a valid one, every mer
 });
 
 test("CONTRACT.md §2: a wrong token between our own processes is a fault of ours: 500, and never 401 for a good key", async () => {
-  const misconfigured = await ownGateway(running, { RPC_TOKEN: "not-the-token-of-the-services" });
+  const file = join(await tempDir("token"), "token");
+  writeFileSync(file, "not-a-token-that-any-of-the-services-accepts");
+  const misconfigured = await ownGateway(running, { RPC_TOKEN_FILE: file });
   try {
     const target = await caller(misconfigured, merchant.apiKey);
     await target.refused("getMerchant", 500, "internal_error");

@@ -16,7 +16,7 @@ export async function ownGateway(stack: StackInfo, settings: Record<string, stri
     LOG_LEVEL: "error",
     NATS_URL: stack.nats,
     NATS_NAMESPACE: `test-${randomBytes(6).toString("hex")}`,
-    RPC_TOKEN: stack.rpc_token,
+    RPC_TOKEN_FILE: stack.rpc_files.tokens.gateway,
     CHECKOUT_URL: stack.rpc.checkout,
     PAYMENTS_URL: stack.rpc.payments,
     MERCHANT_URL: stack.rpc.merchant,

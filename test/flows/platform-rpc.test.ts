@@ -1,6 +1,8 @@
 // The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health, reflection.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
@@ -10,6 +12,7 @@ import { Failure } from "#platform/failure.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
+import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import {
   GetMerchantRequestSchema,
@@ -17,6 +20,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 
 const test = suite("rpc door");
 const token = "a-token-of-the-test";
@@ -24,11 +28,11 @@ const headers = { authorization: `Bearer ${token}` };
 let server: RpcServer;
 let base: string;
 
-test.before(async () => {
-  server = await serveRpc({
+function openDoor(trusted: TrustedCallers): Promise<RpcServer> {
+  return serveRpc({
     port: 0,
     host: "127.0.0.1",
-    token,
+    trusted,
     log: createLog("test", "fatal"),
     services: [MerchantService],
     routes: (router) =>
@@ -41,6 +45,10 @@ test.before(async () => {
         },
       }),
   });
+}
+
+test.before(async () => {
+  server = await openDoor(trustingOnly(token));
   base = `http://127.0.0.1:${server.port}`;
 });
 test.after(() => server.close(500));
@@ -71,6 +79,35 @@ test("plain fetch with JSON works over HTTP/1.1, and without the token is refuse
   assert.deepEqual([good.status, await good.json()], [200, { merchant: { id: "mer_1" } }]);
   assert.equal((await call({})).status, 401);
   assert.equal((await call({ authorization: "Bearer wrong" })).status, 401);
+});
+
+test("a caller that the method does not name is refused, a stranger is unknown, and neither reaches its callers as one of theirs", async () => {
+  const dir = await tempDir("trust");
+  const file = join(dir, "callers");
+  const [gateway, reader] = ["g".repeat(40), "r".repeat(40)];
+  await writeFile(file, `${callerLine("gateway", gateway)}\n${callerLine("reader", reader)}\n`);
+  const door = await openDoor(callersFile.parse(file));
+  const merchants = (value: string) => {
+    const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token: value });
+    return { client: peer.client(MerchantService), peer };
+  };
+  const refusal = async (value: string) => {
+    const { client, peer } = merchants(value);
+    const failure = await client.updateProfile({ merchantId: "mer_1" }).catch((error) => error);
+    peer.close();
+    assert.ok(failure instanceof Failure && failure.cause instanceof Failure);
+    return [failure.reason, failure.cause.reason];
+  };
+  try {
+    assert.deepEqual(await refusal(reader), ["INTERNAL_ERROR", "CALLER_REFUSED"]);
+    assert.deepEqual(await refusal("x".repeat(40)), ["INTERNAL_ERROR", "CALLER_UNKNOWN"]);
+    const { client, peer } = merchants(reader);
+    assert.equal((await client.getMerchant({ merchantId: "mer_1" })).merchant?.id, "mer_1");
+    peer.close();
+  } finally {
+    await door.close(500);
+    await rm(dir, { recursive: true });
+  }
 });
 
 test("refusals keep their reason, broken bounds name the field, defects tell nothing", async () => {

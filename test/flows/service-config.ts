@@ -10,7 +10,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
-import type { CommonSettings } from "../harness/money-services.ts";
+import { type CommonSettings, oneToken } from "../harness/money-services.ts";
 
 /** The settings that every service has. */
 export async function serviceConfig(service: ServiceName): Promise<CommonSettings & { DATABASE_URL: string }> {
@@ -23,7 +23,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
     LOG_LEVEL: "error",
     NATS_URL: natsUrl,
     NATS_NAMESPACE: namespace,
-    RPC_TOKEN: randomBytes(16).toString("hex"),
+    ...oneToken(randomBytes(16).toString("hex")),
     DATABASE_URL: (await freshDatabase(service)).url,
     ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),
     HASH_KEY: randomBytes(32),

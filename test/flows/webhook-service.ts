@@ -58,7 +58,7 @@ export async function startWebhookTest(
   options: Options = {},
 ): Promise<WebhookTest> {
   const tls = await tlsFiles(await tempDir("webhook"));
-  const config: WebhookConfig = {
+  const config: WebhookConfig & { RPC_TOKEN: string } = {
     ...(await serviceConfig("webhook")),
     NODE_ENV: "test",
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],

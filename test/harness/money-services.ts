@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -36,12 +37,20 @@ export interface CommonSettings {
   readonly LOG_LEVEL: "error";
   readonly NATS_URL: string;
   readonly NATS_NAMESPACE: string;
+  /** Accepted for every caller; for the test's own calls. */
   readonly RPC_TOKEN: string;
+  readonly RPC_TOKEN_FILE: OwnToken;
+  readonly RPC_CALLERS_FILE: TrustedCallers;
   readonly ENCRYPTION_KEYS: ReadonlyMap<string, Buffer>;
   readonly HASH_KEY: Buffer;
 }
 
 const key = () => randomBytes(32);
+
+/** The settings of services that trust one token, whoever calls. */
+export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC_TOKEN_FILE" | "RPC_CALLERS_FILE"> {
+  return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
+}
 
 export async function startMoneyServices(): Promise<MoneyServices> {
   const { natsUrl } = await infra();
@@ -62,7 +71,7 @@ export async function startMoneyServices(): Promise<MoneyServices> {
     LOG_LEVEL: "error",
     NATS_URL: natsUrl,
     NATS_NAMESPACE: namespace,
-    RPC_TOKEN: token,
+    ...oneToken(token),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
     HASH_KEY: key(),
   };
