@@ -71,7 +71,10 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
   await ensureStreams({ natsUrl: nats.url, namespace: "bench" });
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
-  const receiver = await forked("test/bench/webhook-receiver.ts", { TLS_CERT: tls.cert, TLS_KEY: tls.key });
+  const receiverEnv = { TLS_CERT: tls.cert, TLS_KEY: tls.key };
+  const receiver = await forked("test/bench/webhook-receiver.ts", receiverEnv);
+  // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones' delay.
+  const dead = await forked("test/bench/webhook-receiver.ts", receiverEnv);
   const port = await freePort();
   const service = await forked("services/webhook/main.ts", {
     PORT: String(port),
@@ -113,10 +116,11 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
       return taken;
     },
     async endpoints(count, path) {
+      const { port: at } = path.startsWith("/hang") ? dead : receiver;
       const made: BenchEndpoint[] = [];
       for (let i = 0; i < count; i++) {
         const merchantId = newId("merchant");
-        const url = `https://localhost:${receiver.port}${path}/${i}`;
+        const url = `https://localhost:${at}${path}/${i}`;
         const answer = await webhooks.createEndpoint({
           merchantId,
           environment: 1,
@@ -146,7 +150,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
       await jobs.stop();
       await bus.close();
       await Promise.all([db.close(), payments.close()]);
-      for (const child of [service.child, receiver.child]) await ended(child);
+      for (const child of [service.child, receiver.child, dead.child]) await ended(child);
       await Promise.all([postgres.stop(), nats.stop()]);
       await rm(home, { recursive: true, force: true });
     },

@@ -12,7 +12,8 @@ import {
   releaseClaims,
   walkLanes,
 } from "../store/delivery-queue.ts";
-import { type Flight, Lanes } from "./lanes.ts";
+import type { Flight } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
 import { type AttemptRecorder, unrecordedMax } from "./record-attempts.ts";
 
 // A due retry starts at most this late; CONTRACT.md §9 asks for 1 s.
@@ -34,6 +35,7 @@ export class Dispatcher {
   #walkedTo: LaneKey | undefined;
   #walkAtMs = 0;
   #isStopping = false;
+  #pumpTimer: NodeJS.Timeout | undefined;
   #wake: () => void = () => {};
   #landed: () => void = () => {};
 
@@ -66,7 +68,7 @@ export class Dispatcher {
 
   /** The queue holds due deliveries of this endpoint. */
   poke(key: LaneKey): void {
-    this.lanes.lane(key).hasBacklog = true;
+    this.lanes.addBacklog(this.lanes.lane(key));
     this.#wake();
   }
 
@@ -84,6 +86,7 @@ export class Dispatcher {
   /** Sends nothing more, waits a moment for what is under way, gives back the rest. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    clearTimeout(this.#pumpTimer);
     if (this.lanes.inFlight > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, drainMs);
@@ -105,7 +108,7 @@ export class Dispatcher {
     const lanes = await walkLanes(this.#db, lanesPerWalkMax, this.#walkedTo);
     this.#walkedTo = lanes.length === lanesPerWalkMax ? lanes.at(-1) : undefined;
     this.#walkAtMs = performance.now() + everyMs / 2;
-    for (const lane of lanes) if (lane.isDue) this.lanes.lane(lane).hasBacklog = true;
+    for (const lane of lanes) if (lane.isDue) this.lanes.addBacklog(this.lanes.lane(lane));
   }
 
   async #claim(): Promise<boolean> {
@@ -114,33 +117,40 @@ export class Dispatcher {
     const claimed = await claimDue(this.#db, { lanes: wishes, owner: this.#owner, totalMax: claimMax });
     const counts = new Map<string, number>();
     for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
-    const isCut = claimed.length === claimMax;
-    for (const wish of wishes) {
-      this.lanes.lane(wish).hasBacklog = isCut || counts.get(wish.endpointId) === wish.wanted;
-    }
+    const hasMore = wishes.filter((wish) => counts.get(wish.endpointId) === wish.wanted);
+    for (const wish of hasMore) this.lanes.addBacklog(this.lanes.lane(wish));
     this.admit(claimed);
-    return isCut;
+    return hasMore.length > 0 && claimed.length >= claimMax / 2;
   }
 
   /** What the lanes of active endpoints have room for; an inactive endpoint's deliveries stay where they are. */
   async #wishes(): Promise<LaneWish[]> {
     if (this.lanes.isFull || this.#recorder.unrecorded >= unrecordedMax) return [];
-    const wanting = [...this.lanes.wanting(performance.now())];
-    const endpoints = await Promise.all(wanting.map(({ lane }) => this.#deps.endpoints.get(lane.key)));
-    const wishes: LaneWish[] = [];
-    for (const [i, { lane, room }] of wanting.entries()) {
-      lane.hasBacklog = false;
-      if (endpoints[i]?.status === "active") wishes.push({ ...lane.key, wanted: room });
-    }
-    return wishes;
+    const wishes = this.lanes.takeWishes(performance.now(), claimMax);
+    const endpoints = await Promise.all(wishes.map((wish) => this.#deps.endpoints.get(wish)));
+    return wishes.filter((_wish, i) => endpoints[i]?.status === "active");
   }
 
   #pump(): void {
     while (!this.#isStopping && this.#recorder.unrecorded + this.lanes.inFlight < unrecordedMax) {
       const flight = this.lanes.next(performance.now());
-      if (!flight) return;
+      if (!flight) {
+        this.#pumpAt(this.lanes.probeAtMs);
+        break;
+      }
       void this.#fly(flight);
     }
+  }
+
+  #pumpAt(atMs: number | undefined): void {
+    if (atMs === undefined || this.#pumpTimer || this.#isStopping) return;
+    this.#pumpTimer = setTimeout(
+      () => {
+        this.#pumpTimer = undefined;
+        this.#pump();
+      },
+      Math.max(1, atMs - performance.now()),
+    );
   }
 
   async #fly(flight: Flight): Promise<void> {
@@ -153,7 +163,7 @@ export class Dispatcher {
     this.lanes.land(flight, attempted?.signal, performance.now());
     if (attempted) this.#recorder.add(attempted);
     else this.#release([flight.delivery]);
-    if (flight.lane.hasBacklog && flight.lane.waiting.length <= flight.lane.state.limit / 2) this.#wake();
+    if (this.lanes.hasBacklog(flight.lane) && flight.lane.waiting.length <= flight.lane.state.limit / 2) this.#wake();
     this.#landed();
     this.#pump();
   }

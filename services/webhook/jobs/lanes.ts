@@ -1,61 +1,38 @@
 // The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides which lane
-// may send next: in turn, within its own limit, a global limit, and with slow endpoints held to half of that.
-import { afterAttempt, isSlow, type LaneState, newLane, type Signal, waitingLimit } from "../rules/lane.ts";
-import type { DueDelivery, LaneKey } from "../store/delivery-queue.ts";
+// may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that, silent ones to a
+// quarter, and connections to endpoints that have proven nothing opened one after the other.
+import { afterAttempt, inFlightLimit, type Signal, type Standing } from "../rules/lane.ts";
+import type { DueDelivery, LaneKey, LaneWish } from "../store/delivery-queue.ts";
+import { type Flight, Lane } from "./lane.ts";
+import { Probes } from "./probes.ts";
 
 /** Deliveries under way at once, in all; each costs a socket and about 100 KiB with TLS. */
 export const inFlightMax = 256;
-const slowInFlightMax = inFlightMax / 2;
+/** Of these, by what their lanes have shown: those at most that are not quick, and those that are silent. */
+export const heldBackMax = { slow: inFlightMax / 2, silent: inFlightMax / 4 } as const;
 // All lanes together; about 1 KiB each.
 const waitingTotalMax = 20_000;
 // Idle lanes are remembered for what they have shown, up to this many.
 const lanesMax = 20_000;
-// How long a count of the slow ones under way is good for; counting walks all of them.
-const slowCountMs = 20;
+// How long a count of those under way by standing is good for; counting walks all of them.
+const countMs = 20;
 // A claim this old may end before the attempt does: half of its 30 s, an attempt being 10 s at most.
 const claimAgeMaxMs = 15_000;
-
-/** A delivery under way. */
-export interface Flight {
-  readonly lane: Lane;
-  readonly delivery: DueDelivery;
-  readonly startedAtMs: number;
-}
-
-export class Lane {
-  readonly key: LaneKey;
-  state: LaneState = newLane;
-  /** The database may hold more due deliveries than are here. */
-  hasBacklog = false;
-  readonly waiting: { delivery: DueDelivery; claimedAtMs: number }[] = [];
-  readonly flights = new Set<Flight>();
-
-  constructor(key: LaneKey) {
-    this.key = key;
-  }
-
-  /** How many more claimed deliveries it takes. */
-  get room(): number {
-    return Math.max(0, waitingLimit(this.state) - this.waiting.length);
-  }
-
-  isSlow(nowMs: number): boolean {
-    const [oldest] = this.flights;
-    return isSlow(this.state, oldest ? nowMs - oldest.startedAtMs : 0);
-  }
-}
-
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with something waiting that may perhaps send, in the order of their turns. */
   readonly #turns = new Set<Lane>();
-  /** Lanes with something waiting that pause, or wait for a slot of the slow half. */
-  readonly #parked = new Set<Lane>();
+  /** Lanes with something waiting that pause, or wait for a slot of their kind. */
+  readonly #parked = { quick: new Set<Lane>(), slow: new Set<Lane>(), silent: new Set<Lane>() } as const;
+  /** Lanes with something waiting that have proven nothing and wait for their moment. */
+  readonly #probes = new Probes();
+  /** Lanes that the database may hold more due deliveries for, in the order in which they get some. */
+  readonly #backlogged = new Set<Lane>();
   readonly #flying = new Set<Lane>();
   readonly #stale: DueDelivery[] = [];
   #inFlight = 0;
   #waiting = 0;
-  #slow = { count: 0, untilMs: 0 };
+  #count = { slow: 0, silent: 0, untilMs: 0 };
 
   get inFlight(): number {
     return this.#inFlight;
@@ -69,6 +46,11 @@ export class Lanes {
     return this.#waiting >= waitingTotalMax;
   }
 
+  /** When the next lane that waits for its moment has it; undefined: none does. */
+  get probeAtMs(): number | undefined {
+    return this.#inFlight < inFlightMax ? this.#probes.nextAtMs : undefined;
+  }
+
   /** The lane of an endpoint, made if need be. */
   lane(key: LaneKey): Lane {
     const known = this.#lanes.get(key.endpointId);
@@ -79,10 +61,35 @@ export class Lanes {
     return lane;
   }
 
+  /** The database may hold more due deliveries of the lane than are here. */
+  addBacklog(lane: Lane): void {
+    this.#backlogged.add(lane);
+  }
+
+  hasBacklog(lane: Lane): boolean {
+    return this.#backlogged.has(lane);
+  }
+
+  /**
+   * What lanes with a backlog have room for, those first that have waited longest, each an equal share; whoever gets all it
+   * wished for is to be added again.
+   */
+  takeWishes(nowMs: number, totalMax: number): LaneWish[] {
+    const wishing: Lane[] = [];
+    for (const lane of this.#backlogged) {
+      if (wishing.length >= totalMax) break;
+      if (nowMs >= lane.state.pausedUntilMs && lane.room > 0) wishing.push(lane);
+    }
+    const share = Math.floor(totalMax / Math.max(1, wishing.length));
+    for (const lane of wishing) this.#backlogged.delete(lane);
+    return wishing.map((lane) => ({ ...lane.key, wanted: Math.min(lane.room, share) }));
+  }
+
   /** Lanes that take no more for now. */
   fullEndpoints(): string[] {
     const full: string[] = [];
-    for (const set of [this.#turns, this.#parked, this.#flying]) {
+    const { quick, slow, silent } = this.#parked;
+    for (const set of [this.#turns, quick, slow, silent, this.#probes, this.#flying]) {
       for (const lane of set) if (lane.room === 0) full.push(lane.key.endpointId);
     }
     return full;
@@ -92,31 +99,38 @@ export class Lanes {
   take(delivery: DueDelivery, nowMs: number): boolean {
     const lane = this.lane(delivery);
     if (lane.room === 0 || this.isFull) {
-      lane.hasBacklog = true;
+      this.addBacklog(lane);
       return false;
     }
     lane.waiting.push({ delivery, claimedAtMs: nowMs });
     this.#waiting += 1;
-    if (!this.#parked.has(lane)) this.#turns.add(lane);
+    this.#giveTurn(lane);
     return true;
   }
 
   /** The next delivery that may be sent, now under way; undefined when every lane is at a limit or has nothing. */
   next(nowMs: number): Flight | undefined {
     if (this.#inFlight >= inFlightMax) return undefined;
+    const probe = this.#probes.isDue(nowMs) ? this.#probes.take() : undefined;
+    if (probe) this.#turns.add(probe);
     for (const lane of this.#turns) {
       this.#turns.delete(lane);
       // A lane at its limit has its next turn when one of its sends is over.
-      if (lane.flights.size >= lane.state.limit) continue;
-      const isSlow = lane.isSlow(nowMs);
-      if (nowMs < lane.state.pausedUntilMs || (isSlow && this.#slowInFlight(nowMs) >= slowInFlightMax)) {
-        this.#parked.add(lane);
+      if (lane.flights.size >= inFlightLimit(lane.state)) continue;
+      const kind = lane.standing(nowMs);
+      if (nowMs < lane.state.pausedUntilMs || this.#isFullOf(kind, nowMs)) {
+        this.#parked[kind].add(lane);
+        continue;
+      }
+      if (!lane.state.isProven && !this.#probes.isDue(nowMs)) {
+        this.#probes.add(lane);
         continue;
       }
       const delivery = this.#shift(lane, nowMs);
       if (lane.waiting.length > 0) this.#turns.add(lane);
       if (!delivery) continue;
-      return this.#start({ lane, delivery, startedAtMs: nowMs }, isSlow);
+      if (!lane.state.isProven) this.#probes.begun(nowMs);
+      return this.#start({ lane, delivery, startedAtMs: nowMs }, kind);
     }
     return undefined;
   }
@@ -127,18 +141,21 @@ export class Lanes {
     lane.flights.delete(flight);
     if (lane.flights.size === 0) this.#flying.delete(lane);
     this.#inFlight -= 1;
-    if (signal) lane.state = afterAttempt(lane.state, signal, nowMs - flight.startedAtMs, nowMs);
-    if (lane.waiting.length > 0 && !this.#parked.has(lane)) this.#turns.add(lane);
-    // One slot is free: the first that is parked has a look whether it was a slow one.
-    for (const parked of this.#parked) {
-      this.#unpark(parked);
-      break;
+    if (signal) {
+      if (!lane.state.isProven && signal !== "silent") this.#probes.answered();
+      lane.state = afterAttempt(lane.state, signal, nowMs - flight.startedAtMs, nowMs);
     }
+    this.#giveTurn(lane);
+    // One slot is free: the first that is parked has a look whether it was one of its kind.
+    this.#unparkOne(this.#parked.slow);
+    this.#unparkOne(this.#parked.silent);
   }
 
   /** Lets every parked lane have a look; pauses end by time alone. */
   unparkAll(): void {
-    for (const lane of this.#parked) this.#unpark(lane);
+    for (const set of Object.values(this.#parked)) {
+      for (const lane of set) this.#unpark(set, lane);
+    }
   }
 
   /** Claims that grew too old while waiting, to be given back. */
@@ -157,25 +174,30 @@ export class Lanes {
     return deliveries;
   }
 
-  /** Lanes that the database holds more for and that have room, with how much. */
-  *wanting(nowMs: number): Generator<{ lane: Lane; room: number }> {
-    for (const lane of this.#lanes.values()) {
-      if (!lane.hasBacklog || nowMs < lane.state.pausedUntilMs) continue;
-      const room = lane.room;
-      if (room > 0) yield { lane, room };
-    }
-  }
-
-  #start(flight: Flight, isSlow: boolean): Flight {
+  #start(flight: Flight, kind: Standing): Flight {
     flight.lane.flights.add(flight);
     this.#flying.add(flight.lane);
     this.#inFlight += 1;
-    if (isSlow) this.#slow.count += 1;
+    if (kind !== "quick") this.#count[kind] += 1;
     return flight;
   }
 
-  #unpark(lane: Lane): void {
-    this.#parked.delete(lane);
+  /** Lets the lane have a turn, unless it has nothing or waits for something else. */
+  #giveTurn(lane: Lane): void {
+    if (lane.waiting.length === 0 || this.#probes.has(lane)) return;
+    for (const set of Object.values(this.#parked)) if (set.has(lane)) return;
+    this.#turns.add(lane);
+  }
+
+  #unparkOne(set: Set<Lane>): void {
+    for (const lane of set) {
+      this.#unpark(set, lane);
+      return;
+    }
+  }
+
+  #unpark(set: Set<Lane>, lane: Lane): void {
+    set.delete(lane);
     if (lane.waiting.length > 0) this.#turns.add(lane);
   }
 
@@ -184,24 +206,31 @@ export class Lanes {
       this.#waiting -= 1;
       if (nowMs - next.claimedAtMs < claimAgeMaxMs) return next.delivery;
       this.#stale.push(next.delivery);
-      lane.hasBacklog = true;
+      this.addBacklog(lane);
     }
     return undefined;
   }
 
-  #slowInFlight(nowMs: number): number {
-    if (nowMs >= this.#slow.untilMs) {
-      let count = 0;
-      for (const lane of this.#flying) if (lane.isSlow(nowMs)) count += lane.flights.size;
-      this.#slow = { count, untilMs: nowMs + slowCountMs };
+  #isFullOf(kind: Standing, nowMs: number): boolean {
+    if (kind === "quick") return false;
+    if (nowMs >= this.#count.untilMs) this.#recount(nowMs);
+    const { slow, silent } = this.#count;
+    return slow + silent >= heldBackMax.slow || (kind === "silent" && silent >= heldBackMax.silent);
+  }
+
+  #recount(nowMs: number): void {
+    this.#count = { slow: 0, silent: 0, untilMs: nowMs + countMs };
+    for (const lane of this.#flying) {
+      const kind = lane.standing(nowMs);
+      if (kind !== "quick") this.#count[kind] += lane.flights.size;
     }
-    return this.#slow.count;
   }
 
   #forgetIdle(): void {
     for (const [id, lane] of this.#lanes) {
       if (lane.flights.size > 0 || lane.waiting.length > 0) continue;
       this.#lanes.delete(id);
+      this.#backlogged.delete(lane);
       return;
     }
   }

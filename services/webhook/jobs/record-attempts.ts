@@ -45,7 +45,9 @@ export class AttemptRecorder {
     return this.#unrecorded;
   }
 
+  /** What comes after `close` is dropped: its claim ends, and another process sends it again. */
   add(attempt: FinishedAttempt): void {
+    if (this.#isClosing) return;
     this.#gathered.push(attempt);
     this.#unrecorded += 1;
     if (this.#gathered.length >= batchMax) this.#startWriter();

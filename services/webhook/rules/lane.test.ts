@@ -1,7 +1,7 @@
 // How much one endpoint may have in flight.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { afterAttempt, isSlow, type LaneState, newLane, type Signal, waitingLimit } from "./lane.ts";
+import { afterAttempt, inFlightLimit, type LaneState, newLane, type Signal, standing, waitingLimit } from "./lane.ts";
 
 const test = suite("lane");
 
@@ -20,13 +20,20 @@ test("the limit grows by one per ten answers up to 32, and halves when an answer
 });
 
 test("a lane is slow until it has answered, when it answers slowly, and as soon as an answer is suspiciously late", () => {
-  assert(isSlow(newLane, 0));
+  assert.equal(standing(newLane, 0), "slow");
   const quick = after(10, "answered", 5);
-  assert(!isSlow(quick, 0) && !isSlow(quick, 200));
-  assert(isSlow(quick, 300));
-  assert(isSlow(after(10, "answered", 3_000), 0));
-  assert(isSlow(after(1, "silent", 10_000, quick), 0));
-  assert(!isSlow(after(1, "answered", 5, after(1, "silent", 10_000, quick)), 0));
+  assert.deepEqual([standing(quick, 0), standing(quick, 200), standing(quick, 300)], ["quick", "quick", "slow"]);
+  assert.equal(standing(after(10, "answered", 3_000), 0), "slow");
+});
+
+test("a lane whose latest attempt got no answer is silent and sends one at a time, until it answers", () => {
+  const quick = after(100, "answered", 5);
+  assert.equal(inFlightLimit(quick), quick.limit);
+  const silent = after(1, "silent", 10_000, quick);
+  assert.deepEqual([standing(silent, 0), inFlightLimit(silent), waitingLimit(silent)], ["silent", 1, 1]);
+  const back = after(1, "answered", 5, silent);
+  assert.deepEqual([standing(back, 0), inFlightLimit(back)], ["quick", back.limit]);
+  assert.equal(inFlightLimit(newLane), 1);
 });
 
 test("a lane that answers nobody pauses for a tenth of its silence, at most 30 s, and not at all at first", () => {

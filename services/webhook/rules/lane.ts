@@ -74,13 +74,22 @@ export function afterAttempt(lane: LaneState, signal: Signal, tookMs: number, no
 }
 
 /**
- * True when the lane shares the slow half of the slots: it has proven nothing, is slow on average, or has an attempt under way
- * for suspiciously long.
- * @param oldestMs age of its oldest attempt under way, 0: none
+ * What a lane has shown lately. `quick` ones share all slots; `slow` ones half of them: those that have shown nothing yet, are
+ * slow on average, or have an attempt under way for suspiciously long; `silent` ones a quarter: their latest attempt got no
+ * answer, so that what is tried next most likely holds its slot for the whole time limit.
  */
-export function isSlow(lane: LaneState, oldestMs: number): boolean {
-  if (!lane.isProven || lane.latencyMs > slowMs) return true;
-  return oldestMs > Math.max(suspectMsMin, lane.latencyMs * suspectFactor);
+export type Standing = "quick" | "slow" | "silent";
+
+/** @param oldestMs age of its oldest attempt under way, 0: none */
+export function standing(lane: LaneState, oldestMs: number): Standing {
+  if (!lane.isProven) return lane.silences > 0 ? "silent" : "slow";
+  if (lane.latencyMs > slowMs || oldestMs > Math.max(suspectMsMin, lane.latencyMs * suspectFactor)) return "slow";
+  return "quick";
+}
+
+/** Sends at once as of now: one, until the latest one was answered. */
+export function inFlightLimit(lane: LaneState): number {
+  return lane.isProven ? lane.limit : 1;
 }
 
 // A lane holds in memory what it sends within about this time, so that nothing waits on a claim for long.
@@ -89,7 +98,7 @@ const waitingMax = 1_024;
 
 /** How many claimed deliveries a lane may hold waiting in memory. */
 export function waitingLimit(lane: LaneState): number {
-  if (!lane.isProven) return lane.limit;
+  if (!lane.isProven) return lane.silences > 0 ? 1 : lane.limit;
   return Math.min(
     waitingMax,
     Math.max(2 * lane.limit, Math.floor((lane.limit * waitingMs) / Math.max(1, lane.latencyMs))),

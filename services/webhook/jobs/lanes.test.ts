@@ -1,0 +1,159 @@
+// Who may send next: states are counted, no time passes but the one that is handed in.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import type { Signal } from "../rules/lane.ts";
+import type { DueDelivery } from "../store/delivery-queue.ts";
+import type { Flight } from "./lane.ts";
+import { heldBackMax, inFlightMax, Lanes } from "./lanes.ts";
+import { probeEveryMs } from "./probes.ts";
+
+const test = suite("lanes");
+let serial = 0;
+
+function due(endpointId: string): DueDelivery {
+  const id = `whd_${String(serial++).padStart(26, "0")}`;
+  const body = Buffer.from("{}");
+  return {
+    merchantId: "mer",
+    endpointId,
+    id,
+    eventType: "t",
+    body,
+    trigger: "auto",
+    generation: 0,
+    tries: 0,
+    ageMs: 0,
+  };
+}
+
+/** Lanes with a clock of their own. */
+class Clocked {
+  readonly lanes = new Lanes();
+  nowMs = 0;
+
+  give(endpointId: string, count: number): void {
+    for (let i = 0; i < count; i++) this.lanes.take(due(endpointId), this.nowMs);
+  }
+
+  /** Everything that may be sent within the time, which passes meanwhile. */
+  begin(withinMs = 0): Flight[] {
+    const flights: Flight[] = [];
+    for (const endMs = this.nowMs + withinMs; ; this.nowMs++) {
+      for (let next = this.lanes.next(this.nowMs); next; next = this.lanes.next(this.nowMs)) flights.push(next);
+      if (this.nowMs >= endMs) return flights;
+    }
+  }
+
+  land(flights: readonly Flight[], signal: Signal, tookMs = 5): void {
+    this.nowMs += tookMs;
+    for (const flight of flights) this.lanes.land(flight, signal, this.nowMs);
+    this.lanes.unparkAll();
+  }
+
+  /** A lane that answers well. */
+  prove(endpointId: string): void {
+    this.give(endpointId, 1);
+    this.land(this.begin(probeEveryMs), "answered");
+  }
+}
+
+const idOf = (flight: Flight) => flight.delivery.endpointId;
+
+test("two hundred endpoints that never answer, each with a backlog, delay no delivery of a healthy one", () => {
+  const t = new Clocked();
+  for (let i = 0; i < 50; i++) t.prove(`good${i}`);
+  for (let i = 0; i < 200; i++) t.give(`dead${i}`, 4);
+  const hanging = t.begin(200 * probeEveryMs);
+  assert.equal(hanging.length, heldBackMax.slow);
+  assert(hanging.every((flight) => idOf(flight).startsWith("dead")));
+  for (let i = 0; i < 50; i++) t.give(`good${i}`, 2);
+  assert.equal(t.begin().filter((flight) => idOf(flight).startsWith("good")).length, 100);
+});
+
+test("silent endpoints hold a quarter of all slots at most, so that a new endpoint finds one at once", () => {
+  const t = new Clocked();
+  for (let i = 0; i < 200; i++) {
+    t.give(`dead${i}`, 1);
+    t.land(t.begin(probeEveryMs), "silent");
+  }
+  for (let i = 0; i < 200; i++) t.give(`dead${i}`, 2);
+  const probes = t.begin(200 * probeEveryMs);
+  assert.equal(probes.length, heldBackMax.silent);
+  assert.equal(new Set(probes.map(idOf)).size, probes.length);
+  t.give("new", 1);
+  assert.deepEqual(t.begin(2 * probeEveryMs).map(idOf), ["new"]);
+});
+
+test("endpoints that have proven nothing begin one after the other, and as fast as they answer", () => {
+  const t = new Clocked();
+  for (let i = 0; i < 100; i++) t.give(`e${i}`, 2);
+  assert.equal(t.begin(10 * probeEveryMs).length, 11);
+  const alive = new Clocked();
+  for (let i = 0; i < 100; i++) alive.give(`e${i}`, 1);
+  let rounds = 0;
+  for (let left = 100; left > 0; rounds++) {
+    const flights = alive.begin();
+    left -= flights.length;
+    alive.land(flights, "answered", 1);
+  }
+  assert.equal(rounds, 100);
+  assert.equal(alive.nowMs, 100);
+});
+
+test("a backlog of a hundred thousand gives way: every lane gets its share of each claim, and its turn", () => {
+  const t = new Clocked();
+  for (const id of ["big", "small1", "small2"]) {
+    t.prove(id);
+    t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: id }));
+  }
+  const wishes = t.lanes.takeWishes(t.nowMs, 90);
+  assert.deepEqual(
+    wishes.map((wish) => [wish.endpointId, wish.wanted]),
+    [
+      ["big", 30],
+      ["small1", 30],
+      ["small2", 30],
+    ],
+  );
+  t.give("big", 30);
+  t.give("small1", 2);
+  t.give("small2", 2);
+  const begun = t.begin().map(idOf);
+  assert.deepEqual(begun.slice(0, 6), ["big", "small1", "small2", "big", "small1", "small2"]);
+});
+
+test("lanes beyond one claim's size are served in turn, not the first ones again", () => {
+  const t = new Clocked();
+  for (let i = 0; i < 10; i++) t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: `e${i}` }));
+  const served: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    const wishes = t.lanes.takeWishes(t.nowMs, 4);
+    served.push(...wishes.map((wish) => wish.endpointId));
+    for (const wish of wishes) t.lanes.addBacklog(t.lanes.lane(wish));
+  }
+  const times = Map.groupBy(served, (id) => id);
+  assert.deepEqual(
+    [...times.values()].map((list) => list.length),
+    Array.from({ length: 10 }, () => 2),
+  );
+});
+
+test("never more are under way than the limit, whatever is waiting", () => {
+  const t = new Clocked();
+  for (let i = 0; i < 100; i++) t.prove(`e${i}`);
+  for (let i = 0; i < 100; i++) t.give(`e${i}`, 8);
+  assert.equal(t.begin().length, inFlightMax);
+  assert.equal(t.lanes.inFlight, inFlightMax);
+});
+
+test("a claim that waited for half of its lease is given back instead of sent", () => {
+  const t = new Clocked();
+  t.prove("e");
+  t.give("e", 3);
+  t.nowMs += 15_000;
+  assert.deepEqual(t.begin(), []);
+  assert.equal(t.lanes.takeStale().length, 3);
+  assert(t.lanes.hasBacklog(t.lanes.lane({ merchantId: "mer", endpointId: "e" })));
+});
+
+test.run();
