@@ -26,7 +26,13 @@ export async function startCheckout(
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);
   const vault = new Vault(config.ENCRYPTION_KEYS);
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "checkout", log });
+  const bus = new EventBus({
+    url: config.NATS_URL,
+    namespace: config.NATS_NAMESPACE,
+    name: "checkout",
+    log,
+    ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
+  });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "checkout" });
   const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);

@@ -1,5 +1,13 @@
 // What the checkout process reads from its environment.
-import { callerSettings, idempotencySettings, optional, type Setting, serviceSettings, url } from "#platform/config.ts";
+import {
+  callerSettings,
+  consumerSettings,
+  idempotencySettings,
+  optional,
+  type Setting,
+  serviceSettings,
+  url,
+} from "#platform/config.ts";
 
 /** Where the hosted checkout page lives: an https origin, or http on this machine. */
 const pageOrigin: Setting<string> = {
@@ -17,6 +25,7 @@ const pageOrigin: Setting<string> = {
 export const checkoutSettings = {
   ...serviceSettings,
   ...idempotencySettings,
+  ...consumerSettings,
   ...callerSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: url("http", "https"),

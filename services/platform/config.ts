@@ -171,6 +171,12 @@ export const callerSettings = {
   RPC_TOKEN_FILE: tokenFile,
 } as const;
 
+/** What a service that consumes events reads besides. */
+export const consumerSettings = {
+  // Longer than any batch takes to commit; events that a crashed process held come back after it.
+  EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 30),
+} as const;
+
 /** What a service that honours idempotency keys reads besides. */
 export const idempotencySettings = {
   // Longer than any request takes; a crashed process holds an idempotency key no longer than this (CONTRACT.md §6).

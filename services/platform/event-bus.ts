@@ -42,8 +42,7 @@ const publishTimeoutMs = 5_000;
 const drainMs = 2_000;
 // Bounds memory and the size of one transaction of a consumer.
 const batchMax = 256;
-// Long enough for any batch to commit; a crashed consumer's events come back after it.
-const ackWaitMs = 30_000;
+const ackWaitSecondsDefault = 30;
 // After this many tries the broker stops offering an event; it is logged as poison from the third on.
 const deliverMax = 1_000;
 const ackPendingMax = 2_000;
@@ -56,6 +55,7 @@ export class EventBus {
   readonly #namespace: string;
   readonly #name: string;
   readonly #log: Log;
+  readonly #ackWaitMs: number;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #listeners: Listener[] = [];
@@ -63,11 +63,13 @@ export class EventBus {
   #stream: JetStreamClient | undefined;
   #away = false;
 
-  constructor(options: { url: string; namespace: string; name: string; log: Log }) {
+  /** @param options.ackWaitSeconds long enough for any batch to commit; a crashed consumer's events come back after it. */
+  constructor(options: { url: string; namespace: string; name: string; log: Log; ackWaitSeconds?: number }) {
     this.#url = options.url;
     this.#namespace = options.namespace;
     this.#name = options.name;
     this.#log = options.log;
+    this.#ackWaitMs = 1_000 * (options.ackWaitSeconds ?? ackWaitSecondsDefault);
     this.#running.push(this.#connect());
   }
 
@@ -109,11 +111,13 @@ export class EventBus {
     this.#closing.abort();
     // Both need the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have not
     // handled go back at once, instead of when their acknowledgement is overdue.
-    const late = new Promise((resolve) => setTimeout(resolve, drainMs).unref());
-    await Promise.race([Promise.allSettled(this.#running), late]);
-    await Promise.race([this.#connection?.drain().catch(() => {}), late]);
+    const late = () => new Promise((resolve) => setTimeout(resolve, drainMs).unref());
+    const answered = late();
+    await Promise.race([Promise.allSettled(this.#running), answered]);
+    await Promise.race([this.#connection?.drain().catch(() => {}), answered]);
     await this.#connection?.close();
-    await Promise.allSettled(this.#running);
+    // A batch that a database holds up is given the same time again, and then comes back to another process.
+    await Promise.race([Promise.allSettled(this.#running), late()]);
   }
 
   async #connect(): Promise<void> {
@@ -188,7 +192,7 @@ export class EventBus {
     await manager.consumers.add(stream, {
       durable_name: consumer.name,
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWaitMs),
+      ack_wait: nanos(this.#ackWaitMs),
       deliver_policy: DeliverPolicy.All,
       filter_subject: eventSubject(this.#namespace, consumer.source, consumer.types),
       max_deliver: deliverMax,

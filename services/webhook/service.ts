@@ -41,7 +41,13 @@ export async function startWebhook(
   const allow = config.WEBHOOK_ALLOW_CIDRS;
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "webhook" });
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "webhook", log });
+  const bus = new EventBus({
+    url: config.NATS_URL,
+    namespace: config.NATS_NAMESPACE,
+    name: "webhook",
+    log,
+    ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
+  });
   const resolver = new Resolver(options.lookup);
   const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
   const sender = new Sender({ resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy });

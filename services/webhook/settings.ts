@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import {
   ConfigError,
+  consumerSettings,
   integer,
   oneOf,
   optional,
@@ -34,6 +35,7 @@ const dayMs = 86_400_000;
 
 export const webhookSettings = {
   ...serviceSettings,
+  ...consumerSettings,
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** Address ranges that deliveries may go to besides public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),

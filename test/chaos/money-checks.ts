@@ -3,26 +3,15 @@
 import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { MoneyRig } from "./money-rig.ts";
-import {
-  announced,
-  delivered,
-  type OurPayment,
-  ourPayments,
-  type TheirIntent,
-  theirIntents,
-  theirOperations,
-  theirStatement,
-  underWay,
-} from "./money-truth.ts";
+import { announced, delivered, type OurPayment, ourPayments, underWay, unsigned } from "./money-truth.ts";
 import { differencesWithClient, differencesWithProcessor, eventDifferences } from "./payment-checks.ts";
+import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
 import type { Seen } from "./seen.ts";
 
 export interface CheckLimits {
   /** How long the services get to bring everything in doubt to its end, milliseconds. */
   readonly limitMs: number;
 }
-
-const inFlightMax = 8;
 
 /** @returns one line per difference; empty when all the books agree. */
 export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: CheckLimits): Promise<string[]> {
@@ -45,76 +34,58 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
 }
 
 async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
-  const found: string[] = [];
+  const found: string[] = unsigned(rig);
   await checkJournal(rig.books.payments, (one) =>
     found.push(`${one.paymentId}: journal: ${one.differences.join("; ")}`),
   );
-  const ours = await ourPayments(rig);
+  const [ours, theirs, told] = [await ourPayments(rig), await processorTruth(rig), await announced(rig)];
+  const heard = delivered(rig);
   if (ours.size > seen.creations)
     found.push(`${seen.creations} sessions were asked for, ${ours.size} payments were made`);
-  const [events, heard] = [await announced(rig), delivered(rig)];
-  const keys = new Set([...events.keys(), ...heard.keys()]);
-  for (const key of keys) {
-    const [told, came] = [events.get(key) ?? 0, heard.get(key) ?? 0];
-    if (told !== came) found.push(`${key}: announced ${told} times, delivered ${came} times`);
+  for (const payment of ours.values()) {
+    const intents = theirs.intents.get(payment.id) ?? [];
+    const client = seen.payments.get(payment.id);
+    const [announcements, deliveries] = [told.get(payment.id) ?? none, heard.get(payment.id) ?? none];
+    const differences = [
+      ...differencesWithProcessor(payment, intents, theirs.statement),
+      ...(client ? differencesWithClient(payment, client) : []),
+      ...eventDifferences(payment, intents[0], announcements, deliveries),
+    ];
+    found.push(...differences.map((one) => `${payment.id}${client ? ` (${client.story})` : ""}: ${one}`));
   }
-  const statement = await theirStatement(rig.processor);
-  const told = toldByPayment(events);
-  const waiting = [...ours.values()].values();
-  const worker = async () => {
-    for (const payment of waiting) {
-      const intents = await theirIntents(rig.processor, payment.id);
-      const about = (differences: string[]) => {
-        const story = seen.payments.get(payment.id)?.story;
-        found.push(...differences.map((one) => `${payment.id}${story ? ` (${story})` : ""}: ${one}`));
-      };
-      about(differencesWithProcessor(payment, intents, statement));
-      about(await operationDifferences(rig, payment, intents));
-      const client = seen.payments.get(payment.id);
-      if (client) about(differencesWithClient(payment, client));
-      about(eventDifferences(payment, intents[0], told.get(payment.id) ?? new Map()));
-      statementPart(statement, intents);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlightMax }, worker));
   for (const id of seen.payments.keys()) if (!ours.has(id)) found.push(`${id}: a client has it, we do not`);
-  for (const id of statement.keys()) found.push(`${id}: in the processor's statement, not in our books`);
-  return found;
+  for (const id of heard.keys()) if (!ours.has(id)) found.push(`${id}: a webhook told of it, we do not have it`);
+  return [...found, ...foreign(ours, theirs), ...repeatedOperations(theirs)];
 }
 
-/** Takes the rows that belong to known intents out of the statement; what stays nobody of us knows. */
-function statementPart(statement: Map<string, unknown>, intents: readonly TheirIntent[]): void {
-  for (const intent of intents) {
-    for (const { id } of [intent, ...intent.refunds, ...intent.disputes]) statement.delete(id);
-  }
-}
+const none: ReadonlyMap<string, number> = new Map();
 
-/** However often something was tried, the processor did it once. */
-async function operationDifferences(
-  { processor }: MoneyRig,
-  payment: OurPayment,
-  intents: readonly TheirIntent[],
-): Promise<string[]> {
+/** What the processor has and we do not know. */
+function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
+  const unknown = new Set(theirs.statement.keys());
   const found: string[] = [];
-  const creations = (await theirOperations(processor, payment.id)).filter((one) => one.kind.includes("create"));
-  if (creations.length > 1 || intents.length > 1) {
-    found.push(`${creations.length} creations and ${intents.length} intents at the processor`);
+  for (const [reference, intents] of theirs.intents) {
+    if (!ours.has(reference)) found.push(`${reference}: an intent at the processor, no payment of ours`);
+    for (const intent of intents) {
+      for (const { id } of [intent, ...intent.refunds, ...intent.disputes]) unknown.delete(id);
+    }
   }
-  for (const refund of payment.refunds) {
-    const made = await theirOperations(processor, refund.id);
-    if (made.length > 1) found.push(`refund ${refund.id} was made ${made.length} times at the processor`);
-  }
-  return found;
+  return [...found, ...[...unknown].map((id) => `${id}: in the processor's statement, not in our books`)];
 }
 
-/** Announcements of each payment by `type status`. */
-function toldByPayment(events: ReadonlyMap<string, number>): Map<string, Map<string, number>> {
-  const told = new Map<string, Map<string, number>>();
-  for (const [key, count] of events) {
-    const [type = "", id = "", status = ""] = key.split(" ");
-    const own = told.get(id) ?? new Map<string, number>();
-    own.set(`${type} ${status}`, count);
-    told.set(id, own);
+/** However often something was tried, the processor did it once; and no key of ours stands for two things. */
+function repeatedOperations({ operations, intents }: ProcessorTruth): string[] {
+  const found: string[] = [];
+  const byKey = new Map<string, number>();
+  for (const [reference, made] of operations) {
+    for (const { idempotency_key: key } of made) if (key !== "") byKey.set(key, (byKey.get(key) ?? 0) + 1);
+    for (const kind of ["intents.create", "refunds.create"]) {
+      const count = made.filter((one) => one.kind === kind).length;
+      if (count > 1) found.push(`${reference}: ${kind} was done ${count} times at the processor`);
+    }
   }
-  return told;
+  for (const [reference, list] of intents)
+    if (list.length > 1) found.push(`${reference}: ${list.length} intents at the processor`);
+  for (const [key, count] of byKey) if (count > 1) found.push(`idempotency key ${key}: ${count} operations`);
+  return found;
 }

@@ -1,14 +1,15 @@
 // A whole stack with a merchant's receiver beside it, and a look into every book of it: what walks, crashes and chaos runs drive and
 // compare. Only what compares looks into databases; what drives knows the public API and the processor's.
+import { rm } from "node:fs/promises";
 import { Database } from "#platform/database.ts";
 import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { stackSecrets } from "../../deploy/local/secrets.ts";
 import { type Api, api, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack, type TestStackOptions } from "../harness/stack.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 
 export interface MoneyRig {
   readonly running: RunningStack;
@@ -19,6 +20,8 @@ export interface MoneyRig {
   /** The processor's API and test controls, as the merchant's account. */
   readonly processor: Api;
   readonly receiver: Receiver;
+  /** Of the receiver's endpoint. */
+  readonly signingSecret: string;
   readonly books: { readonly payments: Database; readonly checkout: Database; readonly simulator: Database };
   stop(): Promise<void>;
 }
@@ -28,19 +31,27 @@ const hurried = {
   IDEMPOTENCY_LEASE_SECONDS: "3",
   RECONCILE_AFTER_SECONDS: "2",
   PROCESSOR_TIMEOUT_SECONDS: "1",
+  EVENT_ACK_WAIT_SECONDS: "2",
   SIMULATOR_DELAY_MS: "200",
 };
 
-const deliveredTypes = ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"];
+/** What the rig's endpoint hears. */
+export const deliveredTypes: ReadonlySet<string> = new Set([
+  "payment.succeeded",
+  "payment.failed",
+  "payment.refunded",
+  "payment.disputed",
+]);
 
 /** Starts it all. @param options of the stack; its environment is laid over the hurried one. */
-export async function startMoneyRig(options: TestStackOptions = {}): Promise<MoneyRig> {
-  const running = await startTestStack({ ...options, env: { ...hurried, ...options.env } });
+export async function startMoneyRig(options: Omit<TestStackOptions, "stateDir"> = {}): Promise<MoneyRig> {
+  const stateDir = await tempDir("money");
+  const running = await startTestStack({ ...options, stateDir, env: { ...hurried, ...options.env } });
   const { stack } = running;
   const receiver = await startReceiver(stack.tls);
   const merchant = merchantApi(stack.gateway, stack.api_key);
-  const endpoint = { url: `${receiver.url}/hook`, event_types: deliveredTypes };
-  (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
+  const registered = (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const databaseOf = (owner: string) => {
     const name = `${decodeURIComponent(new URL(stack.database).pathname.slice(1))}_${owner}`;
     const log = createLog("books", "silent");
@@ -53,27 +64,25 @@ export async function startMoneyRig(options: TestStackOptions = {}): Promise<Mon
     merchantId: stack.merchant_id,
     merchant,
     buyer: api(stack.gateway),
-    processor: await processorApi(running),
+    processor: await processorApi(running, stateDir, merchant),
     receiver,
+    signingSecret: registered.text("signing_secret"),
     books: { payments, checkout, simulator },
     async stop() {
       await Promise.all([payments.close(), checkout.close(), simulator.close()]);
       await receiver.close();
       await running.stop();
+      await rm(stateDir, { recursive: true, force: true });
     },
   };
 }
 
-async function processorApi({ stack }: RunningStack): Promise<Api> {
-  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
-  try {
-    const asked = { merchantId: stack.merchant_id, environment: Environment.SANDBOX };
-    const { account } = await peer.client(ConnectorService).getActiveConnectorAccount(asked);
-    return api(stack.processor, {
-      authorization: `Bearer ${account?.credentials.secret_key}`,
-      "processor-account": account?.connector?.externalAccountId ?? "",
-    });
-  } finally {
-    peer.close();
-  }
+/** The merchant's account at the processor, by the stack's own secret: the services keep theirs to themselves. */
+async function processorApi({ stack }: RunningStack, stateDir: string, merchant: Api): Promise<Api> {
+  const { simulatorSecretKey } = await stackSecrets(stateDir);
+  const connectors = (await merchant.get("/v1/merchants/me/connectors")).expect(200);
+  return api(stack.processor, {
+    authorization: `Bearer ${simulatorSecretKey}`,
+    "processor-account": connectors.text("data.0.external_account_id"),
+  });
 }

@@ -1,9 +1,9 @@
-// Reads every book about a run's money: our payments, refunds, disputes, operations and announcements, the sessions, what the
-// processor says over its own API, and what the merchant's receiver got.
+// Reads our own books about a run's money: payments, refunds, disputes, operations and announcements, the sessions, and what the
+// merchant's receiver got. The processor's side stands in processor-truth.ts.
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
-import type { Api } from "../harness/api.ts";
-import type { MoneyRig } from "./money-rig.ts";
+import { isSignedWith } from "../harness/receiver.ts";
+import { deliveredTypes, type MoneyRig } from "./money-rig.ts";
 
 export interface OurPayment {
   readonly id: string;
@@ -13,6 +13,7 @@ export interface OurPayment {
   readonly status: string;
   /** Minor units; amounts of a run are far below 2^53. */
   readonly amount: number;
+  readonly currency: string;
   readonly captured: number;
   readonly fee: number;
   readonly declined: number;
@@ -39,7 +40,7 @@ export async function ourPayments({ books, merchantId }: MoneyRig): Promise<Map<
       'status', t.status)), '[]') from ${table} t where t.payment_id = p.id)`;
   const rows = await books.payments.rows<Omit<OurPayment, "sessionStatus">>(
     `select p.id, coalesce(p.session_id, '') as session, coalesce(p.connector_ref, '') as ref, p.outcome, p.status,
-       p.amount::int, p.captured_amount::int as captured, p.fee_amount::int as fee, p.failed_attempts as declined,
+       p.amount::int, p.currency, p.captured_amount::int as captured, p.fee_amount::int as fee, p.failed_attempts as declined,
        p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor", ${list("refunds")} as refunds,
        ${list("disputes")} as disputes,
        (select count(*)::int from operations o where o.payment_id = p.id and o.kind = 'create_refund') as "refundOperations"
@@ -54,63 +55,33 @@ export async function ourPayments({ books, merchantId }: MoneyRig): Promise<Map<
   return new Map(rows.map((row) => [row.id, { ...row, sessionStatus: statusOf.get(row.session) ?? "" }]));
 }
 
-export interface TheirIntent {
-  readonly id: string;
-  readonly reference: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly captured_amount: number;
-  readonly attempts: readonly { readonly status: string }[];
-  readonly refunds: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
-  readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
-}
+/** Counts by payment, of each `type status`. */
+export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** What the processor has under our reference. */
-export async function theirIntents(processor: Api, reference: string): Promise<TheirIntent[]> {
-  const answer = (await processor.get(`/api/intents?reference=${reference}`)).expect(200);
-  return answer.list("data") as TheirIntent[];
-}
-
-export interface TheirOperation {
-  readonly kind: string;
-  readonly reference: string;
-  readonly object_id: string;
-}
-
-/** API calls that did work at the processor under our reference. */
-export async function theirOperations(processor: Api, reference: string): Promise<TheirOperation[]> {
-  const answer = (await processor.get(`/test/operations?reference=${reference}`)).expect(200);
-  return answer.list("data") as TheirOperation[];
-}
-
-/** Rows of the processor's statement over all time: `intent`, `refund` and `dispute` ids with their amounts and statuses. */
-export async function theirStatement(processor: Api): Promise<Map<string, { amount: number; status: string }>> {
-  const rows = new Map<string, { amount: number; status: string }>();
-  for (let after: unknown = ""; after !== null; ) {
-    const query = after === "" ? "" : `&after=${after}`;
-    const page = (await processor.get(`/api/statement?limit=500${query}`)).expect(200);
-    for (const row of page.list("data") as { id: string; amount: number; status: string }[]) rows.set(row.id, row);
-    after = page.at("next");
-  }
-  return rows;
-}
-
-/** How often each event that merchants hear was announced, by `type payment status`. */
-export async function announced({ books, merchantId }: MoneyRig): Promise<Map<string, number>> {
+/** How often each event that merchants hear was announced. */
+export async function announced({ books, merchantId }: MoneyRig): Promise<EventCounts> {
   const rows = await books.payments.rows<{ body: Buffer }>(`select body from outbox`);
-  const delivered = new Set(["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"]);
-  const events = rows.map((row) => fromBinary(EventSchema, row.body)).filter((event) => delivered.has(event.type));
-  return counted(events.filter((e) => e.merchantId === merchantId).map((e) => `${e.type} ${e.objectId} ${e.status}`));
+  const events = rows.map((row) => fromBinary(EventSchema, row.body)).filter((event) => deliveredTypes.has(event.type));
+  return counted(
+    events.filter((event) => event.merchantId === merchantId).map((e) => [e.objectId, `${e.type} ${e.status}`]),
+  );
 }
 
 /** How many different deliveries of each event came to the receiver; a repeat of one delivery is one. */
-export function delivered({ receiver }: MoneyRig): Map<string, number> {
-  const byDelivery = new Map<string, string>();
+export function delivered({ receiver }: MoneyRig): EventCounts {
+  const byDelivery = new Map<string, [string, string]>();
   for (const { headers, body } of receiver.received) {
     const { type, payment_id, status } = JSON.parse(body.toString());
-    byDelivery.set(String(headers["service-delivery"]), `${type} ${payment_id} ${status}`);
+    byDelivery.set(String(headers["service-delivery"]), [payment_id, `${type} ${status}`]);
   }
   return counted([...byDelivery.values()]);
+}
+
+/** Deliveries whose signature does not fit. */
+export function unsigned({ receiver, signingSecret }: MoneyRig): string[] {
+  return receiver.received
+    .filter((request) => !isSignedWith(request, signingSecret))
+    .map((request) => `a delivery was not signed: ${request.body.toString().slice(0, 200)}`);
 }
 
 /** What is still on its way between the books. */
@@ -130,8 +101,12 @@ export async function underWay({ books }: MoneyRig): Promise<string[]> {
   return lists.flat();
 }
 
-function counted(keys: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+function counted(entries: readonly (readonly [string, string])[]): EventCounts {
+  const counts = new Map<string, Map<string, number>>();
+  for (const [payment, event] of entries) {
+    const own = counts.get(payment) ?? new Map<string, number>();
+    own.set(event, (own.get(event) ?? 0) + 1);
+    counts.set(payment, own);
+  }
   return counts;
 }

@@ -1,5 +1,6 @@
 // Compares one payment of ours with what the processor, its clients and its announcements say. Pure: books in, differences out.
-import type { OurPayment, TheirIntent } from "./money-truth.ts";
+import type { OurPayment } from "./money-truth.ts";
+import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
 type Statement = ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
@@ -74,22 +75,27 @@ function listDifferences(
 /** What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund. */
 export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
   const found: string[] = [];
-  if (seen.toldPaid && ours.outcome !== "succeeded")
+  if ((seen.toldPaid || seen.knownPaid) && ours.outcome !== "succeeded")
     found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
+  if (seen.toldExpired && ours.sessionStatus !== "expired")
+    found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
+  if (seen.amount !== ours.amount || seen.currency !== ours.currency)
+    found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
   if ((ours.outcome === "succeeded") !== (ours.sessionStatus === "completed")) {
     found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
   }
   if (ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
     found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
   }
-  const refs = new Set(ours.refunds.map((refund) => refund.ref));
+  const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));
   for (const { key, answers } of seen.refunds) {
     const [first] = answers;
     if (key && answers.some((answer) => answer.raw !== first?.raw)) found.push(`refund key ${key} has two answers`);
     for (const answer of answers) {
       const ref = answer.at("connector_ref");
-      const known = typeof ref !== "string" || ref === "" || refs.has(ref);
-      if (!known) found.push(`a client was told of refund ${ref}, which we do not have`);
+      if (typeof ref !== "string" || ref === "") continue;
+      const [told, booked] = [answer.at("refunded"), amounts.get(ref)];
+      if (told !== booked) found.push(`a client was told of refund ${ref} of ${told}, we have ${booked ?? "none"}`);
     }
   }
   const distinct = seen.refunds.reduce(
@@ -109,8 +115,15 @@ export function eventDifferences(
   ours: OurPayment,
   intent: TheirIntent | undefined,
   told: ReadonlyMap<string, number>,
+  heard: ReadonlyMap<string, number>,
 ): string[] {
   const found: string[] = [];
+  for (const event of new Set([...told.keys(), ...heard.keys()])) {
+    const [announced, came] = [told.get(event) ?? 0, heard.get(event) ?? 0];
+    if (announced !== came) found.push(`${event}: announced ${announced} times, delivered ${came} times`);
+  }
+  if (ours.outcome === "succeeded" && !heard.has("payment.succeeded succeeded"))
+    found.push("no webhook told the merchant that it is paid");
   const count = (type: string) => [...told].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
   const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
   if (count("payment.succeeded") !== paths) {

@@ -37,11 +37,15 @@ const cardWeights = [
   ["4000000000006306", 4],
   ["4000000000006207", 1],
 ] as const;
+/** Longer than any part is away, and than the processor's outage card lasts. */
+const patience = { limitMs: 90_000, pauseMs: 150 };
 const attemptsMax = 3;
 const refundsMax = 5;
 const amountMax = 5_000;
 
-export async function playPayment(story: Story): Promise<void> {
+export async function playPayment(played: Omit<Story, "patience">): Promise<void> {
+  const onGivenUp = (last: string) => played.seen.offence(played.name, `still no final answer: ${last}`);
+  const story: Story = { ...played, patience: { ...patience, onGivenUp } };
   const payment = await create(story);
   if (!payment) return;
   const { random } = story;
@@ -94,6 +98,8 @@ async function create(story: Story): Promise<Paid | undefined> {
     paymentId: `pay_${sessionId.slice("cs_".length)}`,
     intentId: new URL(frameUrl).pathname.split("/").at(-1) ?? "",
     toldPaid: false,
+    knownPaid: false,
+    toldExpired: false,
     refunds: [],
     story: name,
     frameUrl,
@@ -113,10 +119,13 @@ async function attempt(story: Story, payment: Paid): Promise<void> {
   const { random, seen } = story;
   seen.count();
   const paid = await once(() => pay(payment.frameUrl, random.pick(cardWeights)));
+  if (paid?.at("status") === "succeeded") payment.knownPaid = true;
   const challenge = paid?.at("challenge_url");
   if (typeof challenge !== "string" || random.chance(0.1)) return;
   seen.count();
-  await once(() => answerChallenge(challenge, random.chance(0.8) ? "pass" : "fail"));
+  const outcome = random.chance(0.8) ? "pass" : "fail";
+  const answered = await once(() => answerChallenge(challenge, outcome));
+  if (answered?.at("status") === "succeeded") payment.knownPaid = true;
 }
 
 function confirmer({ rig, seen, name, patience }: Story, payment: Paid): () => Promise<void> {
@@ -207,6 +216,8 @@ async function read({ rig, seen, name, patience }: Story, payment: Paid): Promis
   const answer = await untilAnswered(() => rig.merchant.get(`/v1/payments/${payment.paymentId}`), patience);
   if (answer && ![200, 404].includes(answer.status)) seen.offence(name, `reading answered ${answer}`);
   if (answer?.status === 404 && payment.toldPaid) seen.offence(name, "a paid payment is not found");
+  const status = String(answer?.at("status"));
+  if (["succeeded", "partially_refunded", "refunded", "disputed"].includes(status)) payment.knownPaid = true;
 }
 
 async function expire({ rig, seen, name, patience }: Story, payment: Paid): Promise<void> {
@@ -214,6 +225,7 @@ async function expire({ rig, seen, name, patience }: Story, payment: Paid): Prom
   const ask = (): Promise<Answer> => rig.merchant.post(`/v1/checkout-sessions/${payment.sessionId}/expire`);
   const answer = await untilAnswered(ask, patience);
   if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
+  if (answer?.at("status") === "expired") payment.toldExpired = true;
 }
 
 async function atOnce(times: number, work: () => Promise<void>): Promise<void> {

@@ -10,16 +10,21 @@ export interface Patience {
   /** How long a request is repeated, milliseconds. */
   readonly limitMs: number;
   readonly pauseMs: number;
+  /** Told the last answer when the limit is over: callers must not be kept asking for ever. */
+  readonly onGivenUp?: (last: string) => void;
 }
 
 /** @returns the first answer that does not invite another try, or undefined when there was none within the limit. */
 export async function untilAnswered(ask: () => Promise<Answer>, patience: Patience): Promise<Answer | undefined> {
   const end = performance.now() + patience.limitMs;
+  let last = "no answer";
   do {
     const answer = await once(ask);
+    if (answer) last = String(answer);
     if (answer && !again.has(answer.status)) return answer;
     await pause(patience.pauseMs);
   } while (performance.now() < end);
+  patience.onGivenUp?.(last);
   return undefined;
 }
 

@@ -18,6 +18,10 @@ export interface SeenPayment {
   readonly currency: string;
   /** A confirm was answered with `completed`. */
   toldPaid: boolean;
+  /** The processor's form or a reading of the payment said that it is paid. */
+  knownPaid: boolean;
+  /** An expiry was answered with `expired`. */
+  toldExpired: boolean;
   readonly refunds: AskedRefund[];
   /** Where its story stands in the run, to find it again. */
   readonly story: string;

@@ -6,6 +6,7 @@ import { finalDifferences } from "./money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
 import { playPayment } from "./payment-story.ts";
+import { firedFaults, misbehave } from "./processor-faults.ts";
 import { Random } from "./random.ts";
 import { Seen } from "./seen.ts";
 
@@ -23,9 +24,7 @@ export interface WalkReport {
 }
 
 /** Stories that run side by side. */
-const walkersMax = 8;
-/** A call is repeated this long, as a merchant's backend would. */
-const patience = { limitMs: 20_000, pauseMs: 150 };
+const walkersMax = 24;
 /** Each withheld payment takes one of the processor's hundred fault switches. */
 const withheldMax = 40;
 const withheldShare = 0.04;
@@ -37,7 +36,7 @@ export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkRep
   const seen = new Seen();
   // Another walk may have been here before.
   seen.creations = (await ourPayments(rig)).size;
-  await setFaults(rig, options.seed);
+  await misbehave(rig, options.seed);
   let stories = 0;
   let withheld = 0;
   let nextProgress = progressEvery;
@@ -46,7 +45,7 @@ export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkRep
       const number = stories++;
       const random = new Random(options.seed * 1_000_003 + number);
       const withholds = () => random.chance(withheldShare) && withheld < withheldMax && ++withheld > 0;
-      await playPayment({ rig, random, seen, name: `${options.seed}-${number}`, patience, withholds });
+      await playPayment({ rig, random, seen, name: `${options.seed}-${number}`, withholds });
       if (seen.operations < nextProgress) continue;
       nextProgress += progressEvery;
       options.say(`  ${seen.operations} operations`);
@@ -56,28 +55,6 @@ export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkRep
   const faults = await firedFaults(rig);
   const differences = await finalDifferences(rig, seen, { limitMs: settleMsMax });
   return { operations: seen.operations, payments: seen.payments.size, faults, differences };
-}
-
-/** The processor misbehaves at random, by the seed. */
-async function setFaults({ processor }: MoneyRig, seed: number): Promise<void> {
-  const faults = [
-    { target: "api.*", kind: "error_before", probability: 0.03 },
-    { target: "api.*", kind: "error_after", probability: 0.03 },
-    { target: "api.*", kind: "hang_after", probability: 0.01 },
-    { target: "api.*", kind: "delay", probability: 0.05, ms: 100 },
-    { target: "webhooks", kind: "delay", probability: 0.1, ms: 400 },
-    { target: "webhooks", kind: "duplicate", probability: 0.1 },
-    { target: "webhooks", kind: "reorder", probability: 0.1, ms: 400 },
-    { target: "webhooks", kind: "drop_once", probability: 0.1 },
-  ];
-  for (const [i, fault] of faults.entries()) {
-    (await processor.put("/test/faults", { ...fault, seed: (seed + i) % 2 ** 30 })).expect(201);
-  }
-}
-
-async function firedFaults({ processor }: MoneyRig): Promise<number> {
-  const answer = (await processor.get("/test/faults")).expect(200);
-  return (answer.list("data") as { fired: number }[]).reduce((sum, fault) => sum + fault.fired, 0);
 }
 
 async function runCommand(): Promise<void> {

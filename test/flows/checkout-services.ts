@@ -52,6 +52,7 @@ export async function startCheckoutServices(origin?: string): Promise<CheckoutSe
     PAYMENTS_URL: money.urls.payments,
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
+    EVENT_ACK_WAIT_SECONDS: 30,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);

@@ -159,6 +159,8 @@ async function create(key: string): Promise<SeenPayment & { frameUrl: string; co
     amount: 1_000,
     currency: "EUR",
     toldPaid: false,
+    knownPaid: false,
+    toldExpired: false,
     refunds: [],
     story: key,
     frameUrl,

@@ -29,7 +29,9 @@ export function killEach(victims: readonly string[]): void {
 
 async function start(): Promise<void> {
   // A crashed process holds keys and calls no longer than these, 90 and 30 s as a rule.
-  running = await startTestStack({ env: { IDEMPOTENCY_LEASE_SECONDS: "3", RECONCILE_AFTER_SECONDS: "3" } });
+  running = await startTestStack({
+    env: { IDEMPOTENCY_LEASE_SECONDS: "3", RECONCILE_AFTER_SECONDS: "3", EVENT_ACK_WAIT_SECONDS: "2" },
+  });
   receiver = await startReceiver(running.stack.tls);
   const { gateway, api_key } = running.stack;
   const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded", "payment.refunded"] };

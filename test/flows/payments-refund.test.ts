@@ -190,6 +190,22 @@ test("a refund in doubt is asked for before it is sent again, so that a processo
   assert.equal((await atProcessor(`/api/refunds?reference=${doubtful?.id}`)).length, 1);
 });
 
+test("a retry of a refund that was made and failed later is told so, since an error would invite it for ever", async () => {
+  const paymentId = await paidPayment();
+  const key = randomBytes(8).toString("hex");
+  await services.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_after", count: 1 });
+  await services.processor("PUT", "/test/faults", { target: "api.refunds.get", kind: "error_before", count: 1 });
+  const { refund: doubtful } = await refund(paymentId, 400n, key);
+  // As if the process had died before it stored the answer.
+  await db.rows(`update idempotency_keys set answer = null where key = $1`, [key]);
+  const [made] = (await atProcessor(`/api/refunds?reference=${doubtful?.id}`)) as { id: string }[];
+  await services.processor("POST", `/test/refunds/${made?.id}`, { status: "failed", failure_code: "declined" });
+  await db.rows(`update operations set next_try_at = now() where refund_id = $1`, [doubtful?.id]);
+  await eventually("the refund to fail", async () => (await record(paymentId)).refunds[0]?.status === "failed");
+  const answer = await refund(paymentId, 400n, key);
+  assert.deepEqual([answer.refund?.id, answer.refund?.status], [doubtful?.id, "failed"]);
+});
+
 test("a refund that another worker has tried meanwhile is not given back by a try that was never sent", async () => {
   const paymentId = await paidPayment();
   await services.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_before", count: 1 });

@@ -61,7 +61,7 @@ export async function driveRefund<T>(
     const settled = await settleRefund(tx, deps, payment.id, report);
     const stored = await findRefund(tx, refundId);
     if (!stored) throw new Error("the refund is gone");
-    return stored.status === "failed" ? undefined : { value: await record(tx, settled.payment, stored) };
+    return neverCameToBe(stored) ? undefined : { value: await record(tx, settled.payment, stored) };
   });
   crashPoint("refund-payment.4-settled");
   deps.outbox.poke();
@@ -91,18 +91,28 @@ async function ask(
   return await makeRefund(deps.db, deps.connectors.get(payment.connector), account, order, operation);
 }
 
-/** The processor's webhook came first: only the answer is left to record. */
+/** The processor has answered before us, by its webhook or to an earlier run: only the answer is left to record. */
 async function finishAcknowledged<T>(
   deps: DriveDeps,
   refund: StoredRefund,
   record: (tx: Tx, payment: StoredPayment, refund: StoredRefund) => Promise<T>,
 ): Promise<T> {
-  if (refund.status === "failed") throw new Failure("CONNECTOR_ERROR", { cause: new Error(refund.failureMessage) });
+  if (neverCameToBe(refund)) {
+    throw refusalOf(refund.failureCode, refund.failureMessage);
+  }
   return await deps.db.transaction(async (tx) => {
     const payment = await findPayment(tx, refund.paymentId);
     if (!payment) throw new Error("a refund without its payment");
     return await record(tx, payment, refund);
   });
+}
+
+/**
+ * True for a refund that the processor refused to make. One that was made and failed there afterwards is a refund all the same: its
+ * caller is told so, since an error would invite the same request again and again.
+ */
+function neverCameToBe(refund: StoredRefund): boolean {
+  return refund.status === "failed" && refund.connectorRef === "";
 }
 
 /** A refusal, and what surely did not happen, end the refund: its amount is given back. */
@@ -123,11 +133,13 @@ function reportOf(refund: StoredRefund, answer: Exclude<Answer<RefundReport>, { 
 }
 
 function refusal(answer: Answer<RefundReport>): Failure {
-  if (answer.kind === "declined") {
-    const cause = new Error(answer.message);
-    if (answer.code === "not_refundable") return new Failure("NOT_REFUNDABLE", { cause });
-    if (answer.code === "amount_too_large") return new Failure("AMOUNT_TOO_LARGE", { cause });
-    return new Failure("CONNECTOR_ERROR", { cause });
-  }
+  if (answer.kind === "declined") return refusalOf(answer.code, answer.message);
   return new Failure("CONNECTOR_ERROR", { cause: answer.kind === "absent" ? answer.cause : undefined });
+}
+
+function refusalOf(code: string, message: string): Failure {
+  const cause = new Error(message);
+  if (code === "not_refundable") return new Failure("NOT_REFUNDABLE", { cause });
+  if (code === "amount_too_large") return new Failure("AMOUNT_TOO_LARGE", { cause });
+  return new Failure("CONNECTOR_ERROR", { cause });
 }

@@ -1,0 +1,73 @@
+// What the processor knows of a run: its intents with everything that hangs on them, the calls that did work there, and its statement
+// of what moved money. In few questions however many payments there are, so that a long run is compared in seconds.
+import type { Api } from "../harness/api.ts";
+import type { MoneyRig } from "./money-rig.ts";
+
+export interface TheirIntent {
+  readonly id: string;
+  /** Our payment id. */
+  readonly reference: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly captured_amount: number;
+  readonly attempts: readonly { readonly status: string }[];
+  readonly refunds: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
+  readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
+}
+
+/** A call that did work there. */
+export interface TheirOperation {
+  /** `intents.create`, `refunds.create` or `intents.cancel`. */
+  readonly kind: string;
+  readonly reference: string;
+  readonly idempotency_key: string;
+}
+
+export interface ProcessorTruth {
+  /** By our payment id; more than one is a difference. */
+  readonly intents: ReadonlyMap<string, readonly TheirIntent[]>;
+  /** By our id of the payment or refund. */
+  readonly operations: ReadonlyMap<string, readonly TheirOperation[]>;
+  /** Rows of the statement over all time: `intent`, `refund` and `dispute` ids with their amounts and statuses. */
+  readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
+}
+
+export async function processorTruth({ books, processor }: MoneyRig): Promise<ProcessorTruth> {
+  const list = (table: string, columns: string) =>
+    `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
+  const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
+  const intents = await books.simulator.rows<TheirIntent>(
+    `select i.id, i.reference, i.status, i.amount::int, i.captured_amount::int, ${list("attempts", "'status', t.status")} as attempts,
+       ${list("refunds", movement)} as refunds, ${list("disputes", movement)} as disputes
+     from intents i`,
+  );
+  const operations = await books.simulator.rows<TheirOperation>(
+    `select kind, coalesce(reference, '') as reference, coalesce(idempotency_key, '') as idempotency_key from operations`,
+  );
+  return {
+    intents: byReference(intents),
+    operations: byReference(operations),
+    statement: await theirStatement(processor),
+  };
+}
+
+async function theirStatement(processor: Api): Promise<Map<string, { amount: number; status: string }>> {
+  const rows = new Map<string, { amount: number; status: string }>();
+  for (let after: unknown = ""; after !== null; ) {
+    const query = after === "" ? "" : `&after=${after}`;
+    const page = (await processor.get(`/api/statement?limit=500${query}`)).expect(200);
+    for (const row of page.list("data") as { id: string; amount: number; status: string }[]) rows.set(row.id, row);
+    after = page.at("next");
+  }
+  return rows;
+}
+
+function byReference<T extends { readonly reference: string }>(rows: readonly T[]): Map<string, T[]> {
+  const grouped = new Map<string, T[]>();
+  for (const row of rows) {
+    const own = grouped.get(row.reference);
+    if (own) own.push(row);
+    else grouped.set(row.reference, [row]);
+  }
+  return grouped;
+}
