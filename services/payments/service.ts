@@ -13,6 +13,7 @@ import { connectPeer } from "#platform/rpc-client.ts";
 import { serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { Connectors } from "./connectors/registry.ts";
@@ -20,6 +21,7 @@ import { simulatorConnector } from "./connectors/simulator.ts";
 import { Accounts } from "./flows/ask-processor.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { reconcileJobs } from "./jobs/reconcile.ts";
+import { operatorRpc } from "./operator-rpc.ts";
 import { paymentsRpc } from "./rpc.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
@@ -50,13 +52,17 @@ export async function startPayments(
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
   bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
+  let askNow = () => {};
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: [PaymentsService],
-    routes: (router) => router.service(PaymentsService, paymentsRpc(deps)),
+    services: [PaymentsService, OperatorService],
+    routes: (router) => {
+      router.service(PaymentsService, paymentsRpc(deps));
+      router.service(OperatorService, operatorRpc({ ...deps, askNow: () => askNow() }));
+    },
     ready: async () => {
       await db.ping();
       return bus.connected;
@@ -66,7 +72,9 @@ export async function startPayments(
     [
       ...outboxJobs(db, bus, outbox),
       listCountsJob(db),
-      ...reconcileJobs(deps),
+      ...reconcileJobs(deps, (wake) => {
+        askNow = wake;
+      }),
       checkJournalJob(deps),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },

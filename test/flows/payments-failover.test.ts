@@ -20,7 +20,7 @@ let peer: Peer;
 const accounts = { primary: { id: "", external: "" }, other: { id: "", external: "" } };
 
 test.before(async () => {
-  services = await startMoneyServices();
+  services = await startMoneyServices({ circuitWindowCalls: 8 });
   db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
   peer = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
   await openSecondAccount();

@@ -52,7 +52,8 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
 
-export async function startMoneyServices(): Promise<MoneyServices> {
+/** @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit. */
+export async function startMoneyServices(options: { circuitWindowCalls?: number } = {}): Promise<MoneyServices> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
   await ensureStreams({ natsUrl, namespace });
@@ -98,7 +99,7 @@ export async function startMoneyServices(): Promise<MoneyServices> {
     IDEMPOTENCY_LEASE_SECONDS: 90,
     RECONCILE_AFTER_SECONDS: 30,
     PROCESSOR_TIMEOUT_SECONDS: 8,
-    CIRCUIT_WINDOW_CALLS: 20,
+    CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
   });
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;

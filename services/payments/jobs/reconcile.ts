@@ -1,5 +1,6 @@
 // Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose buyer never
 // came back, intents that nobody will pay any more. Only the processor's own word moves money.
+import { Gauge } from "prom-client";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { JobContext } from "#platform/job.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
@@ -9,6 +10,7 @@ import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { driveRefund } from "../flows/drive-refund.ts";
 import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
+import { countParked, tell } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck, findPayment, type StoredPayment } from "../store/payments.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
@@ -20,6 +22,11 @@ const checkPauses = [4, 20, 120, 720, 2_880];
 // The checkout service expires its sessions itself; this catches intents that have no session to expire them.
 const orphanPatienceMs = 3_600_000;
 const batchMax = 20;
+
+const parkedOperations = new Gauge({
+  name: "tollbooth_operations_parked",
+  help: "Operations that wait for an operator.",
+});
 
 /** Operations whose outcome is not known. @returns true when there may be more. */
 export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
@@ -36,11 +43,18 @@ export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
   return ids.length === batchMax;
 }
 
-export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
+/** @param onStart given a function that makes the operations that are due be asked about now. */
+export function reconcileJobs(deps: ReconcileDeps, onStart: (wake: () => void) => void): readonly JobContext[] {
   return [
-    { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps) },
+    { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps), onStart },
     { name: "check-payments", everyMs: 5_000, runOnce: () => checkPayments(deps) },
+    { name: "count-parked-operations", everyMs: 60_000, runOnce: () => countParkedOperations(deps) },
   ];
+}
+
+async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
+  parkedOperations.set(Number(await countParked(deps.db)));
+  return false;
 }
 
 async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
@@ -52,15 +66,22 @@ async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
   const payment = await findPayment(deps.db, operation.paymentId);
   if (!payment) return;
   if (isDown(deps, payment)) return await deferOperation(deps.db, operation.id, deps.patienceSeconds);
+  await tell(deps.db, operation.id, "asked", await askAbout(deps, operation, payment));
+}
+
+/** @returns what was answered, for the history. */
+async function askAbout(deps: ReconcileDeps, operation: Operation, payment: StoredPayment): Promise<string> {
   if (operation.kind === "create_refund") {
-    await driveRefund(deps, operation.refundId, undefined, async () => {});
-    return;
+    return await driveRefund(deps, operation.refundId, undefined, async (_tx, _payment, refund) =>
+      refund.acknowledged ? `the refund is ${refund.status}` : "no answer",
+    );
   }
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
   if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // Nobody waits for it any more; a retry of the request creates it, and the payment's own check cancels it after its time.
   if (found.kind === "absent") await closeOperation(deps.db, "create_intent", payment.id);
+  return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 
 async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {

@@ -103,11 +103,11 @@ export async function closeOperation(sql: Sql, kind: Operation["kind"], referenc
 
 /** Remembers a fault of the processor under the current key: after proof of absence the next try may take a new key. */
 export async function recordDoubt(sql: Sql, id: string, keySpent: boolean, error: string): Promise<void> {
-  await sql.rows(`update operations set key_spent = key_spent or $2, last_error = $3 where id = $1`, [
-    id,
-    keySpent,
-    error.slice(0, 500),
-  ]);
+  await sql.rows(
+    `with told as (insert into operation_history (operation_id, fact, note) values ($1, 'in_doubt', $3))
+     update operations set key_spent = key_spent or $2, last_error = $3 where id = $1`,
+    [id, keySpent, error.slice(0, 500)],
+  );
 }
 
 /** Takes a new key; call only after the processor proved that it has nothing under our reference. */
@@ -128,11 +128,15 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
   const rows = await sql.rows<Row>(
     `with due as materialized (
        select id from operations where state = 'started' and next_try_at <= now()
-       order by next_try_at limit $2 for update skip locked)
-     update operations o set tries = tries + 1,
-       state = case when o.tries >= cardinality($1::float8[]) then 'parked' else o.state end,
-       next_try_at = now() + make_interval(secs => ($1::float8[])[least(o.tries + 1, cardinality($1::float8[]))])
-     from due where o.id = due.id returning o.*`,
+       order by next_try_at limit $2 for update skip locked),
+     claimed as (
+       update operations o set tries = tries + 1,
+         state = case when o.tries >= cardinality($1::float8[]) then 'parked' else o.state end,
+         next_try_at = now() + make_interval(secs => ($1::float8[])[least(o.tries + 1, cardinality($1::float8[]))])
+       from due where o.id = due.id returning o.*),
+     told as (
+       insert into operation_history (operation_id, fact) select id, 'parked' from claimed where state = 'parked')
+     select * from claimed`,
     [pausesSeconds, limit],
   );
   return rows.map(stored);

@@ -177,6 +177,14 @@ export async function changeAccount(
   return rows.length === 1;
 }
 
+/** Takes in that the payment has this intent; the reconcile job asks about it at once. */
+export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Promise<void> {
+  await tx.rows(
+    `update payments set connector_ref = coalesce(connector_ref, $2), next_check_at = now() where id = $1`,
+    [id, connectorRef],
+  );
+}
+
 /** Records the created intent and closes its operation, in one statement. */
 export async function recordIntent(sql: Sql, id: string, connectorRef: string, render: Buffer): Promise<void> {
   await sql.rows(

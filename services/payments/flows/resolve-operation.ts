@@ -1,0 +1,115 @@
+// An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask the processor once
+// more, whose own word goes before any operator's · 3 move the money and note who said so on what proof, in one transaction.
+import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
+import { Failure, invalid } from "#platform/failure.ts";
+import type { Answer, RefundReport } from "../connectors/connector.ts";
+import { findOperationRecord, type OperationRecord, tell, unpark } from "../store/operator-queue.ts";
+import { adoptIntent, findPayment, lockPayment, savePayment } from "../store/payments.ts";
+import { findRefund } from "../store/refunds.ts";
+import { settleRefund } from "./settle-payment.ts";
+import type { VerifyDeps } from "./verify-intent.ts";
+
+export interface OperatorsWord {
+  readonly operationId: string;
+  readonly operator: string;
+  readonly proof: string;
+  /** It happened, as this object of the processor; undefined: it never did. */
+  readonly connectorRef: string | undefined;
+}
+
+// Why a refund failed that an operator declared never made.
+const resolvedCode = "resolved_by_operator";
+
+/** @throws Failure NOT_FOUND, INVALID_BODY (not parked). */
+export async function retryOperation(
+  db: Database,
+  word: { operationId: string; operator: string; note: string },
+): Promise<void> {
+  await parked(db, word.operationId);
+  await db.transaction(async (tx) => {
+    if (!(await unpark(tx, word.operationId, "started"))) throw notParked();
+    await tell(tx, word.operationId, "retried", word.note, word.operator);
+  });
+}
+
+/** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
+export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): Promise<void> {
+  const operation = await parked(deps.db, word.operationId);
+  const { kind } = await ask(deps, operation);
+  const happened = word.connectorRef !== undefined;
+  if (!happened && (kind === "succeeded" || kind === "pending")) {
+    throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
+  }
+  if (happened && kind === "absent") throw invalid("resolution", "the processor proves that it has nothing of it");
+  try {
+    await deps.db.transaction(async (tx) => {
+      // The payment first, as everybody who settles.
+      await lockPayment(tx, operation.paymentId);
+      if (!(await unpark(tx, operation.id, "done"))) throw notParked();
+      await tell(
+        tx,
+        operation.id,
+        "resolved",
+        `${happened ? `happened as ${word.connectorRef}` : "never happened"}: ${word.proof}`,
+        word.operator,
+      );
+      if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
+      else await endIntent(tx, operation, word.connectorRef);
+    });
+  } catch (error) {
+    if (isDuplicate(error)) throw invalid("connector_ref", "belongs to another object of ours");
+    throw error;
+  }
+  deps.log.warn({ operation_id: operation.id, happened }, "an operator has resolved an operation");
+  deps.outbox.poke();
+}
+
+async function parked(db: Database, id: string): Promise<OperationRecord> {
+  const operation = await findOperationRecord(db, id);
+  if (!operation) throw new Failure("NOT_FOUND");
+  if (operation.state !== "parked") throw notParked();
+  return operation;
+}
+
+function notParked(): Failure {
+  return invalid("operation_id", "is not parked");
+}
+
+async function ask(deps: VerifyDeps, operation: OperationRecord): Promise<Answer<unknown>> {
+  const account = await deps.accounts.byId(operation.connectorAccountId);
+  const connector = deps.connectors.get(operation.connector);
+  return operation.kind === "create_refund"
+    ? await connector.findRefund(account, operation.reference)
+    : await connector.findIntent(account, operation.reference, account.surface);
+}
+
+async function endRefund(
+  tx: Tx,
+  deps: VerifyDeps,
+  operation: OperationRecord,
+  connectorRef: string | undefined,
+): Promise<void> {
+  const refund = await findRefund(tx, operation.refundId);
+  if (!refund) throw new Error("a refund's operation without its refund");
+  const happened = connectorRef !== undefined;
+  const report: RefundReport = {
+    ref: connectorRef ?? "",
+    reference: refund.id,
+    amount: refund.amount,
+    status: happened ? "succeeded" : "failed",
+    reason: refund.reason,
+    failureCode: happened ? "" : resolvedCode,
+    failureMessage: happened ? "" : "an operator found that the processor never made it",
+    createdAt: refund.createdAt,
+  };
+  await settleRefund(tx, deps, operation.paymentId, report);
+}
+
+/** An intent that exists is asked about at once: what became of it is the processor's to say. */
+async function endIntent(tx: Tx, operation: OperationRecord, connectorRef: string | undefined): Promise<void> {
+  if (connectorRef !== undefined) return await adoptIntent(tx, operation.paymentId, connectorRef);
+  const payment = await findPayment(tx, operation.paymentId);
+  if (payment?.connectorRef !== "" || payment.state.outcome !== "pending") return;
+  const state = { ...payment.state, outcome: "canceled" as const };
+  await savePayment(tx, { id: payment.id, connectorRef: "", state, checkAfterSeconds: undefined }, []);
+}

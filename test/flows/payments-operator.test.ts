@@ -1,0 +1,182 @@
+// What operators do about the money, through the payments service's own doors: the queue of operations whose outcome nobody could prove.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
+import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("operators", { timeoutMs: 30_000 });
+let services: MoneyServices;
+let db: Database;
+let peer: Peer;
+let operators: Client<typeof OperatorService>;
+
+test.before(async () => {
+  services = await startMoneyServices();
+  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
+  peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
+  operators = peer.client(OperatorService);
+});
+test.after(async () => {
+  peer.close();
+  await db.close();
+  await services.stop();
+});
+test.afterEach(() => services.processor("DELETE", "/test/faults"));
+
+const owner = () => ({ merchantId: services.merchantId, environment: services.environment });
+const fault = (target: string, kind: string, reference?: string) =>
+  services.processor("PUT", "/test/faults", { target, kind, ...(reference ? { reference } : {}) });
+
+function order(id = newId("payment")) {
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  return { ...owner(), paymentId: id, sessionId: `cs_${id.slice(4)}`, amount: 1_000n, currency: "EUR", expiresAt };
+}
+
+async function paidPayment(): Promise<string> {
+  const asked = order();
+  await services.payments.createIntent(asked);
+  const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [
+    asked.paymentId,
+  ]);
+  await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
+  await services.payments.verifyIntent({ paymentId: asked.paymentId });
+  return asked.paymentId;
+}
+
+async function record(paymentId: string) {
+  const { payment } = await services.payments.getPayment({ ...owner(), paymentId });
+  assert(payment);
+  return payment;
+}
+
+/** A refund whose outcome the processor will not tell, parked. @param kind whether the processor made it */
+async function parkedRefund(kind: "error_before" | "error_after"): Promise<{ paymentId: string; operationId: string }> {
+  const paymentId = await paidPayment();
+  await fault("api.refunds.create", kind);
+  await fault("api.refunds.get", "error_before");
+  const { refund } = await services.payments.refundPayment({ ...owner(), paymentId, amount: 400n });
+  assert.equal(refund?.status, "pending");
+  return { paymentId, operationId: await park(refund.id) };
+}
+
+async function park(reference: string): Promise<string> {
+  const [row] = await db.rows<{ id: string }>(
+    `update operations set state = 'parked' where reference = $1 and state = 'started' returning id`,
+    [reference],
+  );
+  assert(row);
+  return row.id;
+}
+
+const word = { operator: "ada@example.com", proof: "dashboard of today, ticket 4711" };
+
+async function refusedField(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => assert.fail("was not refused"),
+    (cause) => cause,
+  );
+  assert(error instanceof Failure && error.reason === "INVALID_BODY", String(error));
+  return error.violations[0]?.field ?? "";
+}
+
+async function booksAgree(): Promise<void> {
+  const found: unknown[] = [];
+  await checkJournal(db, (one) => found.push(one));
+  assert.deepEqual(found, []);
+}
+
+test("a parked operation is listed with what is known of it, and its history says why", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const { operations, total } = await operators.listParkedOperations({ limit: 200 });
+  const listed = operations.find(({ id }) => id === operationId);
+  assert.equal(listed?.paymentId, paymentId);
+  assert.equal(listed?.amount, 400n);
+  assert.equal(Number(total), operations.length);
+  const { operation, history } = await operators.getOperation({ operationId });
+  assert.equal(operation?.state, "parked");
+  assert.deepEqual(
+    history.map(({ fact, operator }) => `${fact}${operator}`),
+    ["in_doubt"],
+  );
+  assert.match(history[0]?.note ?? "", /500/);
+});
+
+test("an operator's word never goes before the processor's own, and a retry takes that in", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  await services.processor("DELETE", "/test/faults");
+  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  assert.equal(await refusedField(operators.resolveOperation(never)), "resolution");
+  assert.equal((await record(paymentId)).refundedAmount, 400n);
+  const { operation } = await operators.retryOperation({ operationId, operator: word.operator, note: "it is back" });
+  assert.equal(operation?.state, "started");
+  const done = await eventually("the operation to end", async () => {
+    const found = await operators.getOperation({ operationId });
+    return found.operation?.state === "done" && found.history.length === 3 && found;
+  });
+  assert.deepEqual(
+    done.history.map(({ fact }) => fact),
+    ["in_doubt", "retried", "asked"],
+  );
+  assert.equal((await record(paymentId)).refunds[0]?.status, "succeeded");
+  assert.equal(await refusedField(operators.retryOperation({ operationId, operator: "ada" })), "operation_id");
+});
+
+test("a refund that never happened gives its amount back once, on a proof that is kept", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_before");
+  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  const both = await Promise.allSettled([operators.resolveOperation(never), operators.resolveOperation(never)]);
+  assert.equal(both.filter(({ status }) => status === "fulfilled").length, 1);
+  const payment = await record(paymentId);
+  assert.equal(payment.refundedAmount, 0n);
+  assert.equal(payment.refunds[0]?.failureCode, "resolved_by_operator");
+  const { history } = await operators.getOperation({ operationId });
+  const [resolved] = history.filter(({ fact }) => fact === "resolved");
+  assert.equal(resolved?.operator, word.operator);
+  assert.match(resolved?.note ?? "", /never happened: .*ticket 4711/);
+  await booksAgree();
+});
+
+test("a refund that happened is taken in under the processor's id, which must be free", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const happened = { ...word, operationId, resolution: Resolution.HAPPENED };
+  assert.equal(await refusedField(operators.resolveOperation(happened)), "connector_ref");
+  await db.rows(
+    `update refunds set connector_ref = 'rf_taken' where id =
+    (select id from refunds where payment_id <> $1 and connector_ref is null limit 1)`,
+    [paymentId],
+  );
+  assert.equal(
+    await refusedField(operators.resolveOperation({ ...happened, connectorRef: "rf_taken" })),
+    "connector_ref",
+  );
+  await operators.resolveOperation({ ...happened, connectorRef: `rf_${operationId.slice(3)}` });
+  const payment = await record(paymentId);
+  assert.equal(payment.refunds[0]?.status, "succeeded");
+  assert.equal(payment.status, "partially_refunded");
+  await booksAgree();
+});
+
+test("an intent that was never made cancels its payment", async () => {
+  const asked = order();
+  await fault("api.intents.create", "error_before", asked.paymentId);
+  await fault("api.intents.get", "error_before", asked.paymentId);
+  await assert.rejects(services.payments.createIntent(asked));
+  const operationId = await park(asked.paymentId);
+  const happened = { ...word, operationId, resolution: Resolution.HAPPENED, connectorRef: "pi_x" };
+  await services.processor("DELETE", "/test/faults");
+  assert.equal(await refusedField(operators.resolveOperation(happened)), "resolution", "the processor has nothing");
+  await operators.resolveOperation({ ...word, operationId, resolution: Resolution.NEVER_HAPPENED });
+  const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [asked.paymentId]);
+  assert.equal(row?.status, "canceled");
+});
+
+test.run();
