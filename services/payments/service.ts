@@ -13,11 +13,13 @@ import { connectPeer } from "#platform/rpc-client.ts";
 import { serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { Connectors } from "./connectors/registry.ts";
 import { simulatorConnector } from "./connectors/simulator.ts";
+import { feeRpc } from "./fee-rpc.ts";
 import { Accounts } from "./flows/ask-processor.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { reconcileJobs } from "./jobs/reconcile.ts";
@@ -58,9 +60,10 @@ export async function startPayments(
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: [PaymentsService, OperatorService],
+    services: [PaymentsService, OperatorService, FeeService],
     routes: (router) => {
       router.service(PaymentsService, paymentsRpc(deps));
+      router.service(FeeService, feeRpc(deps));
       router.service(OperatorService, operatorRpc({ ...deps, askNow: () => askNow() }));
     },
     ready: async () => {

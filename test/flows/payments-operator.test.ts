@@ -7,6 +7,7 @@ import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -18,12 +19,14 @@ let services: MoneyServices;
 let db: Database;
 let peer: Peer;
 let operators: Client<typeof OperatorService>;
+let fees: Client<typeof FeeService>;
 
 test.before(async () => {
   services = await startMoneyServices();
   db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
   peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
   operators = peer.client(OperatorService);
+  fees = peer.client(FeeService);
 });
 test.after(async () => {
   peer.close();
@@ -177,6 +180,66 @@ test("an intent that was never made cancels its payment", async () => {
   await operators.resolveOperation({ ...word, operationId, resolution: Resolution.NEVER_HAPPENED });
   const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [asked.paymentId]);
   assert.equal(row?.status, "canceled");
+});
+
+test("a fee schedule is in effect from its beginning, the most specific one wins, and the payment is charged by it", async () => {
+  const { merchantId } = services;
+  const schedule = (change: object, effectiveFrom?: Date) => ({
+    schedule: {
+      key: {
+        merchantId,
+        currency: "EUR",
+        connector: "*",
+        ...(effectiveFrom && { effectiveFrom: timestampFromDate(effectiveFrom) }),
+      },
+      basisPoints: 150,
+      fixedAmount: 25n,
+      operator: word.operator,
+      ...change,
+    },
+  });
+  const quote = async (at?: Date) => {
+    const asked = { merchantId, currency: "EUR", connector: "simulator", amount: 1_000n };
+    const quoted = await fees.quoteFee({ ...asked, ...(at && { at: timestampFromDate(at) }) });
+    return quoted.feeAmount;
+  };
+  assert.equal(await quote(), 59n, "2.9 % + 30, what the installation came with");
+  await fees.setFeeSchedule(schedule({}));
+  const nextYear = new Date(Date.now() + 365 * 86_400_000);
+  await fees.setFeeSchedule(schedule({ basisPoints: 0, fixedAmount: 1n }, nextYear));
+  assert.equal(await quote(), 40n);
+  assert.equal(await quote(new Date(Date.now() - 60_000)), 59n, "the past is as it was");
+  assert.equal(await quote(nextYear), 1n);
+  const paymentId = await paidPayment();
+  assert.equal((await record(paymentId)).feeAmount, 40n);
+  const { schedules, total } = await fees.listFeeSchedules({ merchantId, limit: 10 });
+  assert.equal(Number(total), 2);
+  const [now, later] = schedules;
+  assert(now?.key && later?.key);
+  assert.equal(await refusedField(fees.removeFeeSchedule({ key: now.key })), "key.effective_from");
+  await fees.removeFeeSchedule({ key: later.key });
+  assert.equal(await quote(nextYear), 40n);
+  await booksAgree();
+});
+
+test("what has begun is never changed, and no two schedules of one key begin at once, by RPC and in SQL", async () => {
+  const { merchantId } = services;
+  const begins = new Date(Date.now() + 3_600_000);
+  const at = (when: Date) => ({
+    schedule: {
+      key: { merchantId, currency: "JPY", connector: "*", effectiveFrom: timestampFromDate(when) },
+      basisPoints: 100,
+      operator: word.operator,
+    },
+  });
+  await fees.setFeeSchedule(at(begins));
+  assert.equal(await refusedField(fees.setFeeSchedule(at(begins))), "schedule.key.effective_from");
+  const past = new Date(Date.now() - 60_000);
+  assert.equal(await refusedField(fees.setFeeSchedule(at(past))), "schedule.key.effective_from");
+  const inSql = (statement: string) => assert.rejects(db.rows(statement), /fee schedule/);
+  await inSql(`insert into fee_schedules values ('${merchantId}', 'USD', '*', now() - interval '1 second', 1, 1)`);
+  await inSql(`update fee_schedules set basis_points = 1 where merchant_id = '*'`);
+  await inSql(`delete from fee_schedules where merchant_id = '*'`);
 });
 
 test.run();

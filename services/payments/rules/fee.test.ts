@@ -1,6 +1,7 @@
 // Fees: half up, in integers, for any amount of any currency.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { currencies, currencyExponent } from "#platform/money.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { fee } from "./fee.ts";
 
@@ -26,6 +27,35 @@ test("the fee is never more than half a unit from the exact share, and never fal
     }),
   );
 });
+
+test("in every currency the fee is what decimal arithmetic in major units, rounded half up to the currency's digits, gives", () => {
+  const amounts = fc.bigInt({ min: 1n, max: 99_999_999n });
+  const points = fc.integer({ min: 0, max: 10_000 });
+  fc.assert(
+    fc.property(fc.constantFrom(...currencies()), amounts, points, (currency, amount, basisPoints) => {
+      const digits = currencyExponent(currency) ?? assert.fail(currency);
+      const minor = fee(amount, { basisPoints: BigInt(basisPoints), fixed: 0n });
+      assert.equal(inMajor(minor, digits), shareInDecimals(inMajor(amount, digits), basisPoints, digits));
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.deepEqual(new Set(currencies().map(currencyExponent)), new Set([0, 2, 3, 4]));
+});
+
+/** Minor units as people write the amount. */
+function inMajor(minor: bigint, digits: number): string {
+  const text = minor.toString().padStart(digits + 1, "0");
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/** The share with pen and paper: shift the point four places for basis points, look at the first digit that is cut off. */
+function shareInDecimals(major: string, basisPoints: number, digits: number): string {
+  const [whole = "", fraction = ""] = major.split(".");
+  const product = (BigInt(whole + fraction) * BigInt(basisPoints)).toString().padStart(fraction.length + 5, "0");
+  const point = product.length - fraction.length - 4;
+  const kept = BigInt(product.slice(0, point + digits)) + (Number(product[point + digits] ?? "0") >= 5 ? 1n : 0n);
+  return inMajor(kept, digits);
+}
 
 test("negative money is a defect", () => {
   assert.throws(() => fee(-1n, { basisPoints: 1n, fixed: 0n }), RangeError);

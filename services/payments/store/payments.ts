@@ -11,6 +11,7 @@ import type {
   PaymentStatus,
   Verification,
 } from "../rules/payment.ts";
+import { scheduleInEffect } from "./fee-schedules.ts";
 
 /** A payment as stored: what never changes, and the state that facts move. */
 export interface StoredPayment {
@@ -98,6 +99,13 @@ export async function findPayment(sql: Sql, id: string): Promise<StoredPayment |
   return row && stored(row);
 }
 
+const feeInEffect = scheduleInEffect({
+  merchant: "p.merchant_id",
+  currency: "p.currency",
+  connector: "p.connector",
+  at: "now()",
+});
+
 /** The payment, locked until the transaction ends, with the fee schedule in effect for it. */
 export async function lockPayment(
   tx: Tx,
@@ -105,10 +113,7 @@ export async function lockPayment(
 ): Promise<{ payment: StoredPayment; fees: FeeSchedule } | undefined> {
   const [row] = await tx.rows<Row>(
     `select ${columns},
-       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) from fee_schedules f
-        where f.merchant_id in (p.merchant_id, '*') and f.currency in (p.currency, '*') and f.connector in (p.connector, '*')
-          and f.effective_from <= now()
-        order by f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc limit 1) as fee_schedule
+       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule
      from payments p where p.id = $1 for update of p`,
     [id],
   );
