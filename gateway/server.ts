@@ -1,7 +1,9 @@
 // The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate limits, and
 // runs as any number of replicas.
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { type Drain, drainAtOnce } from "#platform/drain.ts";
 import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
@@ -38,17 +40,16 @@ import type { GatewayConfig } from "./settings.ts";
 const requestTimeoutMs = 15_000;
 // Longer than the idle time of common load balancers (60 s), so that it is they who close.
 const keepAliveMs = 65_000;
-
-// Requests in flight when the gateway stops; the process is ended after 9 s.
-const graceMs = 7_500;
 // JSON is UTF-8 (RFC 8259); another charset is another media type.
 const jsonType = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 
 /** A running gateway. */
 export interface Gateway {
   readonly port: number;
+  /** Whether this replica takes requests; whether the services behind it work is asked at the public `/readyz`. */
+  ready(): Promise<boolean>;
   /** Lets requests in flight end, then closes everything. */
-  stop(): Promise<void>;
+  stop(drain?: Drain): Promise<void>;
 }
 
 /** Starts it. */
@@ -67,7 +68,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const shared = shareLimits(limits, config);
   const door: Door = { app, operations: [], principals, limits, keyUsed: keyUses.used };
   let draining = false;
-  // A connection whose request was in flight would stay open for its keep-alive time after it.
+  // Callers leave for another replica with their next answer; none finds its connection closed under a request.
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
@@ -75,8 +76,10 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     port: portOf(app),
-    stop: async () => {
+    ready: async () => !draining,
+    stop: async ({ lameDuckMs, graceMs } = drainAtOnce) => {
       draining = true;
+      await pause(lameDuckMs);
       const limit = setTimeout(() => app.server.closeAllConnections(), graceMs);
       await app.close();
       clearTimeout(limit);

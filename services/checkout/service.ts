@@ -10,7 +10,7 @@ import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
+import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -19,9 +19,7 @@ import { followPayments } from "./jobs/follow-payments.ts";
 import { checkoutRpc } from "./rpc.ts";
 import type { checkoutSettings } from "./settings.ts";
 
-export async function startCheckout(
-  config: Configured<typeof checkoutSettings>,
-): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startCheckout(config: Configured<typeof checkoutSettings>): Promise<RunningService> {
   const log = createLog("checkout", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);
@@ -71,8 +69,9 @@ export async function startCheckout(
   );
   return {
     port: server.port,
-    stop: async () => {
-      await server.close();
+    ready: () => server.health.serving(),
+    stop: async (drain) => {
+      await server.close(drain);
       await jobs.stop();
       payments.close();
       await bus.close();

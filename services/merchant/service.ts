@@ -6,7 +6,7 @@ import { startJobs } from "#platform/job.ts";
 import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
+import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
@@ -14,9 +14,7 @@ import { ApplicationEntity } from "./store/applications.ts";
 import { BrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 
-export async function startMerchant(
-  config: Configured<typeof merchantSettings>,
-): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startMerchant(config: Configured<typeof merchantSettings>): Promise<RunningService> {
   const log = createLog("merchant", config.LOG_LEVEL);
   const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
   const db = await Database.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
@@ -45,8 +43,9 @@ export async function startMerchant(
   const jobs = startJobs(outboxJobs(db, bus, outbox), log);
   return {
     port: server.port,
-    stop: async () => {
-      await server.close();
+    ready: () => server.health.serving(),
+    stop: async (drain) => {
+      await server.close(drain);
       await jobs.stop();
       await bus.close();
       await db.close();

@@ -10,7 +10,7 @@ import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
+import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
@@ -28,9 +28,7 @@ import { paymentsRpc } from "./rpc.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
 
-export async function startPayments(
-  config: Configured<typeof paymentsSettings>,
-): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startPayments(config: Configured<typeof paymentsSettings>): Promise<RunningService> {
   const log = createLog("payments", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
   await awaitSchema(db, "payments", log);
@@ -86,8 +84,9 @@ export async function startPayments(
   );
   return {
     port: server.port,
-    stop: async () => {
-      await server.close();
+    ready: () => server.health.serving(),
+    stop: async (drain) => {
+      await server.close(drain);
       await jobs.stop();
       merchant.close();
       await simulator.close();

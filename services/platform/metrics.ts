@@ -18,12 +18,22 @@ export const rpcCalls = new Counter({
   labelNames: ["rpc", "reason"] as const,
 });
 
-/** Serves `/metrics` and `/livez`. */
-export async function serveAdmin(options: { port: number; host: string }): Promise<{ port: number; close(): void }> {
+/** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */
+export async function serveAdmin(options: {
+  port: number;
+  host: string;
+  /** A throw counts as not ready. */
+  ready: () => Promise<boolean>;
+}): Promise<{ port: number; close(): void }> {
   collectDefaultMetrics();
   const server = http.createServer((request, response) => {
     if (request.url === "/livez") {
       response.end("ok\n");
+    } else if (request.url === "/readyz") {
+      void options
+        .ready()
+        .catch(() => false)
+        .then((ready) => response.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n"));
     } else if (request.url === "/metrics") {
       response.setHeader("content-type", register.contentType);
       register.metrics().then(

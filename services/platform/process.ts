@@ -1,17 +1,26 @@
 // The life of a process: start, say that it is ready, drain on SIGTERM or SIGINT or when its supervisor is gone, exit. A
 // setting that is wrong ends it with one clear message and exit code 1.
 import { ConfigError, optional, port, readConfig, text, withDefault } from "./config.ts";
+import { type Drain, drainOf, drainSettings } from "./drain.ts";
 import { createLog } from "./log.ts";
 import { serveAdmin } from "./metrics.ts";
 
 // What every process reads besides its own settings.
-const processSettings = { ADMIN_PORT: optional(port), HOST: withDefault(text, "127.0.0.1") } as const;
+export const processSettings = {
+  ADMIN_PORT: optional(port),
+  HOST: withDefault(text, "127.0.0.1"),
+  ...drainSettings,
+} as const;
 
-// A supervisor waits 10 s before it kills; this leaves time to say why.
-const stopMaxMs = 9_000;
+/** What a process runs. */
+export interface Running {
+  /** Whether it can take calls now; asked by `/readyz` on the admin port. */
+  ready(): Promise<boolean>;
+  stop(drain: Drain): Promise<void>;
+}
 
 /** Runs a process. `start` begins serving and answers how to stop. */
-export async function runProcess(name: string, start: () => Promise<{ stop(): Promise<void> }>): Promise<void> {
+export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   const log = createLog(name, process.env.LOG_LEVEL ?? "info");
   process.on("unhandledRejection", (error) => {
     log.fatal({ err: error }, "unhandled rejection");
@@ -22,10 +31,14 @@ export async function runProcess(name: string, start: () => Promise<{ stop(): Pr
     process.exit(1);
   });
   try {
-    const { ADMIN_PORT, HOST } = readConfig(processSettings);
-    const running = await start();
-    if (ADMIN_PORT !== undefined) await serveAdmin({ port: ADMIN_PORT, host: HOST });
-    stopOnSignal(log, running);
+    const { ADMIN_PORT, HOST, ...settings } = readConfig(processSettings);
+    let running: Running | undefined;
+    let stopping = false;
+    const ready = async () => running !== undefined && !stopping && (await running.ready());
+    // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
+    if (ADMIN_PORT !== undefined) await serveAdmin({ port: ADMIN_PORT, host: HOST, ready });
+    running = await start();
+    stopOnSignal(log, running, drainOf(settings), () => (stopping = true));
     process.send?.({ ready: true });
     log.info("ready");
   } catch (error) {
@@ -36,14 +49,23 @@ export async function runProcess(name: string, start: () => Promise<{ stop(): Pr
   }
 }
 
-function stopOnSignal(log: ReturnType<typeof createLog>, running: { stop(): Promise<void> }): void {
+function stopOnSignal(
+  log: ReturnType<typeof createLog>,
+  running: Running,
+  drain: ReturnType<typeof drainOf>,
+  onStop: () => void,
+): void {
   let stopping = false;
   const stop = (why: string) => {
     if (stopping) return;
     stopping = true;
+    onStop();
     log.info({ why }, "stopping");
-    const limit = setTimeout(() => process.exit(1), stopMaxMs);
-    running.stop().then(
+    const limit = setTimeout(() => {
+      log.error("did not stop in time");
+      process.exit(1);
+    }, drain.stopMaxMs);
+    running.stop(drain).then(
       () => {
         clearTimeout(limit);
         process.exit(0);

@@ -25,6 +25,11 @@ export class HealthState {
     this.#events.emit("change");
   }
 
+  /** Whether health checks are answered with SERVING now. */
+  async serving(): Promise<boolean> {
+    return !this.#draining && (await this.#ready().catch(() => false));
+  }
+
   readonly routes = (router: ConnectRouter): void => {
     router.service(Health, {
       check: async ({ service }) => {
@@ -36,8 +41,7 @@ export class HealthState {
   };
 
   async #status(): Promise<Status> {
-    if (this.#draining) return Status.NOT_SERVING;
-    return (await this.#ready().catch(() => false)) ? Status.SERVING : Status.NOT_SERVING;
+    return (await this.serving()) ? Status.SERVING : Status.NOT_SERVING;
   }
 
   async *#watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {

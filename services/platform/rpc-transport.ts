@@ -8,8 +8,8 @@ import { Pool } from "undici";
 // More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
 const connectionsMax = 256;
 const connectTimeoutMs = 2_000;
-// Shorter than the server keeps idle connections, so that it never closes one under a request.
-const keepAliveMs = 10_000;
+// Shorter than a stopping server stays a lame duck (drain.ts), so that it never closes one under a request.
+const keepAliveMs = 2_000;
 
 /** @param headers what every request carries, asked at each call. */
 export function unaryTransport(options: {
@@ -21,6 +21,8 @@ export function unaryTransport(options: {
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
+    // The server's own hint (Keep-Alive: timeout=65) would count otherwise.
+    keepAliveMaxTimeout: keepAliveMs,
     connect: { timeout: connectTimeoutMs },
     // The call's own deadline bounds everything.
     headersTimeout: 0,

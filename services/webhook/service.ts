@@ -6,7 +6,7 @@ import { startJobs } from "#platform/job.ts";
 import { createLog, type Log } from "#platform/log.ts";
 import { checkSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
+import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
@@ -33,7 +33,7 @@ const databasePauseMs = 500;
 export async function startWebhook(
   config: WebhookConfig,
   options: { readonly lookup?: Lookup } = {},
-): Promise<{ port: number; stop(): Promise<void> }> {
+): Promise<RunningService> {
   const log = createLog("webhook", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
   await whenDatabaseAnswers(db, log);
@@ -118,8 +118,9 @@ export async function startWebhook(
   });
   return {
     port: server.port,
-    stop: async () => {
-      await server.close();
+    ready: () => server.health.serving(),
+    stop: async (drain) => {
+      await server.close(drain);
       await dispatcher.stop();
       await jobs.stop();
       await bus.close();

@@ -51,7 +51,7 @@ test.before(async () => {
   server = await openDoor(trustingOnly(token));
   base = `http://127.0.0.1:${server.port}`;
 });
-test.after(() => server.close(500));
+test.after(() => server.close({ lameDuckMs: 0, graceMs: 500 }));
 
 test("Connect over HTTP/2, gRPC, gRPC-Web and grpc-js all get the same answer from one port", async () => {
   const peer = connectPeer({ url: base, token });

@@ -1,0 +1,115 @@
+// One port for HTTP/1.1 and cleartext HTTP/2, told apart by the first bytes. A connection is asked to leave when it is old, so that
+// callers spread over replicas that were added meanwhile, and when the process stops; what is under way on it always finishes.
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import net, { type AddressInfo, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Drain } from "./drain.ts";
+
+// A replica that was added has its share of the calls within this time, and a new connection costs a fraction of a millisecond.
+const connectionMaxAgeMs = 60_000;
+// Clients of ours let go of idle connections after 2 s, long before this.
+const keepAliveMs = 65_000;
+const streamsMax = 1_000;
+
+export interface DoorOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly h1: RequestListener;
+  readonly h2: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  /** Oldest age of a connection, ±10 % so that callers do not move in step. */
+  readonly connectionMaxAgeMs?: number | undefined;
+}
+
+export class Door {
+  readonly #net: net.Server;
+  readonly #h1: http.Server;
+  readonly #h2: http2.Http2Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  /** When a connection leaves; monotonic milliseconds. */
+  readonly #leavesAt = new WeakMap<Socket, number>();
+  readonly #maxAgeMs: number;
+  #draining = false;
+
+  private constructor(options: DoorOptions) {
+    this.#maxAgeMs = options.connectionMaxAgeMs ?? connectionMaxAgeMs;
+    this.#h1 = http.createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+      this.#askToLeave(request, response);
+      options.h1(request, response);
+    });
+    this.#h2 = http2.createServer({ settings: { maxConcurrentStreams: streamsMax } }, options.h2);
+    this.#h2.on("session", (session) => this.#follow(session));
+    this.#net = net.createServer((socket) => this.#accept(socket));
+  }
+
+  static async open(options: DoorOptions): Promise<Door> {
+    const door = new Door(options);
+    await new Promise<void>((resolve, reject) => {
+      door.#net.once("error", reject);
+      door.#net.listen(options.port, options.host, resolve);
+    });
+    return door;
+  }
+
+  get port(): number {
+    return (this.#net.address() as AddressInfo).port;
+  }
+
+  /**
+   * Lets callers leave, then takes nothing new and waits for what is under way.
+   * @param onHalfTime called when half of the grace time is over and calls still run
+   */
+  async close({ lameDuckMs, graceMs }: Drain, onHalfTime: () => void): Promise<void> {
+    this.#draining = true;
+    // GOAWAY: what the client sent before it heard of it is answered, everything later it sends to another replica.
+    for (const session of this.#sessions) session.close();
+    await pause(lameDuckMs);
+    const closed = new Promise<void>((resolve) => this.#net.close(() => resolve()));
+    this.#h2.close();
+    this.#h1.close();
+    this.#h1.closeIdleConnections();
+    const soft = setTimeout(onHalfTime, graceMs / 2);
+    // Raw sockets, not sessions: a destroyed session can leave its socket waiting for a peer that never ends.
+    const hard = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(soft);
+    clearTimeout(hard);
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    this.#leavesAt.set(socket, performance.now() + this.#ageMs());
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (first: Buffer) => {
+      socket.pause();
+      socket.unshift(first);
+      // HTTP/2 with prior knowledge begins with "PRI"; everything else is HTTP/1.1.
+      (first.subarray(0, 3).toString("latin1") === "PRI" ? this.#h2 : this.#h1).emit("connection", socket);
+      process.nextTick(() => socket.resume());
+    });
+  }
+
+  /** `Connection: close` on the answer, after which the client takes a new connection: there is no moment for a race. */
+  #askToLeave(request: IncomingMessage, response: ServerResponse): void {
+    const leavesAt = this.#leavesAt.get(request.socket) ?? 0;
+    if (this.#draining || performance.now() > leavesAt) response.shouldKeepAlive = false;
+  }
+
+  #follow(session: ServerHttp2Session): void {
+    this.#sessions.add(session);
+    const old = setTimeout(() => session.close(), this.#ageMs());
+    old.unref();
+    session.once("close", () => {
+      clearTimeout(old);
+      this.#sessions.delete(session);
+    });
+  }
+
+  #ageMs(): number {
+    return this.#maxAgeMs * (0.9 + Math.random() * 0.2);
+  }
+}
