@@ -11,6 +11,9 @@ const connectionMaxAgeMs = 60_000;
 // Clients of ours let go of idle connections after 2 s, long before this.
 const keepAliveMs = 65_000;
 const streamsMax = 1_000;
+// Between telling an HTTP/2 client to leave and closing the session: what it sent before it heard of it has arrived by then.
+const noticeMs = 1_000;
+const lastStreamPossible = 2 ** 31 - 1;
 
 export interface DoorOptions {
   readonly port: number;
@@ -62,8 +65,7 @@ export class Door {
    */
   async close({ lameDuckMs, graceMs }: Drain, onHalfTime: () => void): Promise<void> {
     this.#draining = true;
-    // GOAWAY: what the client sent before it heard of it is answered, everything later it sends to another replica.
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#sessions) leave(session);
     await pause(lameDuckMs);
     const closed = new Promise<void>((resolve) => this.#net.close(() => resolve()));
     this.#h2.close();
@@ -101,7 +103,7 @@ export class Door {
 
   #follow(session: ServerHttp2Session): void {
     this.#sessions.add(session);
-    const old = setTimeout(() => session.close(), this.#ageMs());
+    const old = setTimeout(() => leave(session), this.#ageMs());
     old.unref();
     session.once("close", () => {
       clearTimeout(old);
@@ -112,4 +114,10 @@ export class Door {
   #ageMs(): number {
     return this.#maxAgeMs * (0.9 + Math.random() * 0.2);
   }
+}
+
+/** GOAWAY in two steps (RFC 9113, 6.8): the first refuses no stream, so a client that sends one at this moment loses nothing. */
+function leave(session: ServerHttp2Session): void {
+  session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamPossible);
+  setTimeout(() => session.close(), noticeMs).unref();
 }

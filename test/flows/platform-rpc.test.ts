@@ -105,7 +105,7 @@ test("a caller that the method does not name is refused, a stranger is unknown, 
     assert.equal((await client.getMerchant({ merchantId: "mer_1" })).merchant?.id, "mer_1");
     peer.close();
   } finally {
-    await door.close(500);
+    await door.close({ lameDuckMs: 0, graceMs: 500 });
     await rm(dir, { recursive: true });
   }
 });
