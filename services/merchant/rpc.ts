@@ -14,10 +14,11 @@ import {
 import { authenticateKey } from "./flows/authenticate-key.ts";
 import type { MerchantContext } from "./flows/context.ts";
 import { createMerchant } from "./flows/create-merchant.ts";
-import { type AccountName, activeAccounts, namedAccount } from "./flows/find-account.ts";
+import { type AccountName, activeAccounts, namedAccounts } from "./flows/find-account.ts";
 import { createApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
 import { createApplication, moveApplication } from "./flows/move-application.ts";
 import { unsealCredentials } from "./flows/open-account.ts";
+import { deactivateAccount, saveAccount } from "./flows/save-account.ts";
 import { updateBranding } from "./flows/update-branding.ts";
 import { changeConnector } from "./flows/update-connector.ts";
 import { updateProfile, updateStanding } from "./flows/update-merchant.ts";
@@ -132,7 +133,15 @@ function connectors(context: MerchantContext): ServiceImpl<typeof ConnectorServi
       return { ...opened(account), standIns: standIns.map((each) => opened(each).account) };
     },
     async getConnectorAccount(request) {
-      return opened(await namedAccount(context.db, accountName(request)));
+      const [account, other] = await namedAccounts(context.db, accountName(request));
+      const otherEnvironment = other && opened(other).account;
+      return { ...opened(account), ...(otherEnvironment && { otherEnvironment }) };
+    },
+    async saveConnectorAccount({ makeDefault, $typeName: _, $unknown: __, ...account }) {
+      return { connector: connectorToWire(await saveAccount(context, { ...account, makePrimary: makeDefault })) };
+    },
+    async deactivateConnector({ merchantId, environment, connectorId }) {
+      return { connector: connectorToWire(await deactivateAccount(context, { merchantId, environment, connectorId })) };
     },
   };
 }

@@ -8,6 +8,7 @@ import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
+import { resealOld } from "./jobs/reseal-credentials.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
 import { ApplicationEntity } from "./store/applications.ts";
@@ -40,7 +41,8 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
       return bus.connected;
     },
   });
-  const jobs = startJobs(outboxJobs(db, bus, outbox), log);
+  const reseal = { name: "reseal-credentials", everyMs: 3_600_000, runOnce: () => resealOld(context, log) };
+  const jobs = startJobs([...outboxJobs(db, bus, outbox), reseal], log);
   return {
     port: server.port,
     ready: () => server.health.serving(),

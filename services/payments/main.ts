@@ -1,7 +1,6 @@
 // The payments process.
-import { readConfig } from "#platform/config.ts";
 import { runProcess } from "#platform/process.ts";
 import { startPayments } from "./service.ts";
-import { paymentsSettings } from "./settings.ts";
+import { readPaymentsConfig } from "./settings.ts";
 
-await runProcess("payments", () => startPayments(readConfig(paymentsSettings)));
+await runProcess("payments", () => startPayments(readPaymentsConfig()));

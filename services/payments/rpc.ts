@@ -1,4 +1,4 @@
-// The door of the payments service: every method of payments.v1.PaymentsService, in its order.
+// The door of the payments service: every method of the services of payments.v1, in their order.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -7,6 +7,7 @@ import type { IdempotencyScope } from "#platform/idempotency.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   CancelIntentResponseSchema,
+  type ConnectorAccountService,
   CreateIntentResponseSchema,
   GetBalancesResponseSchema,
   GetPaymentResponseSchema,
@@ -18,6 +19,13 @@ import {
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { cancelIntent } from "./flows/cancel-intent.ts";
+import {
+  addAccount,
+  type ConnectorAccountDeps,
+  checkAccount,
+  deactivateAccount,
+  rotateCredentials,
+} from "./flows/connector-accounts.ts";
 import { type CreateIntentDeps, createIntent } from "./flows/create-intent.ts";
 import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
@@ -26,7 +34,7 @@ import { balances } from "./store/journal.ts";
 import { listPayments } from "./store/payment-lists.ts";
 import { findRecord } from "./store/payment-records.ts";
 import { listRefundRecords, listRefundsOfPayment } from "./store/refund-lists.ts";
-import { itemMessage, recordMessage, refundMessage, stateMessage } from "./wire.ts";
+import { itemMessage, recordMessage, refundMessage, stateMessage, statusMessage } from "./wire.ts";
 
 export type PaymentsDeps = CreateIntentDeps & VerifyDeps & RefundDeps;
 
@@ -75,6 +83,24 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     receiveProcessorEvent: async (request) =>
       create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
     getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await balances(db, request) }),
+  };
+}
+
+export function connectorAccountsRpc(deps: ConnectorAccountDeps): ServiceImpl<typeof ConnectorAccountService> {
+  return {
+    addConnectorAccount: async (request) => {
+      const { connector, account, webhookPath } = await addAccount(deps, request);
+      return { ...(connector && { connector }), account: statusMessage(account), webhookPath };
+    },
+    checkConnectorAccount: async (request) => ({ account: statusMessage(await checkAccount(deps, request)) }),
+    rotateConnectorCredentials: async (request) => {
+      const { connector, account } = await rotateCredentials(deps, request);
+      return { ...(connector && { connector }), account: statusMessage(account) };
+    },
+    deactivateConnectorAccount: async (request) => {
+      const connector = await deactivateAccount(deps, request);
+      return { ...(connector && { connector }) };
+    },
   };
 }
 

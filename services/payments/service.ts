@@ -15,16 +15,15 @@ import { Vault } from "#platform/secret.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
-import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { Circuits } from "./connectors/circuit.ts";
-import { Connectors } from "./connectors/registry.ts";
-import { simulatorConnector } from "./connectors/simulator.ts";
+import { createConnectors } from "./connectors/registry.ts";
 import { feeRpc } from "./fee-rpc.ts";
 import { Accounts } from "./flows/ask-processor.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { reconcileJobs } from "./jobs/reconcile.ts";
 import { operatorRpc } from "./operator-rpc.ts";
-import { paymentsRpc } from "./rpc.ts";
+import { connectorAccountsRpc, paymentsRpc } from "./rpc.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
 
@@ -36,9 +35,9 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "payments", log });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
   const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN_FILE });
-  const simulator = simulatorConnector(config.SIMULATOR_URL, config.PROCESSOR_TIMEOUT_SECONDS * 1_000);
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
-  const accounts = new Accounts(merchant.client(ConnectorService));
+  const merchants = merchant.client(ConnectorService);
+  const accounts = new Accounts(merchants);
   const patienceSeconds = config.RECONCILE_AFTER_SECONDS;
   const circuits = new Circuits(
     {
@@ -48,7 +47,12 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     },
     log,
   );
-  const connectors = new Connectors([simulator], circuits);
+  const processors = {
+    simulatorUrl: config.SIMULATOR_URL,
+    stripeUrl: config.STRIPE_API_URL,
+    timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
+  };
+  const connectors = createConnectors(processors, circuits);
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
   bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
@@ -58,11 +62,12 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: [PaymentsService, OperatorService, FeeService],
+    services: [PaymentsService, OperatorService, FeeService, ConnectorAccountService],
     routes: (router) => {
       router.service(PaymentsService, paymentsRpc(deps));
       router.service(FeeService, feeRpc(deps));
       router.service(OperatorService, operatorRpc({ ...deps, askNow: () => askNow() }));
+      router.service(ConnectorAccountService, connectorAccountsRpc({ connectors, accounts, merchants }));
     },
     ready: async () => {
       await db.ping();
@@ -89,7 +94,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
       await server.close(drain);
       await jobs.stop();
       merchant.close();
-      await simulator.close();
+      await connectors.close();
       await bus.close();
       await db.close();
     },

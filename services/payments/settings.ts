@@ -1,14 +1,30 @@
-// What the payments service reads from its environment.
-import { callerSettings, idempotencySettings, integer, serviceSettings, url, withDefault } from "#platform/config.ts";
+// What the payments service reads from its environment, and what of it production refuses.
+import {
+  ConfigError,
+  type Configured,
+  callerSettings,
+  idempotencySettings,
+  integer,
+  oneOf,
+  readConfig,
+  serviceSettings,
+  url,
+  withDefault,
+} from "#platform/config.ts";
+
+const stripeApi = "https://api.stripe.com";
 
 export const paymentsSettings = {
   ...serviceSettings,
   ...idempotencySettings,
   ...callerSettings,
+  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
   /** The simulator's API and form origin, as this service and the buyer's browser see it. */
   SIMULATOR_URL: url("http", "https"),
+  /** Stripe's API, or what plays it in tests: merchants' secret keys are sent there. */
+  STRIPE_API_URL: withDefault(url("https", "http"), stripeApi),
   /** When the reconcile job first asks about a call to a processor that got no answer. */
   RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
   /** A call to a processor without an answer after this is in doubt. Processors answer within 2 s as a rule; our callers wait 15 s. */
@@ -18,3 +34,14 @@ export const paymentsSettings = {
   /** Longest pause before an open circuit is probed again; the first pause is 1 s. A buyer waits no longer than this for a recovery. */
   CIRCUIT_OPEN_MAX_SECONDS: withDefault(integer(1, 300), 10),
 } as const;
+
+/** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
+export function readPaymentsConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Configured<typeof paymentsSettings> {
+  const config = readConfig(paymentsSettings, env);
+  if (config.NODE_ENV === "production" && config.STRIPE_API_URL !== stripeApi) {
+    throw new ConfigError("STRIPE_API_URL must not be set when NODE_ENV is production");
+  }
+  return config;
+}

@@ -2,6 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type AccountStatus,
+  AccountStatusSchema,
   type Payment,
   PaymentSchema,
   type PaymentState,
@@ -10,6 +12,7 @@ import {
   RefundSchema,
   SessionOutcome,
 } from "#proto/payments/v1/payments_pb.ts";
+import type { AccountReport } from "./connectors/connector.ts";
 import type { Outcome } from "./rules/payment.ts";
 import type { DisputeRecord, PaymentItem, PaymentRecord, RefundRecord } from "./store/payment-records.ts";
 import type { StoredPayment } from "./store/payments.ts";
@@ -70,6 +73,11 @@ export function refundMessage(refund: RefundRecord): Refund {
     failureMessage,
     createdAt: timestampFromDate(refund.createdAt),
   });
+}
+
+/** @param account undefined: the processor does not take the credentials. */
+export function statusMessage(account: AccountReport | undefined): AccountStatus {
+  return create(AccountStatusSchema, account ? { ...account, credentialsTaken: true } : {});
 }
 
 function disputeMessage(dispute: DisputeRecord) {

@@ -13,6 +13,11 @@ export class Vault {
     this.#current = current;
   }
 
+  /** Name of the key that encrypts; a ciphertext begins with the name of its key. */
+  get currentKeyId(): string {
+    return this.#current;
+  }
+
   /**
    * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
    * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.

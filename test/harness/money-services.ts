@@ -52,8 +52,13 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
 
-/** @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit. */
-export async function startMoneyServices(options: { circuitWindowCalls?: number } = {}): Promise<MoneyServices> {
+/**
+ * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit; `stripeUrl`: what
+ * plays Stripe's API, by default nobody.
+ */
+export async function startMoneyServices(
+  options: { circuitWindowCalls?: number; stripeUrl?: string } = {},
+): Promise<MoneyServices> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
   await ensureStreams({ natsUrl, namespace });
@@ -101,6 +106,8 @@ export async function startMoneyServices(options: { circuitWindowCalls?: number 
     PROCESSOR_TIMEOUT_SECONDS: 8,
     CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
+    NODE_ENV: "test",
+    STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
   });
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
   const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];

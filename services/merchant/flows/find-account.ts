@@ -3,7 +3,7 @@ import type { Sql } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { chooseConnector } from "../rules/connector-choice.ts";
-import { type AccountRow, findAccountByExternal, findAccountById, findCandidates } from "../store/connectors.ts";
+import { type AccountRow, findAccountById, findAccountsByExternal, findCandidates } from "../store/connectors.ts";
 
 /**
  * The primary, active account and those that may stand in for it.
@@ -24,12 +24,13 @@ export async function activeAccounts(
 /** How payments names an account: by our id, or by the processor's words. */
 export type AccountName = { readonly id: string } | { readonly connector: string; readonly externalAccountId: string };
 
-/** @throws Failure NOT_FOUND. */
-export async function namedAccount(sql: Sql, name: AccountName): Promise<AccountRow> {
+/** One account; by the processor's words perhaps one of each environment. @throws Failure NOT_FOUND. */
+export async function namedAccounts(sql: Sql, name: AccountName): Promise<readonly [AccountRow, ...AccountRow[]]> {
   const found =
     "id" in name
-      ? await findAccountById(sql, name.id)
-      : await findAccountByExternal(sql, name.connector, name.externalAccountId);
-  if (!found) throw new Failure("NOT_FOUND");
-  return found;
+      ? [await findAccountById(sql, name.id)].filter((account) => account !== undefined)
+      : await findAccountsByExternal(sql, name.connector, name.externalAccountId);
+  const [first, ...others] = found;
+  if (!first) throw new Failure("NOT_FOUND");
+  return [first, ...others];
 }

@@ -11,7 +11,9 @@ import type { MerchantContext } from "./context.ts";
 /** Inserts the merchant's primary sandbox account at the simulator, within the caller's transaction. */
 export async function openSimulatorAccount(context: MerchantContext, sql: Sql, merchantId: string): Promise<void> {
   const id = newId("connector");
-  const credentials = { secret_key: context.simulator.secretKey, webhook_secret: context.simulator.webhookSecret };
+  const externalAccountId = `acct_${idSuffix(id)}`;
+  const { secretKey, webhookSecret } = context.simulator;
+  const credentials = { account: externalAccountId, secret_key: secretKey, webhook_secret: webhookSecret };
   const connector = {
     id,
     merchantId,
@@ -23,9 +25,19 @@ export async function openSimulatorAccount(context: MerchantContext, sql: Sql, m
     allowedSurfaces: [...surfaces],
     defaultSurface: "embedded",
     selectedSurface: undefined,
-    externalAccountId: `acct_${idSuffix(id)}`,
+    externalAccountId,
   };
-  await insertConnector(sql, connector, context.vault.encrypt(JSON.stringify(credentials), sealContext(id)));
+  await insertConnector(sql, connector, sealCredentials(context.vault, id, credentials));
+}
+
+/** Ciphertext that opens for this account only. */
+export function sealCredentials(vault: Vault, connectorId: string, credentials: Record<string, string>): Buffer {
+  return vault.encrypt(JSON.stringify(credentials), sealContext(connectorId));
+}
+
+/** The same credentials under the vault's current key. */
+export function resealCredentials(vault: Vault, connectorId: string, sealed: Buffer): Buffer {
+  return vault.encrypt(vault.decrypt(sealed, sealContext(connectorId)), sealContext(connectorId));
 }
 
 /** The account's credentials by their names at the connector. */

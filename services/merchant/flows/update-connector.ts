@@ -39,7 +39,8 @@ export async function changeConnector(context: MerchantContext, wish: ConnectorC
   return connector;
 }
 
-function connectorUpdated(connector: ConnectorRow): Announcement {
+/** What payments and the gateway hear, so that they forget what they know. */
+export function connectorUpdated(connector: ConnectorRow): Announcement {
   return {
     type: "connector.updated",
     merchantId: connector.merchantId,

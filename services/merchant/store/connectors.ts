@@ -40,6 +40,9 @@ type MerchantPart = { merchant_status: MerchantStatus; refunds_enabled: boolean 
 type AccountColumns = Row & MerchantPart & { credentials: Buffer };
 const accountColumns = `${columns}, c.credentials, m.status as merchant_status, m.refunds_enabled`;
 
+/** The account of the processor that is stored already, perhaps for another merchant: the constraint it breaks. */
+export const accountTaken = "connectors_connector_environment_external_account_id_key";
+
 export async function insertConnector(sql: Sql, connector: ConnectorRow, credentials: Buffer): Promise<void> {
   await sql.rows(
     `insert into connectors (id, merchant_id, environment, connector, is_primary, is_active, can_be_primary,
@@ -94,18 +97,18 @@ export async function findAccountById(sql: Sql, id: string): Promise<AccountRow 
   return row && accountOf(row);
 }
 
-/** By the processor's words. */
-export async function findAccountByExternal(
+/** By the processor's words: at most one account of each environment. */
+export async function findAccountsByExternal(
   sql: Sql,
   connector: string,
   externalAccountId: string,
-): Promise<AccountRow | undefined> {
-  const [row] = await sql.rows<AccountColumns>(
+): Promise<AccountRow[]> {
+  const rows = await sql.rows<AccountColumns>(
     `select ${accountColumns} from connectors c join merchants m on m.id = c.merchant_id
-     where c.connector = $1 and c.external_account_id = $2`,
+     where c.connector = $1 and c.external_account_id = $2 order by c.environment`,
     [connector, externalAccountId],
   );
-  return row && accountOf(row);
+  return rows.map(accountOf);
 }
 
 /** Primary first, then by id. A merchant has as many accounts as operators gave it: a handful. */
@@ -127,12 +130,46 @@ export async function lockConnectors(sql: Sql, merchantId: string, environment: 
   return rows.map(connectorOf);
 }
 
-/** Writes primary and surface. Take primary from the old account before another one gets it. */
+/** Writes what can change. Take primary from the old account before another one gets it. */
 export async function updateConnector(sql: Sql, connector: ConnectorRow): Promise<void> {
-  await sql.rows("update connectors set is_primary = $2, selected_surface = $3 where id = $1", [
-    connector.id,
-    connector.isPrimary,
-    connector.selectedSurface ?? null,
+  await sql.rows(
+    `update connectors set is_primary = $2, is_active = $3, allowed_surfaces = $4, default_surface = $5,
+       selected_surface = $6 where id = $1`,
+    [
+      connector.id,
+      connector.isPrimary,
+      connector.isActive,
+      connector.allowedSurfaces,
+      connector.defaultSurface,
+      connector.selectedSurface ?? null,
+    ],
+  );
+}
+
+export async function updateCredentials(sql: Sql, id: string, credentials: Buffer): Promise<void> {
+  await sql.rows("update connectors set credentials = $2 where id = $1", [id, credentials]);
+}
+
+/** Accounts whose credentials are sealed with another key than this; see Vault for where a ciphertext names its key. */
+export async function findSealedOtherwise(sql: Sql, keyId: string, limit: number): Promise<SealedRow[]> {
+  return await sql.rows<SealedRow>(
+    `select id, credentials from connectors
+     where substring(credentials from 2 for get_byte(credentials, 0)) <> convert_to($1, 'UTF8') limit $2`,
+    [keyId, limit],
+  );
+}
+
+export interface SealedRow {
+  readonly id: string;
+  readonly credentials: Buffer;
+}
+
+/** Writes the credentials unless somebody has changed them meanwhile. */
+export async function replaceSeal(sql: Sql, row: SealedRow, credentials: Buffer): Promise<void> {
+  await sql.rows("update connectors set credentials = $3 where id = $1 and credentials = $2", [
+    row.id,
+    row.credentials,
+    credentials,
   ]);
 }
 

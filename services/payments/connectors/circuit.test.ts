@@ -24,6 +24,9 @@ function processor(timeoutMs = 1_000) {
   };
   const connector: Connector = {
     name: "acme",
+    surfaces: ["embedded"],
+    judgeCredentials: () => [],
+    readAccount: say,
     createIntent: say,
     payIntent: say,
     findIntent: say,
@@ -31,7 +34,8 @@ function processor(timeoutMs = 1_000) {
     cancelIntent: say,
     createRefund: say,
     findRefund: say,
-    readEvent: () => ({ id: "", type: "", report: undefined }),
+    readEvent: () => ({ id: "", type: "", report: undefined, intentRef: "" }),
+    close: async () => {},
   };
   const circuits = new Circuits({ windowCalls: 4, openMaxMs: 20, timeoutMs }, createLog("test", "fatal"));
   return { acme, circuits, guarded: circuits.guard(connector) };
@@ -49,7 +53,11 @@ test("an open circuit sends nothing: a change surely did not happen, a question 
   const sent = acme.sent;
   assert.equal((await guarded.cancelIntent(account("a"), "pi_1")).kind, "absent");
   assert.equal((await guarded.retrieveIntent(account("a"), "pi_1")).kind, "unknown");
-  assert.equal((await guarded.findRefund(account("a"), "re_1")).kind, "unknown", "no proof of absence");
+  assert.equal(
+    (await guarded.findRefund(account("a"), { intentRef: "pi_1", reference: "re_1" })).kind,
+    "unknown",
+    "no proof of absence",
+  );
   assert.equal(acme.sent, sent);
 });
 

@@ -85,14 +85,19 @@ export class Circuits {
       });
     return {
       name: connector.name,
+      surfaces: connector.surfaces,
+      judgeCredentials: (environment, credentials) => connector.judgeCredentials(environment, credentials),
+      // No account of ours yet, so no circuit.
+      readAccount: (environment, credentials) => this.#within(() => connector.readAccount(environment, credentials)),
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, ref, surface) => ask(a, "find_intent", () => connector.findIntent(a, ref, surface)),
       retrieveIntent: (a, ref) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref)),
       cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
-      findRefund: (a, reference) => ask(a, "find_refund", () => connector.findRefund(a, reference)),
+      findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
       readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
+      close: () => connector.close(),
     };
   }
 

@@ -35,12 +35,17 @@ export type Answer<T> =
    */
   | { readonly kind: "unknown"; readonly answered: boolean; readonly cause: unknown };
 
-/** Refusals that flows tell apart; everything else is `refused`. */
+/**
+ * Refusals that flows tell apart; everything else is `refused`. `amount_not_accepted` and `return_url_missing` are about the
+ * order itself: the same order will never be taken.
+ */
 export type DeclineCode =
   | "not_refundable"
   | "amount_too_large"
   | "not_cancelable"
   | "unknown_payment_method"
+  | "amount_not_accepted"
+  | "return_url_missing"
   | "refused";
 
 /** What the processor knows about an intent. */
@@ -75,6 +80,8 @@ export interface DisputeReport {
   readonly status: DisputeStatus;
   readonly reason: string;
   readonly openedAt: Date;
+  /** Until when evidence can be sent; absent: not at all, or not told. */
+  readonly evidenceDueAt?: Date | undefined;
 }
 
 /** What the buyer's browser needs (CONTRACT.md §4). */
@@ -115,6 +122,7 @@ export interface RefundOrder {
   readonly intentRef: string;
   readonly reference: string;
   readonly amount: bigint;
+  readonly currency: string;
   readonly reason: string;
 }
 
@@ -122,12 +130,37 @@ export interface RefundOrder {
 export interface ProcessorEvent {
   readonly id: string;
   readonly type: string;
-  /** undefined: a type that says nothing about an intent. */
+  /** What the event itself tells of an intent; undefined: nothing, or not the whole of it. */
   readonly report: IntentReport | undefined;
+  /** The intent to ask the processor for, when the event only tells that something happened to it; empty: none. */
+  readonly intentRef: string;
+}
+
+/** A processor's account as the processor describes it. */
+export interface AccountReport {
+  readonly externalAccountId: string;
+  /** The name that the processor shows for it; may be empty. */
+  readonly displayName: string;
+  /** ISO 3166; empty: not told. */
+  readonly country: string;
+  /** False: the processor does not yet let it take payments. */
+  readonly canCharge: boolean;
+}
+
+/** A credential that cannot be right, found without asking anybody. Never holds the value. */
+export interface CredentialProblem {
+  readonly name: string;
+  readonly problem: string;
 }
 
 export interface Connector {
   readonly name: string;
+  /** Surfaces that its accounts offer; the first is the default. */
+  readonly surfaces: readonly [string, ...string[]];
+  /** Judges credentials by their form alone: missing and unknown names, and keys of the other environment. */
+  judgeCredentials(environment: Environment, credentials: Account["credentials"]): readonly CredentialProblem[];
+  /** A live call with the credentials that reads the account; declined: the processor does not know them. */
+  readAccount(environment: Environment, credentials: Account["credentials"]): Promise<Answer<AccountReport>>;
   /** Creates an intent; the same key makes at most one. */
   createIntent(account: Account, order: IntentOrder, key: string): Promise<Answer<CreatedIntent>>;
   /**
@@ -145,7 +178,9 @@ export interface Connector {
   /** Refunds; the same key makes at most one. */
   createRefund(account: Account, order: RefundOrder, key: string): Promise<Answer<RefundReport>>;
   /** Asks for the refund under our reference; `absent` proves that there is none. */
-  findRefund(account: Account, reference: string): Promise<Answer<RefundReport>>;
+  findRefund(account: Account, order: Pick<RefundOrder, "intentRef" | "reference">): Promise<Answer<RefundReport>>;
   /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
   readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
+  /** Ends its connections. */
+  close(): Promise<void>;
 }

@@ -2,7 +2,13 @@
 import { Pool } from "undici";
 
 export type HttpAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly body: unknown }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      /** undefined: not JSON. */
+      readonly body: unknown;
+    }
   /** The connection was never made, so nothing was sent. */
   | { readonly kind: "unsent"; readonly cause: unknown }
   /** Sent, perhaps only in part; no complete answer came. */
@@ -33,8 +39,13 @@ export class ProcessorHttp {
     path: string;
     headers: Readonly<Record<string, string>>;
     json?: unknown;
+    /** A body in `application/x-www-form-urlencoded`, instead of `json`. */
+    form?: string;
+    /** Instead of the limit of all calls, where less is left. */
+    timeoutMs?: number;
   }): Promise<HttpAnswer> {
-    const body = options.json === undefined ? null : JSON.stringify(options.json);
+    const body = options.json === undefined ? (options.form ?? null) : JSON.stringify(options.json);
+    const type = options.json === undefined ? "application/x-www-form-urlencoded" : "application/json";
     try {
       const answer = await this.#pool.request({
         method: options.method,
@@ -42,13 +53,14 @@ export class ProcessorHttp {
         headers: {
           ...options.headers,
           accept: "application/json",
-          ...(body ? { "content-type": "application/json" } : {}),
+          ...(body === null ? {} : { "content-type": type }),
         },
         body,
-        signal: AbortSignal.timeout(this.#totalTimeoutMs),
+        signal: AbortSignal.timeout(options.timeoutMs ?? this.#totalTimeoutMs),
       });
       const text = await answer.body.text();
-      return { kind: "answered", status: answer.statusCode, body: parsed(text) };
+      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+      return { kind: "answered", status: answer.statusCode, headers, body: parsed(text) };
     } catch (error) {
       return { kind: neverSent(error) ? "unsent" : "silent", cause: error };
     }

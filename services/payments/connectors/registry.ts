@@ -1,7 +1,25 @@
-// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line in service.ts.
+// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line here.
 import { Failure } from "#platform/failure.ts";
 import type { Circuits } from "./circuit.ts";
 import type { Connector } from "./connector.ts";
+import { simulatorConnector } from "./simulator.ts";
+import { stripeConnector } from "./stripe.ts";
+
+export interface ProcessorSettings {
+  /** The simulator's API and form origin. */
+  readonly simulatorUrl: string;
+  /** Stripe's API; tests name another. */
+  readonly stripeUrl: string;
+  /** For one question to a processor as a whole. */
+  readonly timeoutMs: number;
+}
+
+/** All connectors that this build has. */
+export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {
+  const { simulatorUrl, stripeUrl, timeoutMs } = settings;
+  const connectors = [simulatorConnector(simulatorUrl, timeoutMs), stripeConnector(stripeUrl, timeoutMs)];
+  return new Connectors(connectors, circuits);
+}
 
 export class Connectors {
   readonly #byName: ReadonlyMap<string, Connector>;
@@ -22,5 +40,14 @@ export class Connectors {
   /** True while nothing can be sent for the account: its circuit is open. */
   isDown(account: { readonly id: string }): boolean {
     return this.#circuits.isOpen(account.id);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
+  /** Ends the connections of all. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#byName.values()].map((connector) => connector.close()));
   }
 }

@@ -13,6 +13,7 @@ import type {
   ProcessorEvent,
   RefundReport,
 } from "./connector.ts";
+import { type CredentialForms, judgeForms } from "./credential-forms.ts";
 import { type HttpAnswer, ProcessorHttp } from "./http.ts";
 import {
   readIntent,
@@ -30,11 +31,11 @@ const signatureToleranceSeconds = 300;
  * @param origin the processor's API and form origin, as seen by us and by the buyer's browser.
  * @param timeoutMs for one call as a whole.
  */
-export function simulatorConnector(origin: string, timeoutMs: number): Connector & { close(): Promise<void> } {
+export function simulatorConnector(origin: string, timeoutMs: number): Connector {
   const http = new ProcessorHttp(origin, timeoutMs);
-  const get = (account: Account, path: string) => http.call({ method: "GET", path, headers: auth(account) });
+  const get = (account: Account, path: string) => http.call({ method: "GET", path, headers: authOf(account) });
   const post = (account: Account, path: string, json: unknown, key: string) =>
-    http.call({ method: "POST", path, headers: { ...auth(account), "idempotency-key": key }, json });
+    http.call({ method: "POST", path, headers: { ...authOf(account), "idempotency-key": key }, json });
   const created =
     (surface: string) =>
     (body: unknown): CreatedIntent => {
@@ -43,6 +44,19 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
     };
   return {
     name: "simulator",
+    surfaces: ["embedded", "hosted", "redirect"],
+    judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
+    // The simulator opens any account that is named to it, so a question about nothing shows whether it takes the key.
+    readAccount: async (_environment, credentials) => {
+      const path = "/api/intents?reference=pay_nothing";
+      const answer = await http.call({ method: "GET", path, headers: auth(credentials, credentials.account ?? "") });
+      if (answer.kind === "answered" && (answer.status === 401 || answer.status === 403)) {
+        return { kind: "declined", code: "refused", message: "the processor does not know these credentials" };
+      }
+      const externalAccountId = credentials.account ?? "";
+      const known = { externalAccountId, displayName: "Simulator", country: "", canCharge: true };
+      return read(answer, () => known);
+    },
     createIntent: async (account, order, key) => {
       const json = {
         amount: Number(order.amount),
@@ -82,7 +96,7 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
         written(await post(account, "/api/refunds", json, key), (b) => readRefund(SimulatorRefund.parse(b))),
       );
     },
-    findRefund: async (account, reference) =>
+    findRefund: async (account, { reference }) =>
       found(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), (b) =>
         readRefund(SimulatorRefund.parse(b)),
       ),
@@ -91,12 +105,19 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
   };
 }
 
-function auth(account: Account): Record<string, string> {
-  return {
-    authorization: `Bearer ${account.credentials.secret_key ?? ""}`,
-    "processor-account": account.externalAccountId,
-  };
+function authOf(account: Account): Record<string, string> {
+  return auth(account.credentials, account.externalAccountId);
 }
+
+function auth(credentials: Account["credentials"], externalAccountId: string): Record<string, string> {
+  return { authorization: `Bearer ${credentials.secret_key ?? ""}`, "processor-account": externalAccountId };
+}
+
+const credentialForms: CredentialForms = {
+  account: [/^acct_[A-Za-z0-9]{1,64}$/, "must be a name of the account, acct_…"],
+  secret_key: [/^\S{1,255}$/, "is required"],
+  webhook_secret: [/^\S{1,255}$/, "is required"],
+};
 
 function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
   const page = `${origin}/form/${ref}#${clientSecret}`;
@@ -178,7 +199,7 @@ function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<
     const event = SimulatorEvent.parse(JSON.parse(Buffer.from(body).toString("utf8")));
     if (event.account !== account.externalAccountId) throw new Error("another account's event");
     const report: IntentReport = readIntent(event.data.intent);
-    return { id: event.id, type: event.type, report };
+    return { id: event.id, type: event.type, report, intentRef: "" };
   } catch (cause) {
     throw new Failure("INVALID_BODY", { cause });
   }

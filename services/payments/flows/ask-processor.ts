@@ -20,7 +20,7 @@ const cacheMax = 10_000;
 /** Connector accounts from the merchant service, cached for two seconds at most. */
 export class Accounts {
   readonly #merchants: Merchants;
-  readonly #cached = new Map<string, { account: Account; until: number }>();
+  readonly #cached = new Map<string, { accounts: readonly Account[]; until: number }>();
 
   constructor(merchants: Merchants) {
     this.#merchants = merchants;
@@ -37,11 +37,13 @@ export class Accounts {
 
   /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */
   async byId(connectorId: string): Promise<Account> {
-    return this.#through(connectorId, { by: { case: "connectorId", value: connectorId } });
+    const [account] = await this.#through(connectorId, { by: { case: "connectorId", value: connectorId } });
+    if (!account) throw new Error("the merchant service answered no connector account");
+    return account;
   }
 
-  /** One account by the processor's words. @throws Failure NOT_FOUND. */
-  async byExternalId(connector: string, externalAccountId: string): Promise<Account> {
+  /** The accounts under the processor's words: one, or one of each environment. @throws Failure NOT_FOUND. */
+  async byExternalId(connector: string, externalAccountId: string): Promise<readonly Account[]> {
     const value = { connector, externalAccountId };
     return this.#through(`${connector}/${externalAccountId}`, { by: { case: "external", value } });
   }
@@ -54,14 +56,15 @@ export class Accounts {
   async #through(
     key: string,
     request: Parameters<typeof create<typeof GetConnectorAccountRequestSchema>>[1],
-  ): Promise<Account> {
+  ): Promise<readonly Account[]> {
     const known = this.#cached.get(key);
-    if (known && known.until > performance.now()) return known.account;
+    if (known && known.until > performance.now()) return known.accounts;
     const asked: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
-    const account = accountOf((await this.#merchants.getConnectorAccount(asked)).account);
+    const { account, otherEnvironment } = await this.#merchants.getConnectorAccount(asked);
+    const accounts = [accountOf(account), ...(otherEnvironment ? [accountOf(otherEnvironment)] : [])];
     if (this.#cached.size >= cacheMax) this.#cached.clear();
-    this.#cached.set(key, { account, until: performance.now() + cacheMs });
-    return account;
+    this.#cached.set(key, { accounts, until: performance.now() + cacheMs });
+    return accounts;
   }
 }
 

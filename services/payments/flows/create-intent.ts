@@ -7,11 +7,11 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Counter } from "prom-client";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
+import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { Vault } from "#platform/secret.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import type { Account, CreatedIntent } from "../connectors/connector.ts";
+import type { Account, Answer, CreatedIntent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { findOperation, firstTry, lockUntouched, type Operation, recordTakeOver } from "../store/operations.ts";
 import {
@@ -108,9 +108,7 @@ async function make(
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   const next = made.kind === "absent" ? await standIn(deps, place, request.id, operation) : undefined;
   if (next) return await make(deps, next, request, operation);
-  if (made.kind !== "succeeded" && made.kind !== "pending") {
-    throw new Failure("CONNECTOR_ERROR", { cause: made.kind === "declined" ? new Error(made.message) : made.cause });
-  }
+  if (made.kind !== "succeeded" && made.kind !== "pending") throw refusedOrder(made);
   crashPoint("create-intent.3-made");
   const render = renderOf(account, made.value);
   await recordMade(deps, request.id, made.value, render);
@@ -138,6 +136,14 @@ async function standIn(
   if (!moved) return undefined;
   failovers.inc({ from: account.connector, to: next.connector });
   return { account: next, surface: next.surface, standIns: standIns.slice(standIns.indexOf(next) + 1) };
+}
+
+/** What the processor will never take is the caller's to change; the same request would be refused again. */
+function refusedOrder(made: Exclude<Answer<CreatedIntent>, { kind: "succeeded" | "pending" }>): Failure {
+  if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
+  if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
+  if (made.code === "return_url_missing") return invalid("success_url", "is required for the processor's own page");
+  return new Failure("CONNECTOR_ERROR", { cause: new Error(made.message) });
 }
 
 /** Phase 4, also used by the reconcile job when it finds an intent whose creation was never recorded. */

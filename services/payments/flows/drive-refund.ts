@@ -86,6 +86,7 @@ async function ask(
     intentRef: payment.connectorRef,
     reference: refund.id,
     amount: refund.amount,
+    currency: payment.currency,
     reason: refund.reason,
   };
   return await makeRefund(deps.db, deps.connectors.get(payment.connector), account, order, operation);

@@ -37,7 +37,7 @@ export async function makeRefund(
   operation: Operation,
 ): Promise<Answer<RefundReport>> {
   return await makeOnce(db, operation, {
-    find: () => connector.findRefund(account, order.reference),
+    find: () => connector.findRefund(account, order),
     send: (key) => connector.createRefund(account, order, key),
   });
 }

@@ -1,15 +1,17 @@
-// Takes a processor's signed webhook in. Phases: 1 the account (merchant) · 2 verify the signature over the raw bytes · 3 record
-// the event and settle the payment in one transaction. A repeat of an event changes nothing; the answer comes after the commit.
+// Takes a processor's signed webhook in. Phases: 1 the accounts under the id (merchant) · 2 verify the signature over the raw bytes ·
+// 3 ask the processor, if the event only tells that something happened · 4 record the event and settle the payment in one
+// transaction. A repeat of an event changes nothing; the answer comes after the commit.
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database, Tx } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
 import { isId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
-import type { Account, ProcessorEvent } from "../connectors/connector.ts";
+import type { Account, Connector, IntentReport, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { findPayment } from "../store/payments.ts";
-import { insertProcessorEvent, noteProcessorEvent } from "../store/processor-events.ts";
-import type { Accounts } from "./ask-processor.ts";
+import { insertProcessorEvent, isKnownEvent, noteProcessorEvent } from "../store/processor-events.ts";
+import { type Accounts, provenValue } from "./ask-processor.ts";
 import { IntentMismatch, settlePayment } from "./settle-payment.ts";
 import { alertMismatch } from "./verify-intent.ts";
 
@@ -36,19 +38,22 @@ export async function receiveProcessorEvent(
   received: ReceivedEvent,
 ): Promise<{ duplicate: boolean }> {
   const connector = deps.connectors.get(received.connector);
-  const account = await deps.accounts.byExternalId(received.connector, received.externalAccountId);
+  const accounts = await deps.accounts.byExternalId(received.connector, received.externalAccountId);
   crashPoint("receive-event.1-account-found");
-  const event = connector.readEvent(account, received.body, received.headers);
+  const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
+  if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
+  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
+  crashPoint("receive-event.3-asked");
   try {
-    const duplicate = await deps.db.transaction((tx) => takeIn(deps, tx, account, event));
-    crashPoint("receive-event.3-settled");
+    const duplicate = await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
+    crashPoint("receive-event.4-settled");
     deps.outbox.poke();
     return { duplicate };
   } catch (error) {
     if (!(error instanceof IntentMismatch)) throw error;
     // Sending it again would not change it, so it is recorded as refused and acknowledged.
-    alertMismatch(deps.log, event.report?.reference ?? "", error);
+    alertMismatch(deps.log, report?.reference ?? "", error);
     await deps.db.transaction(async (tx) => {
       await insertProcessorEvent(tx, {
         connector: connector.name,
@@ -62,9 +67,38 @@ export async function receiveProcessorEvent(
   }
 }
 
-async function takeIn(deps: ReceiveDeps, tx: Tx, account: Account, event: ProcessorEvent): Promise<boolean> {
-  const payment =
-    event.report && isId("payment", event.report.reference) ? await findPayment(tx, event.report.reference) : undefined;
+/** An id at the processor can stand for an account of each environment: the event is of the one whose secret signed it. */
+function verifiedEvent(
+  connector: Connector,
+  accounts: readonly Account[],
+  { body, headers }: ReceivedEvent,
+): { account: Account; event: ProcessorEvent } {
+  let refusal: unknown = new Failure("NOT_FOUND");
+  for (const account of accounts) {
+    try {
+      return { account, event: connector.readEvent(account, body, headers) };
+    } catch (error) {
+      refusal = error;
+      if (!(error instanceof Failure && error.reason === "UNAUTHORIZED")) break;
+    }
+  }
+  throw refusal;
+}
+
+/** undefined: the processor has no such intent, so it is none of ours. @throws Failure CONNECTOR_ERROR: it sends the event again. */
+async function askedReport(connector: Connector, account: Account, ref: string): Promise<IntentReport | undefined> {
+  const answer = await connector.retrieveIntent(account, ref);
+  return answer.kind === "absent" ? undefined : provenValue(answer);
+}
+
+async function takeIn(
+  deps: ReceiveDeps,
+  tx: Tx,
+  account: Account,
+  event: ProcessorEvent,
+  report: IntentReport | undefined,
+): Promise<boolean> {
+  const payment = report && isId("payment", report.reference) ? await findPayment(tx, report.reference) : undefined;
   const ours = payment?.connectorAccountId === account.id;
   const paymentId = ours ? payment.id : undefined;
   const fresh = await insertProcessorEvent(tx, {
@@ -74,11 +108,11 @@ async function takeIn(deps: ReceiveDeps, tx: Tx, account: Account, event: Proces
     paymentId,
   });
   if (!fresh) return true;
-  if (!event.report || paymentId === undefined) {
+  if (!report || paymentId === undefined) {
     await noteProcessorEvent(tx, account.connector, event.id, "not about a payment of ours");
     return false;
   }
-  const { ignored } = await settlePayment(tx, deps, paymentId, event.report, "processor");
+  const { ignored } = await settlePayment(tx, deps, paymentId, report, "processor");
   if (ignored.length > 0) await noteProcessorEvent(tx, account.connector, event.id, ignored.join("; "));
   return false;
 }

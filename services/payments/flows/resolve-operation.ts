@@ -78,9 +78,12 @@ function notParked(): Failure {
 async function ask(deps: VerifyDeps, operation: OperationRecord): Promise<Answer<unknown>> {
   const account = await deps.accounts.byId(operation.connectorAccountId);
   const connector = deps.connectors.get(operation.connector);
+  const payment = await findPayment(deps.db, operation.paymentId);
+  if (!payment) throw new Error("an operation without its payment");
+  const { reference } = operation;
   return operation.kind === "create_refund"
-    ? await connector.findRefund(account, operation.reference)
-    : await connector.findIntent(account, operation.reference, account.surface);
+    ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
+    : await connector.findIntent(account, reference, payment.surface);
 }
 
 async function endRefund(

@@ -14,6 +14,12 @@ export async function insertProcessorEvent(
   return rows.length === 1;
 }
 
+/** True when the event was recorded before. */
+export async function isKnownEvent(sql: Sql, connector: string, id: string): Promise<boolean> {
+  const rows = await sql.rows(`select 1 from processor_events where connector = $1 and event_id = $2`, [connector, id]);
+  return rows.length === 1;
+}
+
 /** Says why the event moved nothing. */
 export async function noteProcessorEvent(tx: Tx, connector: string, id: string, note: string): Promise<void> {
   await tx.rows(`update processor_events set note = $3 where connector = $1 and event_id = $2`, [

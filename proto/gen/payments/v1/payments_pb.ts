@@ -10,7 +10,7 @@ import { file_access_v1_access } from "../../access/v1/access_pb.ts";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Environment } from "../../merchant/v1/merchant_pb.ts";
+import type { Connector, Environment } from "../../merchant/v1/merchant_pb.ts";
 import { file_merchant_v1_merchant } from "../../merchant/v1/merchant_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/payments.proto.
  */
 export const file_payments_v1_payments: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9wYXltZW50cy5wcm90bxILcGF5bWVudHMudjEiVQoLSWRlbXBvdGVuY3kSKAoDa2V5GAEgASgJQhu6SBhyFjIUXltceDIwLVx4N2VdezEsMjU1fSQSHAoLZmluZ2VycHJpbnQYAiABKAxCB7pIBHoCaCAi1AEKBlJlbmRlchIMCgRraW5kGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhcKD3B1Ymxpc2hhYmxlX2tleRgEIAEoCRIaCg1jbGllbnRfc2VjcmV0GAUgASgJQgOAAQESEgoKc2NyaXB0X3VybBgGIAEoCRIWCglmcmFtZV91cmwYByABKAlCA4ABARIZCgxyZWRpcmVjdF91cmwYCCABKAlCA4ABASKxBgoHUGF5bWVudBIKCgJpZBgBIAEoCRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhIKCnNlc3Npb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEhIKCmZlZV9hbW91bnQYBiABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAcgASgDEhIKCm5ldF9hbW91bnQYCCABKAMSEAoIY3VycmVuY3kYCSABKAkSDgoGc3RhdHVzGAogASgJEhUKDWNvbm5lY3Rvcl9yZWYYCyABKAkSEQoJY29ubmVjdG9yGAwgASgJEhMKC2Rlc2NyaXB0aW9uGA0gASgJEhYKDmN1c3RvbWVyX2VtYWlsGA4gASgJEhoKEmF1dGhvcml6YXRpb25fY29kZRgPIAEoCRITCgtyZWNlaXB0X3VybBgQIAEoCRIxCg1hdXRob3JpemVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjYXB0dXJlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJZmFpbGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRjYXJkGBUgASgLMhEucGF5bWVudHMudjEuQ2FyZBIvCgx2ZXJpZmljYXRpb24YFiABKAsyGS5wYXltZW50cy52MS5WZXJpZmljYXRpb24SJAoHcmVmdW5kcxgXIAMoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIlCgdkaXNwdXRlGBggASgLMhQucGF5bWVudHMudjEuRGlzcHV0ZRI0CghtZXRhZGF0YRgZIAMoCzIiLnBheW1lbnRzLnYxLlBheW1lbnQuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEibwoEQ2FyZBINCgVicmFuZBgBIAEoCRINCgVsYXN0NBgCIAEoCRIPCgdmdW5kaW5nGAMgASgJEhMKC2ZpbmdlcnByaW50GAQgASgJEhEKCWV4cF9tb250aBgFIAEoBRIQCghleHBfeWVhchgGIAEoBSKgAQoMVmVyaWZpY2F0aW9uEhEKCWF2c19saW5lMRgBIAEoCRIPCgdhdnNfemlwGAIgASgJEhEKCWN2Y19jaGVjaxgDIAEoCRIXCg90aHJlZV9kc19yZXN1bHQYBCABKAkSGAoQdGhyZWVfZHNfdmVyc2lvbhgFIAEoCRISCgpyaXNrX2xldmVsGAYgASgJEhIKCnJpc2tfc2NvcmUYByABKAUi4AEKBlJlZnVuZBIKCgJpZBgBIAEoCRISCgpwYXltZW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoAxIOCgZzdGF0dXMYBCABKAkSFQoNY29ubmVjdG9yX3JlZhgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMZmFpbHVyZV9jb2RlGAcgASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghjdXJyZW5jeRgKIAEoCSKSAQoHRGlzcHV0ZRIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfZGlzcHV0ZV9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGc3RhdHVzGAQgASgJEg4KBmFtb3VudBgFIAEoAxItCglvcGVuZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIscEChNDcmVhdGVJbnRlbnRSZXF1ZXN0EjcKCnBheW1lbnRfaWQYASABKAlCI7pIIHIeMhxecGF5X1swLTlhLWhqa21ucC10di16XXsyNn0kEjYKCnNlc3Npb25faWQYAiABKAlCIrpIH3IdMhteY3NfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSHgoLbWVyY2hhbnRfaWQYAyABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgEIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgFIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAYgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgHIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYCCABKAlCCLpIBXIDGP4BElkKCG1ldGFkYXRhGAkgAygLMi4ucGF5bWVudHMudjEuQ3JlYXRlSW50ZW50UmVxdWVzdC5NZXRhZGF0YUVudHJ5Qhe6SBSaAREQMiIGcgQQARgoKgVyAxj0AxIcCgpyZXR1cm5fdXJsGAogASgJQgi6SAVyAxiAEBI2CgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJfChRDcmVhdGVJbnRlbnRSZXNwb25zZRIRCgljb25uZWN0b3IYASABKAkSDwoHc3VyZmFjZRgCIAEoCRIjCgZyZW5kZXIYAyABKAsyEy5wYXltZW50cy52MS5SZW5kZXIijgEKDFBheW1lbnRTdGF0ZRISCgpwYXltZW50X2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIsCgdvdXRjb21lGAMgASgOMhsucGF5bWVudHMudjEuU2Vzc2lvbk91dGNvbWUSEwoLcmVjZWlwdF91cmwYBCABKAkSFwoPZmFpbGVkX2F0dGVtcHRzGAUgASgFIjQKE1ZlcmlmeUludGVudFJlcXVlc3QSHQoKcGF5bWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkIKFFZlcmlmeUludGVudFJlc3BvbnNlEioKB3BheW1lbnQYASABKAsyGS5wYXltZW50cy52MS5QYXltZW50U3RhdGUiNAoTQ2FuY2VsSW50ZW50UmVxdWVzdBIdCgpwYXltZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQgoUQ2FuY2VsSW50ZW50UmVzcG9uc2USKgoHcGF5bWVudBgBIAEoCzIZLnBheW1lbnRzLnYxLlBheW1lbnRTdGF0ZSKNAQoRR2V0UGF5bWVudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnBheW1lbnRfaWQYAyABKAlCCbpIBnIEEAEYQCI7ChJHZXRQYXltZW50UmVzcG9uc2USJQoHcGF5bWVudBgBIAEoCzIULnBheW1lbnRzLnYxLlBheW1lbnQi9AIKE0xpc3RQYXltZW50c1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgEIAEoA0IHukgEIgIoABIXCgZzdGF0dXMYBSABKAlCB7pIBHICGCASKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKAXEYCCABKAlCCLpIBXIDGP4BEhcKCm1pbl9hbW91bnQYCSABKANIAIgBARIXCgptYXhfYW1vdW50GAogASgDSAGIAQFCDQoLX21pbl9hbW91bnRCDQoLX21heF9hbW91bnQiTQoUTGlzdFBheW1lbnRzUmVzcG9uc2USJgoIcGF5bWVudHMYASADKAsyFC5wYXltZW50cy52MS5QYXltZW50Eg0KBXRvdGFsGAIgASgDIoICChRSZWZ1bmRQYXltZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAEhwKBmFtb3VudBgEIAEoA0IHukgEIgIoAUgAiAEBEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY/wESLQoLaWRlbXBvdGVuY3kYBiABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeUIJCgdfYW1vdW50ImYKFVJlZnVuZFBheW1lbnRSZXNwb25zZRIjCgZyZWZ1bmQYASABKAsyEy5wYXltZW50cy52MS5SZWZ1bmQSFgoOcGF5bWVudF9zdGF0dXMYAiABKAkSEAoIcmVwbGF5ZWQYAyABKAgiwAEKEkxpc3RSZWZ1bmRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKcGF5bWVudF9pZBgDIAEoCUIHukgEcgIYQBIZCgVsaW1pdBgEIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBSABKANCB7pIBCICKAAiSgoTTGlzdFJlZnVuZHNSZXNwb25zZRIkCgdyZWZ1bmRzGAEgAygLMhMucGF5bWVudHMudjEuUmVmdW5kEg0KBXRvdGFsGAIgASgDIoECChxSZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXF1ZXN0EhwKCWNvbm5lY3RvchgBIAEoCUIJukgGcgQQARggEicKE2V4dGVybmFsX2FjY291bnRfaWQYAiABKAlCCrpIB3IFEAEYgAESFwoEYm9keRgDIAEoDEIJukgGegQYgIBAElEKB2hlYWRlcnMYBCADKAsyNi5wYXltZW50cy52MS5SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXF1ZXN0LkhlYWRlcnNFbnRyeUIIukgFmgECEEAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMgodUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVzcG9uc2USEQoJZHVwbGljYXRlGAEgASgIIm8KEkdldEJhbGFuY2VzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiPQoTR2V0QmFsYW5jZXNSZXNwb25zZRImCghiYWxhbmNlcxgBIAMoCzIULnBheW1lbnRzLnYxLkJhbGFuY2UiPAoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIPCgdhY2NvdW50GAIgASgJEg4KBmFtb3VudBgDIAEoAyqjAQoOU2Vzc2lvbk91dGNvbWUSHwobU0VTU0lPTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGAoUU0VTU0lPTl9PVVRDT01FX09QRU4QARIeChpTRVNTSU9OX09VVENPTUVfUFJPQ0VTU0lORxACEhgKFFNFU1NJT05fT1VUQ09NRV9QQUlEEAMSHAoYU0VTU0lPTl9PVVRDT01FX0NBTkNFTEVEEAQy/wYKD1BheW1lbnRzU2VydmljZRJdCgxDcmVhdGVJbnRlbnQSIC5wYXltZW50cy52MS5DcmVhdGVJbnRlbnRSZXF1ZXN0GiEucGF5bWVudHMudjEuQ3JlYXRlSW50ZW50UmVzcG9uc2UiCJACAoq1GAECEl0KDFZlcmlmeUludGVudBIgLnBheW1lbnRzLnYxLlZlcmlmeUludGVudFJlcXVlc3QaIS5wYXltZW50cy52MS5WZXJpZnlJbnRlbnRSZXNwb25zZSIIkAICirUYAQISXQoMQ2FuY2VsSW50ZW50EiAucGF5bWVudHMudjEuQ2FuY2VsSW50ZW50UmVxdWVzdBohLnBheW1lbnRzLnYxLkNhbmNlbEludGVudFJlc3BvbnNlIgiQAgKKtRgBAhJZCgpHZXRQYXltZW50Eh4ucGF5bWVudHMudjEuR2V0UGF5bWVudFJlcXVlc3QaHy5wYXltZW50cy52MS5HZXRQYXltZW50UmVzcG9uc2UiCpACAYq1GAMBBAUSXwoMTGlzdFBheW1lbnRzEiAucGF5bWVudHMudjEuTGlzdFBheW1lbnRzUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RQYXltZW50c1Jlc3BvbnNlIgqQAgGKtRgDAQQFElsKDVJlZnVuZFBheW1lbnQSIS5wYXltZW50cy52MS5SZWZ1bmRQYXltZW50UmVxdWVzdBoiLnBheW1lbnRzLnYxLlJlZnVuZFBheW1lbnRSZXNwb25zZSIDkAIAElwKC0xpc3RSZWZ1bmRzEh8ucGF5bWVudHMudjEuTGlzdFJlZnVuZHNSZXF1ZXN0GiAucGF5bWVudHMudjEuTGlzdFJlZnVuZHNSZXNwb25zZSIKkAIBirUYAwEEBRJzChVSZWNlaXZlUHJvY2Vzc29yRXZlbnQSKS5wYXltZW50cy52MS5SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXF1ZXN0GioucGF5bWVudHMudjEuUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVzcG9uc2UiA5ACAhJcCgtHZXRCYWxhbmNlcxIfLnBheW1lbnRzLnYxLkdldEJhbGFuY2VzUmVxdWVzdBogLnBheW1lbnRzLnYxLkdldEJhbGFuY2VzUmVzcG9uc2UiCpACAYq1GAMBBAUaBYq1GAEBYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9wYXltZW50cy5wcm90bxILcGF5bWVudHMudjEiVQoLSWRlbXBvdGVuY3kSKAoDa2V5GAEgASgJQhu6SBhyFjIUXltceDIwLVx4N2VdezEsMjU1fSQSHAoLZmluZ2VycHJpbnQYAiABKAxCB7pIBHoCaCAi1AEKBlJlbmRlchIMCgRraW5kGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhcKD3B1Ymxpc2hhYmxlX2tleRgEIAEoCRIaCg1jbGllbnRfc2VjcmV0GAUgASgJQgOAAQESEgoKc2NyaXB0X3VybBgGIAEoCRIWCglmcmFtZV91cmwYByABKAlCA4ABARIZCgxyZWRpcmVjdF91cmwYCCABKAlCA4ABASKxBgoHUGF5bWVudBIKCgJpZBgBIAEoCRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhIKCnNlc3Npb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEhIKCmZlZV9hbW91bnQYBiABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAcgASgDEhIKCm5ldF9hbW91bnQYCCABKAMSEAoIY3VycmVuY3kYCSABKAkSDgoGc3RhdHVzGAogASgJEhUKDWNvbm5lY3Rvcl9yZWYYCyABKAkSEQoJY29ubmVjdG9yGAwgASgJEhMKC2Rlc2NyaXB0aW9uGA0gASgJEhYKDmN1c3RvbWVyX2VtYWlsGA4gASgJEhoKEmF1dGhvcml6YXRpb25fY29kZRgPIAEoCRITCgtyZWNlaXB0X3VybBgQIAEoCRIxCg1hdXRob3JpemVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjYXB0dXJlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJZmFpbGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRjYXJkGBUgASgLMhEucGF5bWVudHMudjEuQ2FyZBIvCgx2ZXJpZmljYXRpb24YFiABKAsyGS5wYXltZW50cy52MS5WZXJpZmljYXRpb24SJAoHcmVmdW5kcxgXIAMoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIlCgdkaXNwdXRlGBggASgLMhQucGF5bWVudHMudjEuRGlzcHV0ZRI0CghtZXRhZGF0YRgZIAMoCzIiLnBheW1lbnRzLnYxLlBheW1lbnQuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEibwoEQ2FyZBINCgVicmFuZBgBIAEoCRINCgVsYXN0NBgCIAEoCRIPCgdmdW5kaW5nGAMgASgJEhMKC2ZpbmdlcnByaW50GAQgASgJEhEKCWV4cF9tb250aBgFIAEoBRIQCghleHBfeWVhchgGIAEoBSKgAQoMVmVyaWZpY2F0aW9uEhEKCWF2c19saW5lMRgBIAEoCRIPCgdhdnNfemlwGAIgASgJEhEKCWN2Y19jaGVjaxgDIAEoCRIXCg90aHJlZV9kc19yZXN1bHQYBCABKAkSGAoQdGhyZWVfZHNfdmVyc2lvbhgFIAEoCRISCgpyaXNrX2xldmVsGAYgASgJEhIKCnJpc2tfc2NvcmUYByABKAUi4AEKBlJlZnVuZBIKCgJpZBgBIAEoCRISCgpwYXltZW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoAxIOCgZzdGF0dXMYBCABKAkSFQoNY29ubmVjdG9yX3JlZhgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMZmFpbHVyZV9jb2RlGAcgASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghjdXJyZW5jeRgKIAEoCSKSAQoHRGlzcHV0ZRIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfZGlzcHV0ZV9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGc3RhdHVzGAQgASgJEg4KBmFtb3VudBgFIAEoAxItCglvcGVuZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIscEChNDcmVhdGVJbnRlbnRSZXF1ZXN0EjcKCnBheW1lbnRfaWQYASABKAlCI7pIIHIeMhxecGF5X1swLTlhLWhqa21ucC10di16XXsyNn0kEjYKCnNlc3Npb25faWQYAiABKAlCIrpIH3IdMhteY3NfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSHgoLbWVyY2hhbnRfaWQYAyABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgEIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgFIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAYgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgHIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYCCABKAlCCLpIBXIDGP4BElkKCG1ldGFkYXRhGAkgAygLMi4ucGF5bWVudHMudjEuQ3JlYXRlSW50ZW50UmVxdWVzdC5NZXRhZGF0YUVudHJ5Qhe6SBSaAREQMiIGcgQQARgoKgVyAxj0AxIcCgpyZXR1cm5fdXJsGAogASgJQgi6SAVyAxiAEBI2CgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJfChRDcmVhdGVJbnRlbnRSZXNwb25zZRIRCgljb25uZWN0b3IYASABKAkSDwoHc3VyZmFjZRgCIAEoCRIjCgZyZW5kZXIYAyABKAsyEy5wYXltZW50cy52MS5SZW5kZXIijgEKDFBheW1lbnRTdGF0ZRISCgpwYXltZW50X2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIsCgdvdXRjb21lGAMgASgOMhsucGF5bWVudHMudjEuU2Vzc2lvbk91dGNvbWUSEwoLcmVjZWlwdF91cmwYBCABKAkSFwoPZmFpbGVkX2F0dGVtcHRzGAUgASgFIjQKE1ZlcmlmeUludGVudFJlcXVlc3QSHQoKcGF5bWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkIKFFZlcmlmeUludGVudFJlc3BvbnNlEioKB3BheW1lbnQYASABKAsyGS5wYXltZW50cy52MS5QYXltZW50U3RhdGUiNAoTQ2FuY2VsSW50ZW50UmVxdWVzdBIdCgpwYXltZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQgoUQ2FuY2VsSW50ZW50UmVzcG9uc2USKgoHcGF5bWVudBgBIAEoCzIZLnBheW1lbnRzLnYxLlBheW1lbnRTdGF0ZSKNAQoRR2V0UGF5bWVudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnBheW1lbnRfaWQYAyABKAlCCbpIBnIEEAEYQCI7ChJHZXRQYXltZW50UmVzcG9uc2USJQoHcGF5bWVudBgBIAEoCzIULnBheW1lbnRzLnYxLlBheW1lbnQi9AIKE0xpc3RQYXltZW50c1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgEIAEoA0IHukgEIgIoABIXCgZzdGF0dXMYBSABKAlCB7pIBHICGCASKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKAXEYCCABKAlCCLpIBXIDGP4BEhcKCm1pbl9hbW91bnQYCSABKANIAIgBARIXCgptYXhfYW1vdW50GAogASgDSAGIAQFCDQoLX21pbl9hbW91bnRCDQoLX21heF9hbW91bnQiTQoUTGlzdFBheW1lbnRzUmVzcG9uc2USJgoIcGF5bWVudHMYASADKAsyFC5wYXltZW50cy52MS5QYXltZW50Eg0KBXRvdGFsGAIgASgDIoICChRSZWZ1bmRQYXltZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAEhwKBmFtb3VudBgEIAEoA0IHukgEIgIoAUgAiAEBEhgKBnJlYXNvbhgFIAEoCUIIukgFcgMY/wESLQoLaWRlbXBvdGVuY3kYBiABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeUIJCgdfYW1vdW50ImYKFVJlZnVuZFBheW1lbnRSZXNwb25zZRIjCgZyZWZ1bmQYASABKAsyEy5wYXltZW50cy52MS5SZWZ1bmQSFgoOcGF5bWVudF9zdGF0dXMYAiABKAkSEAoIcmVwbGF5ZWQYAyABKAgiwAEKEkxpc3RSZWZ1bmRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKcGF5bWVudF9pZBgDIAEoCUIHukgEcgIYQBIZCgVsaW1pdBgEIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBSABKANCB7pIBCICKAAiSgoTTGlzdFJlZnVuZHNSZXNwb25zZRIkCgdyZWZ1bmRzGAEgAygLMhMucGF5bWVudHMudjEuUmVmdW5kEg0KBXRvdGFsGAIgASgDIoECChxSZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXF1ZXN0EhwKCWNvbm5lY3RvchgBIAEoCUIJukgGcgQQARggEicKE2V4dGVybmFsX2FjY291bnRfaWQYAiABKAlCCrpIB3IFEAEYgAESFwoEYm9keRgDIAEoDEIJukgGegQYgIBAElEKB2hlYWRlcnMYBCADKAsyNi5wYXltZW50cy52MS5SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXF1ZXN0LkhlYWRlcnNFbnRyeUIIukgFmgECEEAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMgodUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVzcG9uc2USEQoJZHVwbGljYXRlGAEgASgIIm8KEkdldEJhbGFuY2VzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiPQoTR2V0QmFsYW5jZXNSZXNwb25zZRImCghiYWxhbmNlcxgBIAMoCzIULnBheW1lbnRzLnYxLkJhbGFuY2UiPAoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIPCgdhY2NvdW50GAIgASgJEg4KBmFtb3VudBgDIAEoAyKCAQoNQWNjb3VudFN0YXR1cxIbChNleHRlcm5hbF9hY2NvdW50X2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIPCgdjb3VudHJ5GAMgASgJEhIKCmNhbl9jaGFyZ2UYBCABKAgSGQoRY3JlZGVudGlhbHNfdGFrZW4YBSABKAgizAIKGkFkZENvbm5lY3RvckFjY291bnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIcCgljb25uZWN0b3IYAyABKAlCCbpIBnIEEAEYIBJrCgtjcmVkZW50aWFscxgEIAMoCzI4LnBheW1lbnRzLnYxLkFkZENvbm5lY3RvckFjY291bnRSZXF1ZXN0LkNyZWRlbnRpYWxzRW50cnlCHIABAbpIFpoBEwgBEBAiBnIEEAEYQCoFcgMYgAgSFAoMbWFrZV9kZWZhdWx0GAUgASgIGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKLAQobQWRkQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlEikKCWNvbm5lY3RvchgBIAEoCzIWLm1lcmNoYW50LnYxLkNvbm5lY3RvchIrCgdhY2NvdW50GAIgASgLMhoucGF5bWVudHMudjEuQWNjb3VudFN0YXR1cxIUCgx3ZWJob29rX3BhdGgYAyABKAkimgEKHENoZWNrQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh8KDGNvbm5lY3Rvcl9pZBgDIAEoCUIJukgGcgQQARhAIkwKHUNoZWNrQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlEisKB2FjY291bnQYASABKAsyGi5wYXltZW50cy52MS5BY2NvdW50U3RhdHVzIscCCiFSb3RhdGVDb25uZWN0b3JDcmVkZW50aWFsc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh8KDGNvbm5lY3Rvcl9pZBgDIAEoCUIJukgGcgQQARhAEnIKC2NyZWRlbnRpYWxzGAQgAygLMj8ucGF5bWVudHMudjEuUm90YXRlQ29ubmVjdG9yQ3JlZGVudGlhbHNSZXF1ZXN0LkNyZWRlbnRpYWxzRW50cnlCHIABAbpIFpoBEwgBEBAiBnIEEAEYQCoFcgMYgAgaMgoQQ3JlZGVudGlhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInwKIlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVzcG9uc2USKQoJY29ubmVjdG9yGAEgASgLMhYubWVyY2hhbnQudjEuQ29ubmVjdG9yEisKB2FjY291bnQYAiABKAsyGi5wYXltZW50cy52MS5BY2NvdW50U3RhdHVzIp8BCiFEZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh8KDGNvbm5lY3Rvcl9pZBgDIAEoCUIJukgGcgQQARhAIk8KIkRlYWN0aXZhdGVDb25uZWN0b3JBY2NvdW50UmVzcG9uc2USKQoJY29ubmVjdG9yGAEgASgLMhYubWVyY2hhbnQudjEuQ29ubmVjdG9yKqMBCg5TZXNzaW9uT3V0Y29tZRIfChtTRVNTSU9OX09VVENPTUVfVU5TUEVDSUZJRUQQABIYChRTRVNTSU9OX09VVENPTUVfT1BFThABEh4KGlNFU1NJT05fT1VUQ09NRV9QUk9DRVNTSU5HEAISGAoUU0VTU0lPTl9PVVRDT01FX1BBSUQQAxIcChhTRVNTSU9OX09VVENPTUVfQ0FOQ0VMRUQQBDL/BgoPUGF5bWVudHNTZXJ2aWNlEl0KDENyZWF0ZUludGVudBIgLnBheW1lbnRzLnYxLkNyZWF0ZUludGVudFJlcXVlc3QaIS5wYXltZW50cy52MS5DcmVhdGVJbnRlbnRSZXNwb25zZSIIkAICirUYAQISXQoMVmVyaWZ5SW50ZW50EiAucGF5bWVudHMudjEuVmVyaWZ5SW50ZW50UmVxdWVzdBohLnBheW1lbnRzLnYxLlZlcmlmeUludGVudFJlc3BvbnNlIgiQAgKKtRgBAhJdCgxDYW5jZWxJbnRlbnQSIC5wYXltZW50cy52MS5DYW5jZWxJbnRlbnRSZXF1ZXN0GiEucGF5bWVudHMudjEuQ2FuY2VsSW50ZW50UmVzcG9uc2UiCJACAoq1GAECElkKCkdldFBheW1lbnQSHi5wYXltZW50cy52MS5HZXRQYXltZW50UmVxdWVzdBofLnBheW1lbnRzLnYxLkdldFBheW1lbnRSZXNwb25zZSIKkAIBirUYAwEEBRJfCgxMaXN0UGF5bWVudHMSIC5wYXltZW50cy52MS5MaXN0UGF5bWVudHNSZXF1ZXN0GiEucGF5bWVudHMudjEuTGlzdFBheW1lbnRzUmVzcG9uc2UiCpACAYq1GAMBBAUSWwoNUmVmdW5kUGF5bWVudBIhLnBheW1lbnRzLnYxLlJlZnVuZFBheW1lbnRSZXF1ZXN0GiIucGF5bWVudHMudjEuUmVmdW5kUGF5bWVudFJlc3BvbnNlIgOQAgASXAoLTGlzdFJlZnVuZHMSHy5wYXltZW50cy52MS5MaXN0UmVmdW5kc1JlcXVlc3QaIC5wYXltZW50cy52MS5MaXN0UmVmdW5kc1Jlc3BvbnNlIgqQAgGKtRgDAQQFEnMKFVJlY2VpdmVQcm9jZXNzb3JFdmVudBIpLnBheW1lbnRzLnYxLlJlY2VpdmVQcm9jZXNzb3JFdmVudFJlcXVlc3QaKi5wYXltZW50cy52MS5SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXNwb25zZSIDkAICElwKC0dldEJhbGFuY2VzEh8ucGF5bWVudHMudjEuR2V0QmFsYW5jZXNSZXF1ZXN0GiAucGF5bWVudHMudjEuR2V0QmFsYW5jZXNSZXNwb25zZSIKkAIBirUYAwEEBRoFirUYAQEyjgQKF0Nvbm5lY3RvckFjY291bnRTZXJ2aWNlEm0KE0FkZENvbm5lY3RvckFjY291bnQSJy5wYXltZW50cy52MS5BZGRDb25uZWN0b3JBY2NvdW50UmVxdWVzdBooLnBheW1lbnRzLnYxLkFkZENvbm5lY3RvckFjY291bnRSZXNwb25zZSIDkAICEnMKFUNoZWNrQ29ubmVjdG9yQWNjb3VudBIpLnBheW1lbnRzLnYxLkNoZWNrQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QaKi5wYXltZW50cy52MS5DaGVja0Nvbm5lY3RvckFjY291bnRSZXNwb25zZSIDkAIBEoIBChpSb3RhdGVDb25uZWN0b3JDcmVkZW50aWFscxIuLnBheW1lbnRzLnYxLlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVxdWVzdBovLnBheW1lbnRzLnYxLlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVzcG9uc2UiA5ACAhKCAQoaRGVhY3RpdmF0ZUNvbm5lY3RvckFjY291bnQSLi5wYXltZW50cy52MS5EZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QaLy5wYXltZW50cy52MS5EZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlIgOQAgIaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * The caller's idempotency key with the fingerprint of its request (CONTRACT.md §6).
@@ -1309,6 +1309,321 @@ export const BalanceSchema: GenMessage<Balance> = /*@__PURE__*/
   messageDesc(file_payments_v1_payments, 26);
 
 /**
+ * An account as the processor describes it.
+ *
+ * @generated from message payments.v1.AccountStatus
+ */
+export type AccountStatus = Message<"payments.v1.AccountStatus"> & {
+  /**
+   * The account's id at the processor.
+   *
+   * @generated from field: string external_account_id = 1;
+   */
+  externalAccountId: string;
+
+  /**
+   * The name that the processor shows; may be empty.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * ISO 3166; empty: not told.
+   *
+   * @generated from field: string country = 3;
+   */
+  country: string;
+
+  /**
+   * False: the processor does not yet let it take payments.
+   *
+   * @generated from field: bool can_charge = 4;
+   */
+  canCharge: boolean;
+
+  /**
+   * False: the processor no longer takes the stored credentials; the fields above are then empty.
+   *
+   * @generated from field: bool credentials_taken = 5;
+   */
+  credentialsTaken: boolean;
+};
+
+/**
+ * Describes the message payments.v1.AccountStatus.
+ * Use `create(AccountStatusSchema)` to create a new message.
+ */
+export const AccountStatusSchema: GenMessage<AccountStatus> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 27);
+
+/**
+ * Request of AddConnectorAccount.
+ *
+ * @generated from message payments.v1.AddConnectorAccountRequest
+ */
+export type AddConnectorAccountRequest = Message<"payments.v1.AddConnectorAccountRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The account's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * Connector name: `stripe` …
+   *
+   * @generated from field: string connector = 3;
+   */
+  connector: string;
+
+  /**
+   * By the connector's own names; for `stripe`: `secret_key`, `publishable_key`, `webhook_secret`.
+   *
+   * @generated from field: map<string, string> credentials = 4;
+   */
+  credentials: { [key: string]: string };
+
+  /**
+   * True: new sessions use this account from now on, in place of the one before.
+   *
+   * @generated from field: bool make_default = 5;
+   */
+  makeDefault: boolean;
+};
+
+/**
+ * Describes the message payments.v1.AddConnectorAccountRequest.
+ * Use `create(AddConnectorAccountRequestSchema)` to create a new message.
+ */
+export const AddConnectorAccountRequestSchema: GenMessage<AddConnectorAccountRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 28);
+
+/**
+ * Response of AddConnectorAccount.
+ *
+ * @generated from message payments.v1.AddConnectorAccountResponse
+ */
+export type AddConnectorAccountResponse = Message<"payments.v1.AddConnectorAccountResponse"> & {
+  /**
+   * The stored connector.
+   *
+   * @generated from field: merchant.v1.Connector connector = 1;
+   */
+  connector?: Connector | undefined;
+
+  /**
+   * What the processor said.
+   *
+   * @generated from field: payments.v1.AccountStatus account = 2;
+   */
+  account?: AccountStatus | undefined;
+
+  /**
+   * Path at the public gateway to which the processor must send its webhooks.
+   *
+   * @generated from field: string webhook_path = 3;
+   */
+  webhookPath: string;
+};
+
+/**
+ * Describes the message payments.v1.AddConnectorAccountResponse.
+ * Use `create(AddConnectorAccountResponseSchema)` to create a new message.
+ */
+export const AddConnectorAccountResponseSchema: GenMessage<AddConnectorAccountResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 29);
+
+/**
+ * Request of CheckConnectorAccount.
+ *
+ * @generated from message payments.v1.CheckConnectorAccountRequest
+ */
+export type CheckConnectorAccountRequest = Message<"payments.v1.CheckConnectorAccountRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The account's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `mco_…`.
+   *
+   * @generated from field: string connector_id = 3;
+   */
+  connectorId: string;
+};
+
+/**
+ * Describes the message payments.v1.CheckConnectorAccountRequest.
+ * Use `create(CheckConnectorAccountRequestSchema)` to create a new message.
+ */
+export const CheckConnectorAccountRequestSchema: GenMessage<CheckConnectorAccountRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 30);
+
+/**
+ * Response of CheckConnectorAccount.
+ *
+ * @generated from message payments.v1.CheckConnectorAccountResponse
+ */
+export type CheckConnectorAccountResponse = Message<"payments.v1.CheckConnectorAccountResponse"> & {
+  /**
+   * What the processor said.
+   *
+   * @generated from field: payments.v1.AccountStatus account = 1;
+   */
+  account?: AccountStatus | undefined;
+};
+
+/**
+ * Describes the message payments.v1.CheckConnectorAccountResponse.
+ * Use `create(CheckConnectorAccountResponseSchema)` to create a new message.
+ */
+export const CheckConnectorAccountResponseSchema: GenMessage<CheckConnectorAccountResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 31);
+
+/**
+ * Request of RotateConnectorCredentials.
+ *
+ * @generated from message payments.v1.RotateConnectorCredentialsRequest
+ */
+export type RotateConnectorCredentialsRequest = Message<"payments.v1.RotateConnectorCredentialsRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The account's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `mco_…`.
+   *
+   * @generated from field: string connector_id = 3;
+   */
+  connectorId: string;
+
+  /**
+   * Those to be replaced.
+   *
+   * @generated from field: map<string, string> credentials = 4;
+   */
+  credentials: { [key: string]: string };
+};
+
+/**
+ * Describes the message payments.v1.RotateConnectorCredentialsRequest.
+ * Use `create(RotateConnectorCredentialsRequestSchema)` to create a new message.
+ */
+export const RotateConnectorCredentialsRequestSchema: GenMessage<RotateConnectorCredentialsRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 32);
+
+/**
+ * Response of RotateConnectorCredentials.
+ *
+ * @generated from message payments.v1.RotateConnectorCredentialsResponse
+ */
+export type RotateConnectorCredentialsResponse = Message<"payments.v1.RotateConnectorCredentialsResponse"> & {
+  /**
+   * The connector.
+   *
+   * @generated from field: merchant.v1.Connector connector = 1;
+   */
+  connector?: Connector | undefined;
+
+  /**
+   * What the processor said.
+   *
+   * @generated from field: payments.v1.AccountStatus account = 2;
+   */
+  account?: AccountStatus | undefined;
+};
+
+/**
+ * Describes the message payments.v1.RotateConnectorCredentialsResponse.
+ * Use `create(RotateConnectorCredentialsResponseSchema)` to create a new message.
+ */
+export const RotateConnectorCredentialsResponseSchema: GenMessage<RotateConnectorCredentialsResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 33);
+
+/**
+ * Request of DeactivateConnectorAccount.
+ *
+ * @generated from message payments.v1.DeactivateConnectorAccountRequest
+ */
+export type DeactivateConnectorAccountRequest = Message<"payments.v1.DeactivateConnectorAccountRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The account's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `mco_…`.
+   *
+   * @generated from field: string connector_id = 3;
+   */
+  connectorId: string;
+};
+
+/**
+ * Describes the message payments.v1.DeactivateConnectorAccountRequest.
+ * Use `create(DeactivateConnectorAccountRequestSchema)` to create a new message.
+ */
+export const DeactivateConnectorAccountRequestSchema: GenMessage<DeactivateConnectorAccountRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 34);
+
+/**
+ * Response of DeactivateConnectorAccount.
+ *
+ * @generated from message payments.v1.DeactivateConnectorAccountResponse
+ */
+export type DeactivateConnectorAccountResponse = Message<"payments.v1.DeactivateConnectorAccountResponse"> & {
+  /**
+   * The connector, inactive.
+   *
+   * @generated from field: merchant.v1.Connector connector = 1;
+   */
+  connector?: Connector | undefined;
+};
+
+/**
+ * Describes the message payments.v1.DeactivateConnectorAccountResponse.
+ * Use `create(DeactivateConnectorAccountResponseSchema)` to create a new message.
+ */
+export const DeactivateConnectorAccountResponseSchema: GenMessage<DeactivateConnectorAccountResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 35);
+
+/**
  * Where the payment stands for its checkout session.
  *
  * @generated from enum payments.v1.SessionOutcome
@@ -1466,4 +1781,59 @@ export const PaymentsService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_payments_v1_payments, 0);
+
+/**
+ * Merchants' accounts at card processors, with their credentials. They are stored by the merchant service; payments asks the
+ * processor before. For operators.
+ *
+ * @generated from service payments.v1.ConnectorAccountService
+ */
+export const ConnectorAccountService: GenService<{
+  /**
+   * Adds an account after a live call with its credentials; with make_default new sessions use it from now on. The same account
+   * again gets the new credentials and is active again. Fails with INVALID_BODY (credentials of a wrong form or of the other
+   * environment, or not taken by the processor), NOT_FOUND (merchant or connector), CONNECTOR_NOT_ELIGIBLE (another merchant
+   * has the account, or a live one cannot be the default because it may not charge yet), CONNECTOR_ERROR (no answer).
+   *
+   * @generated from rpc payments.v1.ConnectorAccountService.AddConnectorAccount
+   */
+  addConnectorAccount: {
+    methodKind: "unary";
+    input: typeof AddConnectorAccountRequestSchema;
+    output: typeof AddConnectorAccountResponseSchema;
+  },
+  /**
+   * Reads the account at the processor with the stored credentials. Fails with NOT_FOUND, CONNECTOR_ERROR (no answer).
+   *
+   * @generated from rpc payments.v1.ConnectorAccountService.CheckConnectorAccount
+   */
+  checkConnectorAccount: {
+    methodKind: "unary";
+    input: typeof CheckConnectorAccountRequestSchema;
+    output: typeof CheckConnectorAccountResponseSchema;
+  },
+  /**
+   * Replaces credentials after a live call: those that are given; the others stay. They must be of the same account. Fails as
+   * AddConnectorAccount.
+   *
+   * @generated from rpc payments.v1.ConnectorAccountService.RotateConnectorCredentials
+   */
+  rotateConnectorCredentials: {
+    methodKind: "unary";
+    input: typeof RotateConnectorCredentialsRequestSchema;
+    output: typeof RotateConnectorCredentialsResponseSchema;
+  },
+  /**
+   * No new sessions use the account, and it is no longer the default; refunds and events of its payments still go through it.
+   * Fails with NOT_FOUND.
+   *
+   * @generated from rpc payments.v1.ConnectorAccountService.DeactivateConnectorAccount
+   */
+  deactivateConnectorAccount: {
+    methodKind: "unary";
+    input: typeof DeactivateConnectorAccountRequestSchema;
+    output: typeof DeactivateConnectorAccountResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_payments_v1_payments, 1);
 

@@ -1,0 +1,147 @@
+// The official Stripe SDK on our own HTTP: one client for all accounts, total time limits, no retries of its own, and what came
+// of a call as one of the port's five answers.
+import Stripe from "stripe";
+import type { Answer, DeclineCode } from "./connector.ts";
+import { ProcessorHttp } from "./http.ts";
+
+/** The call did not come back with an answer. Without a `code`, so that the SDK does not try again by itself. */
+class CallFailed extends Error {
+  readonly sent: boolean;
+  constructor(sent: boolean, cause: unknown) {
+    super("no answer from Stripe", { cause });
+    this.sent = sent;
+  }
+}
+
+export interface StripeClient {
+  readonly sdk: Stripe;
+  close(): Promise<void>;
+}
+
+/** @param origin `https://api.stripe.com`; tests name another. @param timeoutMs for one HTTP call as a whole. */
+export function stripeClient(origin: string, timeoutMs: number): StripeClient {
+  const http = new ProcessorHttp(origin, timeoutMs);
+  const sdk = new Stripe("every call names its account's key", {
+    // Objects are read in the shape of this version, whatever the account's default is.
+    apiVersion: "2026-10-28.endive",
+    maxNetworkRetries: 0,
+    timeout: timeoutMs,
+    telemetry: false,
+    appInfo: { name: "Tollbooth" },
+    httpClient: {
+      getClientName: () => "undici",
+      makeRequest: async (_host, _port, path, method, headers, form, _protocol, callMs) => {
+        const answer = await http.call({
+          method: method === "POST" ? "POST" : "GET",
+          path,
+          headers: texts(headers),
+          ...(method === "POST" ? { form } : {}),
+          timeoutMs: Math.min(callMs, timeoutMs),
+        });
+        if (answer.kind !== "answered") throw new CallFailed(answer.kind === "silent", answer.cause);
+        return {
+          getStatusCode: () => answer.status,
+          getHeaders: () => ({ ...answer.headers }),
+          getRawResponse: () => ({}),
+          toStream: () => undefined,
+          toJSON: async () => {
+            if (answer.body === undefined) throw new Error(`Stripe answered ${answer.status} without JSON`);
+            return answer.body;
+          },
+        };
+      },
+    },
+  });
+  return { sdk, close: () => http.close() };
+}
+
+/** The answer to a question about the account itself: a key that Stripe does not take is declined. */
+export async function askedWithNewKey<T>(question: Promise<T>): Promise<Answer<T>> {
+  const answer = await asked(question);
+  const error = await question.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { StripeAuthenticationError, StripePermissionError } = Stripe.errors;
+  const isRefused = error instanceof StripeAuthenticationError || error instanceof StripePermissionError;
+  return isRefused ? { kind: "declined", code: "refused", message: "Stripe does not take the secret key" } : answer;
+}
+
+/** What Stripe's error codes mean for one kind of call; a refusal without a code is told apart by the parameter it names. */
+export interface Refusals {
+  readonly codes: Readonly<Record<string, DeclineCode>>;
+  readonly params: Readonly<Record<string, DeclineCode>>;
+}
+
+/** The answer to a call that changes something. @param value what a success means; one that it cannot read proves nothing. */
+export async function written<T, V>(call: Promise<T>, refusals: Refusals, value: (object: T) => V): Promise<Answer<V>> {
+  let object: T;
+  try {
+    object = await call;
+  } catch (error) {
+    return refusalOf(error, refusals);
+  }
+  return understood(object, value);
+}
+
+/** A declined card is an error of the call, but the intent was made: what became of it is in the intent. Others are thrown again. */
+export function declinedIntent(error: unknown): Pick<Stripe.PaymentIntent, "id"> {
+  if (error instanceof Stripe.errors.StripeCardError && error.payment_intent) return error.payment_intent;
+  throw error;
+}
+
+/** The answer to a question. Only a 404 is proof that there is nothing. */
+export async function asked<T>(question: Promise<T>): Promise<Answer<T>> {
+  try {
+    return { kind: "succeeded", value: await question };
+  } catch (error) {
+    const cause = causeOf(error);
+    const missing = error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
+    return missing ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+  }
+}
+
+function understood<T, V>(object: T, value: (object: T) => V): Answer<V> {
+  try {
+    return { kind: "succeeded", value: value(object) };
+  } catch (cause) {
+    return { kind: "unknown", answered: true, cause };
+  }
+}
+
+function refusalOf<V>(error: unknown, { codes, params }: Refusals): Answer<V> {
+  const { StripeConnectionError, StripeError } = Stripe.errors;
+  const cause = causeOf(error);
+  if (error instanceof StripeConnectionError) {
+    const unsent = error.detail instanceof CallFailed && !error.detail.sent;
+    return unsent ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+  }
+  if (!(error instanceof StripeError)) return { kind: "unknown", answered: true, cause };
+  const { statusCode = 500, code = "", rawType } = error;
+  // Somebody else works on the object or under the key right now: what comes of that is not known yet.
+  if (statusCode === 409 || code === "lock_timeout" || code === "idempotency_key_in_use") {
+    return { kind: "unknown", answered: false, cause };
+  }
+  // The key was used for another order, and will be refused for this one for ever.
+  if (rawType === "idempotency_error" || statusCode >= 500) return { kind: "unknown", answered: true, cause };
+  // Refused before any work: rate limit, or our own credentials.
+  if (statusCode === 429 || statusCode === 401 || statusCode === 403) return { kind: "absent", cause };
+  const declined = codes[code] ?? params[error.param ?? ""] ?? "refused";
+  return { kind: "declined", code: declined, message: cause.message };
+}
+
+/** For logs: what happened, never the request or a key. */
+function causeOf(error: unknown): Error {
+  if (!(error instanceof Stripe.errors.StripeError)) return error instanceof Error ? error : new Error(String(error));
+  const { statusCode, type, code, requestId } = error;
+  const words = [type, statusCode, code, requestId].filter((word) => word !== undefined && word !== "");
+  const detail = error.detail instanceof Error ? error.detail.cause : undefined;
+  return new Error(`Stripe: ${words.join(" ")}`, detail === undefined ? undefined : { cause: detail });
+}
+
+function texts(headers: Readonly<Record<string, string | number | readonly string[]>>): Record<string, string> {
+  // undici counts the body itself, and our call sets its type.
+  const own = ["content-length", "content-type", "accept"];
+  const kept = Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
+  return Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

@@ -1,0 +1,105 @@
+// Stripe's webhooks: verified by the SDK over the raw bytes, and read for the one thing that we take from them: which intent to
+// ask for. Their objects have the shape of the endpoint's API version, which may be any.
+import Stripe from "stripe";
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { Failure } from "#platform/failure.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Account, ProcessorEvent } from "./connector.ts";
+import { metadataNames } from "./stripe-objects.ts";
+
+// An older signature is a replay (Stripe's own tolerance).
+const toleranceSeconds = 300;
+
+/** Events after which an intent of ours may look different; the README tells which to subscribe to. */
+const telling: ReadonlySet<string> = new Set([
+  "payment_intent.succeeded",
+  "payment_intent.processing",
+  "payment_intent.requires_action",
+  "payment_intent.payment_failed",
+  "payment_intent.canceled",
+  "checkout.session.completed",
+  "checkout.session.async_payment_succeeded",
+  "checkout.session.async_payment_failed",
+  "checkout.session.expired",
+  "refund.created",
+  "refund.updated",
+  "refund.failed",
+  "charge.refunded",
+  "charge.refund.updated",
+  "charge.dispute.created",
+  "charge.dispute.updated",
+  "charge.dispute.closed",
+  "charge.dispute.funds_withdrawn",
+  "charge.dispute.funds_reinstated",
+]);
+
+const Id = Type.String({ minLength: 1, maxLength: 255 });
+const EventShape = Type.Object({
+  id: Id,
+  type: Id,
+  livemode: Type.Boolean(),
+  data: Type.Object({
+    object: Type.Object({
+      id: Type.Optional(Id),
+      object: Type.String(),
+      payment_intent: Type.Optional(Type.Union([Id, Type.Object({ id: Id }), Type.Null()])),
+      metadata: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()])),
+    }),
+  }),
+});
+const shape = Compile(EventShape);
+
+/** @throws Failure UNAUTHORIZED (no secret of the account fits, or too old), INVALID_BODY (content). */
+export function readEvent(
+  sdk: Stripe,
+  account: Account,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): ProcessorEvent {
+  const header = headers["stripe-signature"] ?? "";
+  const secrets = (account.credentials.webhook_secret ?? "").split(",");
+  const event = verified(sdk, body, header, secrets);
+  if (!shape.Check(event)) throw new Failure("INVALID_BODY", { cause: new Error("not a Stripe event") });
+  if (event.livemode !== (account.environment === Environment.LIVE)) {
+    throw new Failure("INVALID_BODY", { cause: new Error("an event of the other environment") });
+  }
+  return {
+    id: event.id,
+    type: event.type,
+    report: undefined,
+    intentRef: telling.has(event.type) ? intentOf(event.data.object) : "",
+  };
+}
+
+/** The parsed event under the first secret that fits. */
+function verified(sdk: Stripe, body: Uint8Array, header: string, secrets: readonly string[]): unknown {
+  for (const secret of secrets) {
+    try {
+      return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds);
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;
+      throw new Failure("INVALID_BODY", { cause: error });
+    }
+  }
+  throw new Failure("UNAUTHORIZED");
+}
+
+/** Objects that carry our metadata are known to be ours or not; of a refund or a dispute only Stripe knows. */
+function intentOf(object: Static<typeof EventShape>["data"]["object"]): string {
+  const isOurs = object.metadata?.[metadataNames.payment] !== undefined;
+  const { payment_intent: intent } = object;
+  const intentId = typeof intent === "object" ? (intent?.id ?? "") : (intent ?? "");
+  switch (object.object) {
+    case "payment_intent":
+    case "checkout.session":
+      return isOurs ? (object.id ?? "") : "";
+    case "charge":
+      return isOurs ? intentId : "";
+    case "refund":
+    case "dispute":
+      return intentId;
+    default:
+      return "";
+  }
+}
