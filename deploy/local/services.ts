@@ -35,6 +35,12 @@ const root = join(import.meta.dirname, "../..");
 /** Webhooks of a local stack may go to this machine, which delivery else refuses (CONTRACT.md §9). */
 const loopback = "127.0.0.0/8,::1/128";
 
+/**
+ * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory. Measured: 206 MB
+ * resident instead of 330 at full load, at the same rate.
+ */
+export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
+
 /** The file that runs a process. */
 export function scriptOf(name: ProcessName): string {
   return join(root, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
@@ -113,6 +119,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
         DATABASE_URL: databases.of.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,
         WEBHOOK_EXTRA_CA: around.tls.ca,
+        NODE_OPTIONS: `${webhookHeap} ${process.env.NODE_OPTIONS ?? ""}`.trim(),
       };
   }
 }

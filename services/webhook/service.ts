@@ -12,9 +12,11 @@ import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut, fanOutConsumer } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
+import { measureQueueJob } from "./jobs/measure-queue.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
 import { retryFailedJob } from "./jobs/retry-failed.ts";
 import { sweepJobs } from "./jobs/sweep.ts";
+import { watchSlots } from "./metrics.ts";
 import { webhookRoutes } from "./rpc.ts";
 import { EndpointCache } from "./sender/endpoint-cache.ts";
 import { type Lookup, Resolver } from "./sender/resolver.ts";
@@ -25,6 +27,9 @@ import { endpointEntities } from "./store/endpoints.ts";
 // A database that is away at the start is waited for; a supervisor deals with a longer outage.
 const databaseWaitMs = 30_000;
 const databasePauseMs = 500;
+
+// A claim outlasts whatever can happen to an attempt, so that none needs to be prolonged.
+const leaseAttempts = 3;
 
 /**
  * Starts the service.
@@ -38,6 +43,7 @@ export async function startWebhook(
   const db = await Database.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
   await whenDatabaseAnswers(db, log);
   const owner = randomBytes(8).toString("hex");
+  const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
   const allow = config.WEBHOOK_ALLOW_CIDRS;
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "webhook" });
@@ -50,7 +56,10 @@ export async function startWebhook(
   });
   const resolver = new Resolver(options.lookup);
   const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
-  const sender = new Sender({ resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy });
+  const sender = new Sender(
+    { resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy },
+    config.WEBHOOK_TIMEOUT_MS,
+  );
   const endpoints = new EndpointCache({ sql: db, vault, log, allow });
   const schedule = {
     baseMs: config.WEBHOOK_RETRY_BASE_MS,
@@ -58,7 +67,8 @@ export async function startWebhook(
     attemptsMax: config.WEBHOOK_ATTEMPTS_MAX,
   };
   const recorder = new AttemptRecorder({ db, outbox, log, owner });
-  const dispatcher = new Dispatcher({ db, deps: { endpoints, sender, schedule }, recorder, owner, log });
+  const dispatcher = new Dispatcher({ db, deps: { endpoints, sender, schedule }, recorder, owner, leaseSeconds, log });
+  const unwatch = watchSlots(dispatcher.lanes);
   let sweepNow = () => {};
   let retryNow = () => {};
   const jobs = startJobs(
@@ -66,6 +76,7 @@ export async function startWebhook(
       ...outboxJobs(db, bus, outbox),
       dispatcher.job,
       keepPartitionsJob(db),
+      measureQueueJob(db, (lane) => dispatcher.lanes.isSilent(lane)),
       retryFailedJob(
         db,
         (lane) => dispatcher.poke(lane),
@@ -79,7 +90,7 @@ export async function startWebhook(
     name: fanOutConsumer,
     source: "payments",
     types: "payment.>",
-    handle: (events) => fanOut({ db, dispatcher, owner, log }, events),
+    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, events),
   });
   bus.listen({
     source: "webhook",
@@ -125,6 +136,7 @@ export async function startWebhook(
       await jobs.stop();
       await bus.close();
       await db.close();
+      unwatch();
     },
   };
 }

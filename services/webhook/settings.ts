@@ -43,6 +43,8 @@ export const webhookSettings = {
   WEBHOOK_EXTRA_CA: optional(certificates),
   /** An HTTP proxy (CONNECT) that every delivery goes through. */
   WEBHOOK_EGRESS_PROXY: optional(url("http")),
+  /** Longest that an attempt takes, all in all. Claims last three times as long. */
+  WEBHOOK_TIMEOUT_MS: withDefault(integer(100, 10_000), 10_000),
   WEBHOOK_RETRY_BASE_MS: withDefault(integer(1, dayMs), 60_000),
   WEBHOOK_RETRY_CAP_MS: withDefault(integer(1, dayMs), 3_600_000),
   WEBHOOK_ATTEMPTS_MAX: withDefault(integer(1, 1_000), 78),

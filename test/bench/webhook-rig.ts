@@ -22,6 +22,7 @@ import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
+import { webhookHeap } from "../../deploy/local/services.ts";
 import { tlsFiles } from "../../deploy/local/tls.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
@@ -87,6 +88,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
     HASH_KEY: randomBytes(32).toString("base64"),
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
     WEBHOOK_EXTRA_CA: tls.ca,
+    NODE_OPTIONS: webhookHeap,
     ...serviceEnv,
   });
   const log = createLog("bench", "warn");

@@ -156,7 +156,7 @@ async function claim(rig: Rig): Promise<void> {
     walks.push(performance.now() - walkedAt);
     const wishes = lanes.slice(0, 50).map((lane) => ({ ...lane, wanted: 4 }));
     const startedAt = performance.now();
-    await claimDue(rig.db, { lanes: wishes, owner: "bench", totalMax: 1_000 });
+    await claimDue(rig.db, { lanes: wishes, owner: "bench", leaseSeconds: 30, totalMax: 1_000 });
     times.push(performance.now() - startedAt);
   }
   const median = (list: number[]) => (list.sort((a, b) => a - b)[list.length >> 1] ?? 0).toFixed(1);

@@ -1,8 +1,10 @@
 // What operators and internal teams do with deliveries: by payment, by health, and many retries at once.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { register as metrics } from "prom-client";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import { measureQueue } from "../../services/webhook/jobs/measure-queue.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";
@@ -99,5 +101,40 @@ test("all failed deliveries since a time are retried in a run that tells its pro
   assert.equal((await t.webhooks.getEndpointHealth(own)).failed, 0n);
   await assert.rejects(t.webhooks.getRetryRun({ ...own, merchantId: newId("merchant"), runId: run.id }), isNotFound);
 });
+
+test("metrics tell how attempts end, how late due work is and who holds it, apart from endpoints that do not answer", async () => {
+  const own = await register();
+  receiver.answer({ status: 503 });
+  const before = { delivered: await counted("delivered"), refused: await counted("http_5xx") };
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
+  receiver.answer({ status: 200 });
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  assert.equal(await counted("http_5xx"), before.refused + 2);
+  assert.equal(await counted("delivered"), before.delivered + 1);
+  // Work that is an hour late, of an endpoint that this service does not know yet and has claimed nothing of.
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, lease_until)
+     values ($1, $2, $3, 'test.ping', '{}', now() - interval '1 hour', now() + interval '1 hour')`,
+    [own.merchantId, own.endpointId, newId("delivery")],
+  );
+  await measureQueue(t.db, () => true);
+  assert((await value("tollbooth_webhook_due_lag_seconds", { endpoints: "silent" })) >= 3_600);
+  assert.equal(await value("tollbooth_webhook_due_lag_seconds", { endpoints: "answering" }), 0);
+  const text = await metrics.metrics();
+  for (const name of ["queue_rows", "in_flight", "waiting", "lanes", "attempt_seconds", "record_batch_size"]) {
+    assert(text.includes(`# TYPE tollbooth_webhook_${name} `), name);
+  }
+  assert(!text.includes(own.endpointId) && !text.includes(own.merchantId));
+});
+
+const counted = (outcome: string) => value("tollbooth_webhook_attempts_total", { outcome });
+
+async function value(name: string, labels: Record<string, string>): Promise<number> {
+  const metric = await metrics.getSingleMetric(name)?.get();
+  const fits = (own: object) => Object.entries(labels).every(([key, wanted]) => Reflect.get(own, key) === wanted);
+  return metric?.values.find((entry) => fits(entry.labels))?.value ?? 0;
+}
 
 test.run();

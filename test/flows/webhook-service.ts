@@ -64,6 +64,7 @@ export async function startWebhookTest(
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
     WEBHOOK_EGRESS_PROXY: undefined,
+    WEBHOOK_TIMEOUT_MS: 10_000,
     EVENT_ACK_WAIT_SECONDS: 30,
     ...quickRetries,
     ...settings,

@@ -26,12 +26,13 @@ const claimMax = 1_000;
 const drainMs = 5_000;
 
 export class Dispatcher {
-  readonly lanes = new Lanes();
+  readonly lanes: Lanes;
   readonly #db: Database;
   readonly #deps: AttemptDeps;
   readonly #recorder: AttemptRecorder;
   readonly #log: Log;
   readonly #owner: string;
+  readonly #leaseSeconds: number;
   #walkedTo: LaneKey | undefined;
   #walkAtMs = 0;
   #isStopping = false;
@@ -39,12 +40,21 @@ export class Dispatcher {
   #wake: () => void = () => {};
   #landed: () => void = () => {};
 
-  /** @param options.owner names this process in claims */
-  constructor(options: { db: Database; deps: AttemptDeps; recorder: AttemptRecorder; owner: string; log: Log }) {
+  /** @param options.owner names this process in claims, which last `leaseSeconds` */
+  constructor(options: {
+    db: Database;
+    deps: AttemptDeps;
+    recorder: AttemptRecorder;
+    owner: string;
+    leaseSeconds: number;
+    log: Log;
+  }) {
+    this.lanes = new Lanes(options.leaseSeconds);
     this.#db = options.db;
     this.#deps = options.deps;
     this.#recorder = options.recorder;
     this.#owner = options.owner;
+    this.#leaseSeconds = options.leaseSeconds;
     this.#log = options.log;
   }
 
@@ -114,7 +124,12 @@ export class Dispatcher {
   async #claim(): Promise<boolean> {
     const wishes = await this.#wishes();
     if (wishes.length === 0) return false;
-    const claimed = await claimDue(this.#db, { lanes: wishes, owner: this.#owner, totalMax: claimMax });
+    const claimed = await claimDue(this.#db, {
+      lanes: wishes,
+      owner: this.#owner,
+      leaseSeconds: this.#leaseSeconds,
+      totalMax: claimMax,
+    });
     const counts = new Map<string, number>();
     for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
     const hasMore = wishes.filter((wish) => counts.get(wish.endpointId) === wish.wanted);

@@ -6,6 +6,7 @@ import type { Database } from "#platform/database.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { fanOutBatch } from "../metrics.ts";
 import { isDeliveredPaymentEvent, paymentEventBody } from "../rules/event-types.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
@@ -19,6 +20,7 @@ export interface FanOutDeps {
   readonly db: Database;
   readonly dispatcher: Dispatcher;
   readonly owner: string;
+  readonly leaseSeconds: number;
   readonly log: Log;
 }
 
@@ -32,10 +34,12 @@ export async function fanOut(deps: FanOutDeps, events: readonly Event[]): Promis
     else await park(deps, event, problem);
   }
   if (wanted.length === 0) return;
+  fanOutBatch.observe(wanted.length);
   const claimed = await queueEvents(deps.db, {
     consumer: fanOutConsumer,
     events: wanted,
     owner: deps.owner,
+    leaseSeconds: deps.leaseSeconds,
     fullLanes: deps.dispatcher.lanes.fullEndpoints(),
     isClaiming: deps.dispatcher.isTaking,
   });

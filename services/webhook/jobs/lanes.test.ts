@@ -28,7 +28,7 @@ function due(endpointId: string): DueDelivery {
 
 /** Lanes with a clock of their own. */
 class Clocked {
-  readonly lanes = new Lanes();
+  readonly lanes = new Lanes(30);
   nowMs = 0;
 
   give(endpointId: string, count: number): void {

@@ -1,7 +1,7 @@
 // The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides which lane
 // may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that, silent ones to a
 // quarter, and connections to endpoints that have proven nothing opened one after the other.
-import { afterAttempt, inFlightLimit, type Signal, type Standing } from "../rules/lane.ts";
+import { afterAttempt, inFlightLimit, type Signal, type Standing, standing } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey, LaneWish } from "../store/delivery-queue.ts";
 import { type Flight, Lane } from "./lane.ts";
 import { Probes } from "./probes.ts";
@@ -11,13 +11,11 @@ export const inFlightMax = 256;
 /** Of these, by what their lanes have shown: those at most that are not quick, and those that are silent. */
 export const heldBackMax = { slow: inFlightMax / 2, silent: inFlightMax / 4 } as const;
 // All lanes together; about 1 KiB each.
-const waitingTotalMax = 20_000;
+const waitingTotalMax = 10_000;
 // Idle lanes are remembered for what they have shown, up to this many.
 const lanesMax = 20_000;
 // How long a count of those under way by standing is good for; counting walks all of them.
 const countMs = 20;
-// A claim this old may end before the attempt does: half of its 30 s, an attempt being 10 s at most.
-const claimAgeMaxMs = 15_000;
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with something waiting that may perhaps send, in the order of their turns. */
@@ -30,9 +28,15 @@ export class Lanes {
   readonly #backlogged = new Set<Lane>();
   readonly #flying = new Set<Lane>();
   readonly #stale: DueDelivery[] = [];
+  readonly #claimAgeMaxMs: number;
   #inFlight = 0;
   #waiting = 0;
   #count = { slow: 0, silent: 0, untilMs: 0 };
+
+  /** @param leaseSeconds how long claims last: one that is half as old may end before its attempt does */
+  constructor(leaseSeconds: number) {
+    this.#claimAgeMaxMs = (leaseSeconds * 1_000) / 2;
+  }
 
   get inFlight(): number {
     return this.#inFlight;
@@ -49,6 +53,19 @@ export class Lanes {
   /** When the next lane that waits for its moment has it; undefined: none does. */
   get probeAtMs(): number | undefined {
     return this.#inFlight < inFlightMax ? this.#probes.nextAtMs : undefined;
+  }
+
+  /** How many lanes there are, by what they have shown. */
+  lanesByStanding(): Record<Standing, number> {
+    const counts = { quick: 0, slow: 0, silent: 0 };
+    for (const lane of this.#lanes.values()) counts[standing(lane.state, 0)] += 1;
+    return counts;
+  }
+
+  /** The endpoint's latest attempt got no answer. */
+  isSilent({ endpointId }: LaneKey): boolean {
+    const lane = this.#lanes.get(endpointId);
+    return lane !== undefined && standing(lane.state, 0) === "silent";
   }
 
   /** The lane of an endpoint, made if need be. */
@@ -204,7 +221,7 @@ export class Lanes {
   #shift(lane: Lane, nowMs: number): DueDelivery | undefined {
     for (let next = lane.waiting.shift(); next; next = lane.waiting.shift()) {
       this.#waiting -= 1;
-      if (nowMs - next.claimedAtMs < claimAgeMaxMs) return next.delivery;
+      if (nowMs - next.claimedAtMs < this.#claimAgeMaxMs) return next.delivery;
       this.#stale.push(next.delivery);
       this.addBacklog(lane);
     }

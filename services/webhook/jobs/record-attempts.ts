@@ -4,6 +4,7 @@ import type { Database } from "#platform/database.ts";
 import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import { announceGivenUp } from "../flows/announce-given-up.ts";
+import { countAttempt, recordBatch } from "../metrics.ts";
 import { type FinishedAttempt, type GivenUp, recordAttempts } from "../store/attempts.ts";
 
 // A batch this large takes about 5 ms in PostgreSQL; more gain little per attempt.
@@ -48,6 +49,7 @@ export class AttemptRecorder {
   /** What comes after `close` is dropped: its claim ends, and another process sends it again. */
   add(attempt: FinishedAttempt): void {
     if (this.#isClosing) return;
+    countAttempt(attempt);
     this.#gathered.push(attempt);
     this.#unrecorded += 1;
     if (this.#gathered.length >= batchMax) this.#startWriter();
@@ -75,6 +77,7 @@ export class AttemptRecorder {
   async #write(): Promise<void> {
     while (this.#gathered.length > 0) {
       const batch = this.#gathered.splice(0, batchMax);
+      recordBatch.observe(batch.length);
       const isRecorded = await this.#recordUntilDone(batch);
       this.#unrecorded -= batch.length;
       if (!isRecorded) return;

@@ -19,8 +19,8 @@ export interface SendingEndpoint {
 
 // CONTRACT.md §9 and the brief of operators: disabling stops deliveries within 1 s. The rest of it is the load itself.
 const freshMs = 750;
-// About 300 bytes each; beyond it the oldest go.
-const entriesMax = 20_000;
+// About 2 KiB each; beyond it the oldest go.
+const entriesMax = 10_000;
 
 interface Entry {
   readonly loadedAtMs: number;

@@ -1,4 +1,4 @@
-// One attempt to deliver: at most 10 s for everything together, over a kept connection of the endpoint where there is one, and
+// One attempt to deliver: within its time limit for everything together, over a kept connection of the endpoint where there is one, and
 // once more over a fresh one when the kept one turned out to be dead.
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import type { AttemptError, Outcome } from "../rules/delivery.ts";
@@ -18,8 +18,6 @@ export interface Sent {
   readonly log: Omit<AttemptLog, "errorCode">;
 }
 
-// CONTRACT.md §9: total for name, connection, TLS, headers and body.
-const attemptMaxMs = 10_000;
 // A kept connection that died is found out within a round trip; later than this the endpoint may have read the request.
 const resendMaxMs = 1_000;
 const noTiming: ConnectTiming = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
@@ -32,10 +30,13 @@ export function trustOf(extraCa: string | undefined): SecureContext {
 
 export class Sender {
   readonly #settings: ConnectSettings;
+  readonly #attemptMaxMs: number;
   readonly #pool = new ConnectionPool();
 
-  constructor(settings: ConnectSettings) {
+  /** @param attemptMaxMs longest for name, connection, TLS, headers and body together (CONTRACT.md §9) */
+  constructor(settings: ConnectSettings, attemptMaxMs: number) {
     this.#settings = settings;
+    this.#attemptMaxMs = attemptMaxMs;
   }
 
   /**
@@ -45,7 +46,7 @@ export class Sender {
   async send(key: string, target: Target, post: Post): Promise<Sent> {
     const startedAt = performance.now();
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), attemptMaxMs);
+    const timer = setTimeout(() => deadline.abort(), this.#attemptMaxMs);
     const kept = this.#pool.take(key);
     let line: Line | undefined = kept;
     let isReused = kept !== undefined;
