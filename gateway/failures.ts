@@ -38,7 +38,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   payment_blocked: {
     status: 402,
     message: "payment blocked by risk screening",
-    docs: "Risk screening refused the checkout session. Nothing was created at the processor.",
+    docs: "Risk screening refused the checkout session or the payment. Nothing was created at the processor.",
   },
   forbidden: {
     status: 403,

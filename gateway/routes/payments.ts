@@ -1,7 +1,10 @@
-// Payments: list and read (SPEC.md §4, CONTRACT.md §5).
+// Payments: create without a session, list, read (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
-import { idSchema } from "../json/field.ts";
+import { idempotencyOf, markReplay } from "../idempotency.ts";
+import { component } from "../json/component.ts";
+import { amountSchema, idSchema, metadataSchema } from "../json/field.ts";
+import { currencyInput, currencyOf, emailInput } from "../json/input.ts";
 import { inOrder, page, pageQuery, pageSchema } from "../json/list.ts";
 import { PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
 import { timeBoundQuery, timeBounds } from "../json/time-bound.ts";
@@ -24,8 +27,26 @@ const listQuery = Type.Object({
   max_amount: Type.Optional(Type.Integer({ format: "int64", description: "Minor units.", examples: [5000] })),
 });
 
+const NewPayment = component(
+  "NewPayment",
+  Type.Object({
+    amount: Type.Integer({ ...amountSchema("Minor units: 1050 means 10.50."), minimum: 1, maximum: 99_999_999 }),
+    currency: currencyInput("ISO 4217, any case."),
+    payment_method: Type.String({
+      pattern: "^[\\x21-\\x7e]{1,255}$",
+      description:
+        "The processor's token of a card. The buyer's browser gets it from the processor: card data never comes here.",
+      examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
+    }),
+    description: Type.Optional(Type.String({ maxLength: 255, examples: ["Order 1042"] })),
+    customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
+    metadata: Type.Optional(metadataSchema),
+  }),
+);
+
 /** Adds the operations. */
-export function paymentRoutes(door: Door, { payments }: Pick<Peers, "payments">): void {
+export function paymentRoutes(door: Door, { payments, checkout }: Pick<Peers, "payments" | "checkout">): void {
+  createPayment(door, checkout);
   merchantRoute(
     door,
     "payments:read",
@@ -75,6 +96,42 @@ export function paymentRoutes(door: Door, { payments }: Pick<Peers, "payments">)
     async ({ principal: { merchantId, environment }, params }) => {
       const { payment } = await payments.getPayment({ merchantId, environment, paymentId: params.id });
       return presentPayment(payment);
+    },
+  );
+}
+
+function createPayment(door: Door, checkout: Peers["checkout"]): void {
+  merchantRoute(
+    door,
+    "payments:write",
+    {
+      id: "createPayment",
+      method: "POST",
+      path: "/v1/payments",
+      tag,
+      summary: "Create a payment without a checkout session",
+      description:
+        "Charges a card that the processor has, by its token, while the buyer is absent. `status` tells how it went: `succeeded`; `failed`, also for a card that asks for 3-D Secure (use a checkout session for those); `processing` or `pending` while the processor has not said, then a webhook tells the end. Only `connector_error` means that surely nothing happened.",
+      status: 201,
+      body: NewPayment,
+      response: PaymentJson,
+      errors: ["invalid_body", "payment_blocked", "no_connector", "connector_error"],
+      idempotent: true,
+    },
+    async ({ principal: { merchantId, environment }, body, request, reply }) => {
+      const answer = await checkout.createPayment({
+        merchantId,
+        environment,
+        amount: BigInt(body.amount),
+        currency: currencyOf("currency", body.currency),
+        description: body.description ?? "",
+        customerEmail: body.customer_email ?? "",
+        metadata: body.metadata ?? {},
+        paymentMethod: body.payment_method,
+        ...idempotencyOf(request),
+      });
+      markReplay(reply, answer.replayed);
+      return presentPayment(answer.payment);
     },
   );
 }

@@ -5,6 +5,7 @@ import { Failure } from "#platform/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { confirmSession } from "./flows/confirm-session.ts";
 import type { CheckoutContext } from "./flows/context.ts";
+import { createPayment } from "./flows/create-payment.ts";
 import { createSession } from "./flows/create-session.ts";
 import { expireSession } from "./flows/expire-session.ts";
 import { resolveSession } from "./flows/resolve-session.ts";
@@ -32,6 +33,7 @@ export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof Checko
         },
       });
     },
+    createPayment: (request) => createPayment(context, request),
     getSession: async (request) => {
       const session = await findOwnSession(context.db, request, request.sessionId);
       if (!session) throw new Failure("NOT_FOUND");

@@ -9,6 +9,7 @@ import {
   CancelIntentResponseSchema,
   type ConnectorAccountService,
   CreateIntentResponseSchema,
+  CreatePaymentResponseSchema,
   GetBalancesResponseSchema,
   GetPaymentResponseSchema,
   type Idempotency,
@@ -27,6 +28,7 @@ import {
   rotateCredentials,
 } from "./flows/connector-accounts.ts";
 import { type CreateIntentDeps, createIntent } from "./flows/create-intent.ts";
+import { createPayment } from "./flows/create-payment.ts";
 import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
 import { type VerifyDeps, verifyIntent } from "./flows/verify-intent.ts";
@@ -53,6 +55,10 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(VerifyIntentResponseSchema, { payment: stateMessage(await verifyIntent(deps, paymentId, "confirm")) }),
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: stateMessage(await cancelIntent(deps, paymentId)) }),
+    createPayment: async (request) => {
+      const record = await createPayment(deps, { ...request, id: request.paymentId });
+      return create(CreatePaymentResponseSchema, { payment: recordMessage(record) });
+    },
     getPayment: async (request) => {
       const record = await findRecord(db, request, request.paymentId);
       if (!record) throw new Failure("NOT_FOUND");

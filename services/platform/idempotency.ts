@@ -93,6 +93,14 @@ export class IdempotencyKeys {
       await this.finish(this.#db, scope, lockId, { kind: "refusal", reason: failure.reason });
       return;
     }
+    // Nothing was made of it, so the corrected request may have the same key.
+    if (failure.reason === "INVALID_BODY") {
+      await this.#db.rows(
+        `delete from idempotency_keys where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4 and answer is null`,
+        [scope.merchantId, scope.environment, scope.key, lockId],
+      );
+      return;
+    }
     await this.#db.rows(
       `update idempotency_keys set locked_until = null
        where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4`,

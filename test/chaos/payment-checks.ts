@@ -81,10 +81,10 @@ export function differencesWithClient(ours: OurPayment, seen: SeenPayment): stri
     found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
   if (seen.amount !== ours.amount || seen.currency !== ours.currency)
     found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
-  if ((ours.outcome === "succeeded") !== (ours.sessionStatus === "completed")) {
+  if (ours.session !== "" && (ours.outcome === "succeeded") !== (ours.sessionStatus === "completed")) {
     found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
   }
-  if (ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
+  if (ours.session !== "" && ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
     found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
   }
   const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));

@@ -29,6 +29,7 @@ const operations = [
   "POST /v1/checkout/{id}/confirm",
   "POST /v1/payments/{id}/refunds",
   "GET /v1/payments",
+  "POST /v1/payments",
   "GET /v1/payments/{id}",
   "POST /v1/merchants/me/webhooks",
   "GET /v1/merchants/me/webhooks",
@@ -135,6 +136,7 @@ test("CONTRACT.md §1: 201 for what creates a stored object, 204 for DELETE, 200
   const creations = [
     ...[
       "createCheckoutSession",
+      "createPayment",
       "createRefund",
       "createWebhookEndpoint",
       "createApiKey",

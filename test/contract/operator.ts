@@ -57,7 +57,8 @@ export async function hasFailed(stack: StackInfo, merchant: TestMerchant): Promi
   return faults.some((fault) => fault.account === account && fault.fired > 0);
 }
 
-async function accountOf(merchant: TestMerchant): Promise<string> {
+/** The merchant's account at the processor. */
+export async function accountOf(merchant: TestMerchant): Promise<string> {
   return (await merchant.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
 }
 

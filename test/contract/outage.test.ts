@@ -31,6 +31,7 @@ const ids: Record<string, string> = {
 };
 const bodies: Record<string, object> = {
   createCheckoutSession: { amount: 100, currency: "EUR" },
+  createPayment: { amount: 100, currency: "EUR", payment_method: "pm_1" },
   createWebhookEndpoint: { url: "https://shop.example.com", event_types: ["test.ping"] },
   updateWebhookEndpoint: { status: "active" },
   updateConnector: { is_default: true },

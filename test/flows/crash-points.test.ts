@@ -10,7 +10,7 @@ import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";
 import { Seen, type SeenPayment } from "../chaos/seen.ts";
 import { eventually } from "../harness/eventually.ts";
-import { pay } from "../harness/pay.ts";
+import { cardToken, pay } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -32,9 +32,10 @@ test.after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Each story passes these places in this order; the first part is paid and refunded, the second one expired. */
+/** Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is expired. */
 const stories: readonly (readonly CrashPoint[])[] = [
   [
+    "create-payment.3-paid",
     "create-session.1-claimed",
     "create-intent.1-account-chosen",
     "verify-intent.2-asked",
@@ -45,6 +46,7 @@ const stories: readonly (readonly CrashPoint[])[] = [
     "expire-session.1-remembered",
   ],
   [
+    "create-payment.4-settled",
     "create-session.2-screened",
     "create-intent.2-rows-written",
     "verify-intent.3-settled",
@@ -55,6 +57,8 @@ const stories: readonly (readonly CrashPoint[])[] = [
     "expire-session.2-asked",
   ],
   [
+    "create-payment.2-rows-written",
+    "create-payment.5-answered",
     "create-session.3-intent-made",
     "create-intent.3-made",
     "settle-payment.before-commit",
@@ -96,7 +100,7 @@ for (const [index, places] of stories.entries()) {
 
 test("afterwards the processor, our books, the events and the clients agree", async () => {
   assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 90_000 }), []);
-  assert.equal(seen.payments.size, 2 * stories.length);
+  assert.equal(seen.payments.size, 3 * stories.length);
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
@@ -116,6 +120,7 @@ async function reviveCrashed(places: readonly CrashPoint[], until: AbortSignal):
 }
 
 async function play(name: string): Promise<void> {
+  await payByToken(`${name}-token`);
   const [paid, unpaid] = [await create(`${name}-paid`), await create(`${name}-unpaid`)];
   await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
   await eventually(
@@ -132,6 +137,25 @@ async function play(name: string): Promise<void> {
   await refund(paid, `${name}-doubtful-refund`);
   const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
   assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
+}
+
+/** A payment without a session, asked for under one key until it is answered. */
+async function payByToken(key: string): Promise<void> {
+  const account = (await rig.merchant.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
+  const order = { amount: 700, currency: "EUR", payment_method: await cardToken(rig.running.stack.processor, account) };
+  const ask = () => rig.merchant.post("/v1/payments", order, { "idempotency-key": key });
+  seen.creations += 1;
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  const known = { amount: 700, currency: "EUR", refunds: [], story: key, sessionId: "", toldExpired: false };
+  const intentId = String(answer.at("connector_ref") ?? "");
+  seen.payments.set(answer.text("id"), {
+    ...known,
+    paymentId: answer.text("id"),
+    intentId,
+    toldPaid: true,
+    knownPaid: true,
+  });
 }
 
 /** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */

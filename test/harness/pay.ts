@@ -44,3 +44,13 @@ export async function answerChallenge(challengeUrl: string, outcome: "pass" | "f
   const page = new URL(challengeUrl);
   return api(page.origin).post(page.pathname, { token: decodeURIComponent(page.hash.slice(1)), outcome });
 }
+
+/**
+ * The processor's token of a card, as the buyer's browser gets it.
+ * @param origin the processor's
+ * @param account the merchant's external_account_id there
+ */
+export async function cardToken(origin: string, account: string, card: string = cards.succeeds): Promise<string> {
+  const typed = { number: card, exp_month: 12, exp_year: new Date().getUTCFullYear() + 3, cvc: "123" };
+  return (await api(origin).post("/payment-methods", { account, ...typed })).expect(201).text("id");
+}

@@ -98,7 +98,11 @@ async function make(
   return response;
 }
 
-async function screenRisk(context: CheckoutContext, request: SessionRequest): Promise<void> {
+/** @throws Failure PAYMENT_BLOCKED. */
+export async function screenRisk(
+  context: CheckoutContext,
+  request: Pick<SessionRequest, "merchantId" | "environment" | "customerEmail">,
+): Promise<void> {
   const recentSessionsOfEmail =
     request.customerEmail === "" ? 0 : await countRecent(context.db, request, velocityWindowMinutes, velocityCountMax);
   const rule = screen({
@@ -107,7 +111,7 @@ async function screenRisk(context: CheckoutContext, request: SessionRequest): Pr
     recentSessionsOfEmail,
   });
   if (rule === undefined) return;
-  context.log.info({ rule, merchant_id: request.merchantId }, "session blocked by risk screening");
+  context.log.info({ rule, merchant_id: request.merchantId }, "blocked by risk screening");
   throw new Failure("PAYMENT_BLOCKED");
 }
 

@@ -164,7 +164,10 @@ export function renderOf(account: Account, { mount }: CreatedIntent): Render {
 }
 
 /** The id is the caller's; the same id with another content is a defect there, and never another intent. */
-function assertSameRequest(payment: StoredPayment, request: IntentRequest): void {
+export function assertSameRequest(
+  payment: StoredPayment,
+  request: Pick<IntentRequest, "merchantId" | "environment" | "sessionId" | "amount" | "currency">,
+): void {
   const same =
     payment.merchantId === request.merchantId &&
     payment.environment === request.environment &&

@@ -9,6 +9,8 @@ import type {
   Connector,
   CreatedIntent,
   IntentOrder,
+  IntentReport,
+  PaymentOrder,
   RefundOrder,
   RefundReport,
 } from "../connectors/connector.ts";
@@ -26,6 +28,24 @@ export async function makeIntent(
     find: () => connector.findIntent(account, order.reference, order.surface),
     send: (key) => connector.createIntent(account, order, key),
   });
+}
+
+/** The payment of an operation: an intent that is paid at once. */
+export async function makePayment(
+  db: Database,
+  connector: Connector,
+  account: Account,
+  order: PaymentOrder,
+  operation: Operation,
+): Promise<Answer<IntentReport>> {
+  return await makeOnce(db, operation, {
+    find: async () => reportOf(await connector.findIntent(account, order.reference, account.surface)),
+    send: (key) => connector.payIntent(account, order, key),
+  });
+}
+
+function reportOf(found: Answer<CreatedIntent>): Answer<IntentReport> {
+  return found.kind === "succeeded" || found.kind === "pending" ? { ...found, value: found.value.report } : found;
 }
 
 /** The refund of an operation. */

@@ -20,7 +20,7 @@ import {
   insertRefundOperation,
   type Operation,
   recordTakeOver,
-  reopenRefundOperation,
+  reopenOperation,
 } from "../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { findRefund, insertRefund, type StoredRefund, saveRefund } from "../store/refunds.ts";
@@ -128,7 +128,7 @@ async function reserveRefund(
     await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refundId, amount }]);
     if (known) {
       await saveRefund(tx, { ...known, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
-      await reopenRefundOperation(tx, refundId, deps.patienceSeconds);
+      await reopenOperation(tx, "create_refund", refundId, deps.patienceSeconds);
       return undefined;
     }
     const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);

@@ -146,8 +146,10 @@ class Settling {
   async save(connectorRef: string): Promise<Settled> {
     const { id } = this.#payment;
     if (this.#state !== this.#payment.state || this.#payment.connectorRef === "" || this.#askAgain) {
-      const paid = this.#state.outcome === "succeeded" || this.#state.outcome === "canceled";
-      const settled = paid && !this.#refundsPending && !this.#askAgain;
+      const { outcome } = this.#state;
+      // Without a session nobody tries again after a decline.
+      const ended = ["succeeded", "canceled", ...(this.#payment.sessionId === "" ? ["failed"] : [])].includes(outcome);
+      const settled = ended && !this.#refundsPending && !this.#askAgain;
       const checkAfterSeconds = settled ? undefined : this.#deps.patienceSeconds;
       await savePayment(this.#tx, { id, connectorRef, state: this.#state, checkAfterSeconds }, this.#ended);
     }

@@ -8,7 +8,7 @@ import { cancelIntent } from "../flows/cancel-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { driveRefund } from "../flows/drive-refund.ts";
-import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
+import { settleReport, type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { countParked, tell } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck, findPayment, type StoredPayment } from "../store/payments.ts";
@@ -21,6 +21,9 @@ const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
 // The checkout service expires its sessions itself; this catches intents that have no session to expire them.
 const orphanPatienceMs = 3_600_000;
+// A request that got no answer may still be on its way to the processor: 10 min later, at the third look, it is not. Should the
+// processor ever say otherwise, the payment succeeds all the same.
+const absentLooksMax = 3;
 const batchMax = 20;
 
 const parkedOperations = new Gauge({
@@ -76,11 +79,27 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
       refund.acknowledged ? `the refund is ${refund.status}` : "no answer",
     );
   }
+  if (payment.sessionId === "") return await driveDirect(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
   if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // Nobody waits for it any more; a retry of the request creates it, and the payment's own check cancels it after its time.
   if (found.kind === "absent") await closeOperation(deps.db, "create_intent", payment.id);
+  return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
+}
+
+/** A payment without a session: its caller was told `pending`, or, while it is not visible, that surely nothing happened. */
+async function driveDirect(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
+  if (found.kind === "succeeded" || found.kind === "pending") {
+    await settleReport(deps, payment.id, found.value.report, "reconcile");
+    await closeOperation(deps.db, "create_intent", payment.id);
+  } else if (found.kind === "absent" && !payment.state.visible) {
+    await closeOperation(deps.db, "create_intent", payment.id);
+  } else if (found.kind === "absent" && operation.tries >= absentLooksMax) {
+    await cancelIntent(deps, payment.id);
+  }
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 

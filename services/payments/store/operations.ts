@@ -67,12 +67,17 @@ export async function insertRefundOperation(tx: Tx, operation: Operation, tryAft
   );
 }
 
-/** A refund that was surely not made is asked for again. */
-export async function reopenRefundOperation(tx: Tx, refundId: string, tryAfterSeconds: number): Promise<void> {
-  await tx.rows(
-    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $2)
-     where kind = 'create_refund' and reference = $1`,
-    [refundId, tryAfterSeconds],
+/** What was surely not made is asked for again. */
+export async function reopenOperation(
+  sql: Sql,
+  kind: Operation["kind"],
+  reference: string,
+  tryAfterSeconds: number,
+): Promise<void> {
+  await sql.rows(
+    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3)
+     where kind = $1 and reference = $2`,
+    [kind, reference, tryAfterSeconds],
   );
 }
 

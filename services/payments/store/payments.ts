@@ -200,6 +200,11 @@ export async function recordIntent(sql: Sql, id: string, connectorRef: string, r
   );
 }
 
+/** Lets the merchant see the payment before anything is known of it. */
+export async function showPayment(sql: Sql, id: string): Promise<void> {
+  await sql.rows("update payments set visible = true where id = $1 and not visible", [id]);
+}
+
 /**
  * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is not
  * settled stays on the reconcile job's list.

@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Environment } from "../../merchant/v1/merchant_pb.ts";
 import { file_merchant_v1_merchant } from "../../merchant/v1/merchant_pb.ts";
-import type { Idempotency, Render } from "../../payments/v1/payments_pb.ts";
+import type { Idempotency, Payment, Render } from "../../payments/v1/payments_pb.ts";
 import { file_payments_v1_payments } from "../../payments/v1/payments_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file checkout/v1/checkout.proto.
  */
 export const file_checkout_v1_checkout: GenFile = /*@__PURE__*/
-  fileDesc("ChpjaGVja291dC92MS9jaGVja291dC5wcm90bxILY2hlY2tvdXQudjEizwQKB1Nlc3Npb24SCgoCaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIOCgZzdGF0dXMYBCABKAkSDgoGYW1vdW50GAUgASgDEhAKCGN1cnJlbmN5GAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhYKDmN1c3RvbWVyX2VtYWlsGAggASgJEjQKCG1ldGFkYXRhGAkgAygLMiIuY2hlY2tvdXQudjEuU2Vzc2lvbi5NZXRhZGF0YUVudHJ5EhEKCWNvbm5lY3RvchgKIAEoCRIPCgdzdXJmYWNlGAsgASgJEhIKCnBheW1lbnRfaWQYDCABKAkSFgoOcGF5bWVudF9zdGF0dXMYDSABKAkSEwoLcmVjZWlwdF91cmwYDiABKAkSEwoLc3VjY2Vzc191cmwYDyABKAkSEgoKY2FuY2VsX3VybBgQIAEoCRIOCgZsb2NhbGUYESABKAkSLgoKZXhwaXJlc19hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi/wQKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIcCgZhbW91bnQYAyABKANCDLpICSIHGP/B1y8oARIjCghjdXJyZW5jeRgEIAEoCUIRukgOcgwyCl5bQS1aXXszfSQSHQoLZGVzY3JpcHRpb24YBSABKAlCCLpIBXIDGP8BEiAKDmN1c3RvbWVyX2VtYWlsGAYgASgJQgi6SAVyAxj+ARJaCghtZXRhZGF0YRgHIAMoCzIvLmNoZWNrb3V0LnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0Lk1ldGFkYXRhRW50cnlCF7pIFJoBERAyIgZyBBABGCgqBXIDGPQDEh0KC3N1Y2Nlc3NfdXJsGAggASgJQgi6SAVyAxiAEBIcCgpjYW5jZWxfdXJsGAkgASgJQgi6SAVyAxiAEBJ2ChJleHBpcmVzX2luX3NlY29uZHMYCiABKAVCWrpIV7oBVAoKZXhwaXJlc19pbhIZbXVzdCBiZSAwIG9yIDMwMCB0byA4NjQwMBordGhpcyA9PSAwIHx8ICh0aGlzID49IDMwMCAmJiB0aGlzIDw9IDg2NDAwKRIXCgZsb2NhbGUYCyABKAlCB7pIBHICGCMSLQoLaWRlbXBvdGVuY3kYDCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEirQEKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhIbCg5zZXNzaW9uX3NlY3JldBgCIAEoCUIDgAEBEiMKBnJlbmRlchgDIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlchIZCgxjaGVja291dF91cmwYBCABKAlCA4ABARIQCghyZXBsYXllZBgFIAEoCCKNAQoRR2V0U2Vzc2lvblJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnNlc3Npb25faWQYAyABKAlCCbpIBnIEEAEYQCI7ChJHZXRTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24ijwIKE0xpc3RTZXNzaW9uc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgEIAEoA0IHukgEIgIoABIXCgZzdGF0dXMYBSABKAlCB7pIBHICGCASKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk0KFExpc3RTZXNzaW9uc1Jlc3BvbnNlEiYKCHNlc3Npb25zGAEgAygLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhINCgV0b3RhbBgCIAEoAyKQAQoURXhwaXJlU2Vzc2lvblJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnNlc3Npb25faWQYAyABKAlCCbpIBnIEEAEYQCI+ChVFeHBpcmVTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24iWQoVUmVzb2x2ZVNlc3Npb25SZXF1ZXN0EhsKCnNlc3Npb25faWQYASABKAlCB7pIBHICGEASIwoOc2Vzc2lvbl9zZWNyZXQYAiABKAlCC4ABAbpIBXIDGMgBImQKFlJlc29sdmVTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24SIwoGcmVuZGVyGAIgASgLMhMucGF5bWVudHMudjEuUmVuZGVyIlkKFUNvbmZpcm1TZXNzaW9uUmVxdWVzdBIbCgpzZXNzaW9uX2lkGAEgASgJQge6SARyAhhAEiMKDnNlc3Npb25fc2VjcmV0GAIgASgJQguAAQG6SAVyAxjIASJoChZDb25maXJtU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSFgoOcGF5bWVudF9zdGF0dXMYBCABKAkyzgQKD0NoZWNrb3V0U2VydmljZRJbCg1DcmVhdGVTZXNzaW9uEiEuY2hlY2tvdXQudjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaIi5jaGVja291dC52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2UiA5ACABJZCgpHZXRTZXNzaW9uEh4uY2hlY2tvdXQudjEuR2V0U2Vzc2lvblJlcXVlc3QaHy5jaGVja291dC52MS5HZXRTZXNzaW9uUmVzcG9uc2UiCpACAYq1GAMBBAUSXwoMTGlzdFNlc3Npb25zEiAuY2hlY2tvdXQudjEuTGlzdFNlc3Npb25zUmVxdWVzdBohLmNoZWNrb3V0LnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgqQAgGKtRgDAQQFElsKDUV4cGlyZVNlc3Npb24SIS5jaGVja291dC52MS5FeHBpcmVTZXNzaW9uUmVxdWVzdBoiLmNoZWNrb3V0LnYxLkV4cGlyZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDlJlc29sdmVTZXNzaW9uEiIuY2hlY2tvdXQudjEuUmVzb2x2ZVNlc3Npb25SZXF1ZXN0GiMuY2hlY2tvdXQudjEuUmVzb2x2ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDkNvbmZpcm1TZXNzaW9uEiIuY2hlY2tvdXQudjEuQ29uZmlybVNlc3Npb25SZXF1ZXN0GiMuY2hlY2tvdXQudjEuQ29uZmlybVNlc3Npb25SZXNwb25zZSIDkAICGgWKtRgBAWIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
+  fileDesc("ChpjaGVja291dC92MS9jaGVja291dC5wcm90bxILY2hlY2tvdXQudjEizwQKB1Nlc3Npb24SCgoCaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIOCgZzdGF0dXMYBCABKAkSDgoGYW1vdW50GAUgASgDEhAKCGN1cnJlbmN5GAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhYKDmN1c3RvbWVyX2VtYWlsGAggASgJEjQKCG1ldGFkYXRhGAkgAygLMiIuY2hlY2tvdXQudjEuU2Vzc2lvbi5NZXRhZGF0YUVudHJ5EhEKCWNvbm5lY3RvchgKIAEoCRIPCgdzdXJmYWNlGAsgASgJEhIKCnBheW1lbnRfaWQYDCABKAkSFgoOcGF5bWVudF9zdGF0dXMYDSABKAkSEwoLcmVjZWlwdF91cmwYDiABKAkSEwoLc3VjY2Vzc191cmwYDyABKAkSEgoKY2FuY2VsX3VybBgQIAEoCRIOCgZsb2NhbGUYESABKAkSLgoKZXhwaXJlc19hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi/wQKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIcCgZhbW91bnQYAyABKANCDLpICSIHGP/B1y8oARIjCghjdXJyZW5jeRgEIAEoCUIRukgOcgwyCl5bQS1aXXszfSQSHQoLZGVzY3JpcHRpb24YBSABKAlCCLpIBXIDGP8BEiAKDmN1c3RvbWVyX2VtYWlsGAYgASgJQgi6SAVyAxj+ARJaCghtZXRhZGF0YRgHIAMoCzIvLmNoZWNrb3V0LnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0Lk1ldGFkYXRhRW50cnlCF7pIFJoBERAyIgZyBBABGCgqBXIDGPQDEh0KC3N1Y2Nlc3NfdXJsGAggASgJQgi6SAVyAxiAEBIcCgpjYW5jZWxfdXJsGAkgASgJQgi6SAVyAxiAEBJ2ChJleHBpcmVzX2luX3NlY29uZHMYCiABKAVCWrpIV7oBVAoKZXhwaXJlc19pbhIZbXVzdCBiZSAwIG9yIDMwMCB0byA4NjQwMBordGhpcyA9PSAwIHx8ICh0aGlzID49IDMwMCAmJiB0aGlzIDw9IDg2NDAwKRIXCgZsb2NhbGUYCyABKAlCB7pIBHICGCMSLQoLaWRlbXBvdGVuY3kYDCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEirQEKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhIbCg5zZXNzaW9uX3NlY3JldBgCIAEoCUIDgAEBEiMKBnJlbmRlchgDIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlchIZCgxjaGVja291dF91cmwYBCABKAlCA4ABARIQCghyZXBsYXllZBgFIAEoCCLpAwoUQ3JlYXRlUGF5bWVudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgDIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAQgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYBiABKAlCCLpIBXIDGP4BEloKCG1ldGFkYXRhGAcgAygLMi8uY2hlY2tvdXQudjEuQ3JlYXRlUGF5bWVudFJlcXVlc3QuTWV0YWRhdGFFbnRyeUIXukgUmgEREDIiBnIEEAEYKCoFcgMY9AMSNgoOcGF5bWVudF9tZXRob2QYCCABKAlCHoABAbpIGHIWMhReW1x4MjEtXHg3ZV17MSwyNTV9JBItCgtpZGVtcG90ZW5jeRgJIAEoCzIYLnBheW1lbnRzLnYxLklkZW1wb3RlbmN5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJQChVDcmVhdGVQYXltZW50UmVzcG9uc2USJQoHcGF5bWVudBgBIAEoCzIULnBheW1lbnRzLnYxLlBheW1lbnQSEAoIcmVwbGF5ZWQYAiABKAgijQEKEUdldFNlc3Npb25SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpzZXNzaW9uX2lkGAMgASgJQgm6SAZyBBABGEAiOwoSR2V0U2Vzc2lvblJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5jaGVja291dC52MS5TZXNzaW9uIo8CChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIZCgVsaW1pdBgDIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBCABKANCB7pIBCICKAASFwoGc3RhdHVzGAUgASgJQge6SARyAhggEigKBGZyb20YBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJNChRMaXN0U2Vzc2lvbnNSZXNwb25zZRImCghzZXNzaW9ucxgBIAMoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24SDQoFdG90YWwYAiABKAMikAEKFEV4cGlyZVNlc3Npb25SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpzZXNzaW9uX2lkGAMgASgJQgm6SAZyBBABGEAiPgoVRXhwaXJlU2Vzc2lvblJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5jaGVja291dC52MS5TZXNzaW9uIlkKFVJlc29sdmVTZXNzaW9uUmVxdWVzdBIbCgpzZXNzaW9uX2lkGAEgASgJQge6SARyAhhAEiMKDnNlc3Npb25fc2VjcmV0GAIgASgJQguAAQG6SAVyAxjIASJkChZSZXNvbHZlU2Vzc2lvblJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5jaGVja291dC52MS5TZXNzaW9uEiMKBnJlbmRlchgCIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlciJZChVDb25maXJtU2Vzc2lvblJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIjCg5zZXNzaW9uX3NlY3JldBgCIAEoCUILgAEBukgFcgMYyAEiaAoWQ29uZmlybVNlc3Npb25SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRISCgpwYXltZW50X2lkGAMgASgJEhYKDnBheW1lbnRfc3RhdHVzGAQgASgJMqsFCg9DaGVja291dFNlcnZpY2USWwoNQ3JlYXRlU2Vzc2lvbhIhLmNoZWNrb3V0LnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgASWwoNQ3JlYXRlUGF5bWVudBIhLmNoZWNrb3V0LnYxLkNyZWF0ZVBheW1lbnRSZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlUGF5bWVudFJlc3BvbnNlIgOQAgASWQoKR2V0U2Vzc2lvbhIeLmNoZWNrb3V0LnYxLkdldFNlc3Npb25SZXF1ZXN0Gh8uY2hlY2tvdXQudjEuR2V0U2Vzc2lvblJlc3BvbnNlIgqQAgGKtRgDAQQFEl8KDExpc3RTZXNzaW9ucxIgLmNoZWNrb3V0LnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIS5jaGVja291dC52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIKkAIBirUYAwEEBRJbCg1FeHBpcmVTZXNzaW9uEiEuY2hlY2tvdXQudjEuRXhwaXJlU2Vzc2lvblJlcXVlc3QaIi5jaGVja291dC52MS5FeHBpcmVTZXNzaW9uUmVzcG9uc2UiA5ACAhJeCg5SZXNvbHZlU2Vzc2lvbhIiLmNoZWNrb3V0LnYxLlJlc29sdmVTZXNzaW9uUmVxdWVzdBojLmNoZWNrb3V0LnYxLlJlc29sdmVTZXNzaW9uUmVzcG9uc2UiA5ACAhJeCg5Db25maXJtU2Vzc2lvbhIiLmNoZWNrb3V0LnYxLkNvbmZpcm1TZXNzaW9uUmVxdWVzdBojLmNoZWNrb3V0LnYxLkNvbmZpcm1TZXNzaW9uUmVzcG9uc2UiA5ACAhoFirUYAQFiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
 
 /**
  * A checkout session without its secret.
@@ -324,6 +324,111 @@ export const CreateSessionResponseSchema: GenMessage<CreateSessionResponse> = /*
   messageDesc(file_checkout_v1_checkout, 2);
 
 /**
+ * Request of CreatePayment.
+ *
+ * @generated from message checkout.v1.CreatePaymentRequest
+ */
+export type CreatePaymentRequest = Message<"checkout.v1.CreatePaymentRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * Minor units, 1 to 99,999,999.
+   *
+   * @generated from field: int64 amount = 3;
+   */
+  amount: bigint;
+
+  /**
+   * ISO 4217, upper case.
+   *
+   * @generated from field: string currency = 4;
+   */
+  currency: string;
+
+  /**
+   * At most 255 characters.
+   *
+   * @generated from field: string description = 5;
+   */
+  description: string;
+
+  /**
+   * At most 254 characters.
+   *
+   * @generated from field: string customer_email = 6;
+   */
+  customerEmail: string;
+
+  /**
+   * At most 50.
+   *
+   * @generated from field: map<string, string> metadata = 7;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * The processor's token of a card that it has.
+   *
+   * @generated from field: string payment_method = 8;
+   */
+  paymentMethod: string;
+
+  /**
+   * Absent: the call is not protected against repeats.
+   *
+   * @generated from field: payments.v1.Idempotency idempotency = 9;
+   */
+  idempotency?: Idempotency | undefined;
+};
+
+/**
+ * Describes the message checkout.v1.CreatePaymentRequest.
+ * Use `create(CreatePaymentRequestSchema)` to create a new message.
+ */
+export const CreatePaymentRequestSchema: GenMessage<CreatePaymentRequest> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 3);
+
+/**
+ * Response of CreatePayment.
+ *
+ * @generated from message checkout.v1.CreatePaymentResponse
+ */
+export type CreatePaymentResponse = Message<"checkout.v1.CreatePaymentResponse"> & {
+  /**
+   * The full record; its status tells how the payment stands.
+   *
+   * @generated from field: payments.v1.Payment payment = 1;
+   */
+  payment?: Payment | undefined;
+
+  /**
+   * True: the stored response of an earlier call with the same key.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message checkout.v1.CreatePaymentResponse.
+ * Use `create(CreatePaymentResponseSchema)` to create a new message.
+ */
+export const CreatePaymentResponseSchema: GenMessage<CreatePaymentResponse> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 4);
+
+/**
  * Request of GetSession.
  *
  * @generated from message checkout.v1.GetSessionRequest
@@ -356,7 +461,7 @@ export type GetSessionRequest = Message<"checkout.v1.GetSessionRequest"> & {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 3);
+  messageDesc(file_checkout_v1_checkout, 5);
 
 /**
  * Response of GetSession.
@@ -377,7 +482,7 @@ export type GetSessionResponse = Message<"checkout.v1.GetSessionResponse"> & {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 4);
+  messageDesc(file_checkout_v1_checkout, 6);
 
 /**
  * Request of ListSessions.
@@ -440,7 +545,7 @@ export type ListSessionsRequest = Message<"checkout.v1.ListSessionsRequest"> & {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 5);
+  messageDesc(file_checkout_v1_checkout, 7);
 
 /**
  * Response of ListSessions.
@@ -468,7 +573,7 @@ export type ListSessionsResponse = Message<"checkout.v1.ListSessionsResponse"> &
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 6);
+  messageDesc(file_checkout_v1_checkout, 8);
 
 /**
  * Request of ExpireSession.
@@ -503,7 +608,7 @@ export type ExpireSessionRequest = Message<"checkout.v1.ExpireSessionRequest"> &
  * Use `create(ExpireSessionRequestSchema)` to create a new message.
  */
 export const ExpireSessionRequestSchema: GenMessage<ExpireSessionRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 7);
+  messageDesc(file_checkout_v1_checkout, 9);
 
 /**
  * Response of ExpireSession.
@@ -524,7 +629,7 @@ export type ExpireSessionResponse = Message<"checkout.v1.ExpireSessionResponse">
  * Use `create(ExpireSessionResponseSchema)` to create a new message.
  */
 export const ExpireSessionResponseSchema: GenMessage<ExpireSessionResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 8);
+  messageDesc(file_checkout_v1_checkout, 10);
 
 /**
  * Request of ResolveSession.
@@ -552,7 +657,7 @@ export type ResolveSessionRequest = Message<"checkout.v1.ResolveSessionRequest">
  * Use `create(ResolveSessionRequestSchema)` to create a new message.
  */
 export const ResolveSessionRequestSchema: GenMessage<ResolveSessionRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 9);
+  messageDesc(file_checkout_v1_checkout, 11);
 
 /**
  * Response of ResolveSession.
@@ -580,7 +685,7 @@ export type ResolveSessionResponse = Message<"checkout.v1.ResolveSessionResponse
  * Use `create(ResolveSessionResponseSchema)` to create a new message.
  */
 export const ResolveSessionResponseSchema: GenMessage<ResolveSessionResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 10);
+  messageDesc(file_checkout_v1_checkout, 12);
 
 /**
  * Request of ConfirmSession.
@@ -608,7 +713,7 @@ export type ConfirmSessionRequest = Message<"checkout.v1.ConfirmSessionRequest">
  * Use `create(ConfirmSessionRequestSchema)` to create a new message.
  */
 export const ConfirmSessionRequestSchema: GenMessage<ConfirmSessionRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 11);
+  messageDesc(file_checkout_v1_checkout, 13);
 
 /**
  * Response of ConfirmSession.
@@ -650,7 +755,7 @@ export type ConfirmSessionResponse = Message<"checkout.v1.ConfirmSessionResponse
  * Use `create(ConfirmSessionResponseSchema)` to create a new message.
  */
 export const ConfirmSessionResponseSchema: GenMessage<ConfirmSessionResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 12);
+  messageDesc(file_checkout_v1_checkout, 14);
 
 /**
  * Checkout sessions. Amounts are integers in minor units.
@@ -668,6 +773,17 @@ export const CheckoutService: GenService<{
     methodKind: "unary";
     input: typeof CreateSessionRequestSchema;
     output: typeof CreateSessionResponseSchema;
+  },
+  /**
+   * Makes a payment without a session (CONTRACT.md §5), screened and repeated as sessions are. Fails with PAYMENT_BLOCKED,
+   * NO_CONNECTOR, INVALID_BODY, CONNECTOR_ERROR, FORBIDDEN, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE.
+   *
+   * @generated from rpc checkout.v1.CheckoutService.CreatePayment
+   */
+  createPayment: {
+    methodKind: "unary";
+    input: typeof CreatePaymentRequestSchema;
+    output: typeof CreatePaymentResponseSchema;
   },
   /**
    * Reads one session for its merchant. Fails with NOT_FOUND.

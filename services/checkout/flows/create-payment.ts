@@ -1,0 +1,64 @@
+// Makes a payment without a session. Phases, each one transaction or one network call, each safe to run again: 1 claim the
+// idempotency key, which reserves the payment's id · 2 screen for risk · 3 pay (payments answers the same payment for the same id) ·
+// 4 store the answer.
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { crashPoint } from "#platform/crash-point.ts";
+import { asFailure, Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import type { IdempotencyScope } from "#platform/idempotency.ts";
+import {
+  type CreatePaymentRequest,
+  type CreatePaymentResponse,
+  CreatePaymentResponseSchema,
+} from "#proto/checkout/v1/checkout_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { requestViolations } from "../rules/session-request.ts";
+import type { CheckoutContext } from "./context.ts";
+import { screenRisk } from "./create-session.ts";
+
+/** @throws Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_…. */
+export async function createPayment(
+  context: CheckoutContext,
+  request: CreatePaymentRequest,
+): Promise<Omit<CreatePaymentResponse, "$typeName">> {
+  const isSandbox = request.environment === Environment.SANDBOX;
+  const violations = requestViolations({ ...request, isSandbox, successUrl: "", cancelUrl: "", locale: "" });
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const { merchantId, environment, idempotency } = request;
+  if (!idempotency) return await pay(context, request, newId("payment"));
+  const scope: IdempotencyScope = {
+    merchantId,
+    environment,
+    key: idempotency.key,
+    fingerprint: idempotency.fingerprint,
+  };
+  const claim = await context.keys.claim(scope, newId("payment"));
+  if (claim.kind === "replay") {
+    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);
+    return { ...fromBinary(CreatePaymentResponseSchema, claim.answer.bytes), replayed: true };
+  }
+  const { objectId, lockId } = claim;
+  try {
+    const response = await pay(context, request, objectId);
+    const bytes = toBinary(CreatePaymentResponseSchema, {
+      $typeName: "checkout.v1.CreatePaymentResponse",
+      ...response,
+    });
+    await context.keys.finish(context.db, scope, lockId, { kind: "response", bytes });
+    return response;
+  } catch (error) {
+    const failure = asFailure(error);
+    await context.keys.settleFailure(scope, lockId, failure);
+    throw failure;
+  }
+}
+
+async function pay(context: CheckoutContext, request: CreatePaymentRequest, paymentId: string) {
+  await screenRisk(context, request);
+  const { merchantId, environment, amount, currency, description, customerEmail, metadata, paymentMethod } = request;
+  const order = { merchantId, environment, amount, currency, description, customerEmail, metadata, paymentMethod };
+  const { payment } = await context.payments.createPayment({ ...order, paymentId });
+  crashPoint("create-payment.5-answered");
+  if (!payment) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no payment") });
+  return { payment, replayed: false };
+}
