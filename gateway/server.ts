@@ -20,13 +20,16 @@ import { Principals } from "./principal.ts";
 import { parseQuery } from "./query-text.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { shareLimits } from "./rate-share.ts";
+import { releaseVersion } from "./release.ts";
 import { followRequests } from "./request-log.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { browserScriptRoutes } from "./routes/browser-scripts.ts";
 import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
 import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
 import { connectorRoutes } from "./routes/connectors.ts";
 import { documentRoutes } from "./routes/documents.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { hostedPageRoutes } from "./routes/hosted-page.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
 import { paymentRoutes } from "./routes/payments.ts";
@@ -138,6 +141,8 @@ function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
   onboardingRoutes(door, peers);
   closeOtherMethods(door, buyerPaths);
   documentRoutes(door);
+  hostedPageRoutes(door, peers);
+  browserScriptRoutes(door.app, releaseVersion());
   processorRoutes(door.app, peers);
   healthRoutes(door.app, peers, draining);
 }

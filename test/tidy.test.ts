@@ -4,7 +4,8 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as assert from "uvu/assert";
-import { bundle, releaseVersion } from "../gateway/web/build.ts";
+import { releaseVersion } from "../gateway/release.ts";
+import { bundle } from "../gateway/web/build.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -135,7 +136,7 @@ test("the generated code is what the protos give", async () => {
 test("what browsers load is what its sources give", async () => {
   const wanted = await bundle();
   const dist = join(root, "gateway/web/dist");
-  const committed = globSync(["page/*", `js/${await releaseVersion()}/*`], { cwd: dist });
+  const committed = globSync(["page/*", `js/${releaseVersion()}/*`], { cwd: dist });
   const names = [...new Set([...wanted.keys(), ...committed])];
   const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
   none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run web`));

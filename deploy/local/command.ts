@@ -6,6 +6,8 @@ import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
 import { StartError } from "./start-error.ts";
 
+const linkMs = 5_000; // the stack has just said that it works
+
 /** Runs until it is told to stop. Exit code 0 after an orderly stop, 1 when the stack could not start. */
 export async function runCommand(start: (options: StackOptions) => Promise<RunningStack>): Promise<void> {
   const began = performance.now();
@@ -14,7 +16,8 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     const settings = readStackSettings(process.env);
     console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
     const running = await start({ ...settings, signal: stopping });
-    console.log(welcome(running.stack, settings.stateDir, performance.now() - began));
+    const tookMs = performance.now() - began;
+    console.log(welcome(running.stack, settings.stateDir, tookMs, await exampleLink(running.stack)));
     await aborted(stopping);
     console.error("stopping");
     await running.stop();
@@ -49,8 +52,24 @@ function shown(path: string): string {
   return short === "" || short.startsWith("..") ? path : short;
 }
 
+/** A checkout page to look at; undefined when the session could not be made, which the user then meets with the printed command. */
+async function exampleLink(stack: StackInfo): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${stack.gateway}/v1/checkout-sessions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.api_key}`, "content-type": "application/json" },
+      body: JSON.stringify({ amount: 1050, currency: "USD", description: "Order 1001" }),
+      signal: AbortSignal.timeout(linkMs),
+    });
+    const { checkout_url: link } = Object(await answer.json());
+    return typeof link === "string" ? link : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What the user sees when the stack is ready. */
-function welcome(stack: StackInfo, stateDir: string, tookMs: number): string {
+function welcome(stack: StackInfo, stateDir: string, tookMs: number, link: string | undefined): string {
   return `
 Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)
 
@@ -59,7 +78,7 @@ Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)
   merchant  ${stack.merchant_id} (sandbox)
   details   ${shown(stackFile(stateDir))} (addresses, pids, a certificate for a local webhook receiver)
   logs      ${shown(`${stateDir}/logs`)}
-
+${link === undefined ? "" : `\nPay as a buyer (card 4242 4242 4242 4242, any future date, any CVC):\n\n  ${link}\n`}
 Create a checkout session:
 
   curl -sS ${stack.gateway}/v1/checkout-sessions \\
@@ -67,9 +86,7 @@ Create a checkout session:
     -H 'Content-Type: application/json' \\
     -d '{"amount":1050,"currency":"USD","description":"Order 1001"}'
 
-Pay it: open the answer's render.frame_url in a browser; card 4242 4242 4242 4242, any future date, any CVC. Then confirm:
-
-  curl -sS -X POST '${stack.gateway}/v1/checkout/<id>/confirm?secret=<session_secret>'
+Pay it: open the answer's checkout_url in a browser.
 
 See a webhook endpoint's deliveries: GET ${stack.gateway}/v1/merchants/me/webhooks/<id>/deliveries
 

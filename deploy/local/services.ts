@@ -94,9 +94,9 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
         WEBHOOK_URL: webhook,
       };
     case "checkout": {
-      const origin = settings.checkoutOrigin === undefined ? {} : { CHECKOUT_ORIGIN: settings.checkoutOrigin };
+      const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page
       const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments };
-      return { ...common, ...rpc, DATABASE_URL: databases.of.checkout, ...origin };
+      return { ...common, ...rpc, DATABASE_URL: databases.of.checkout, CHECKOUT_ORIGIN: origin };
     }
     case "payments":
       return {

@@ -14,7 +14,7 @@ export interface StackSettings {
   natsUrl?: string;
   /** First word of subjects and streams; keeps stacks apart that share a NATS server. */
   natsNamespace: string;
-  /** Where buyers' pages are served; absent: sessions carry no checkout_url. */
+  /** Where buyers' pages are served; absent: by the gateway at its own address. */
   checkoutOrigin?: string;
 }
 

@@ -5,13 +5,14 @@ import { stringify } from "yaml";
 import { docsPage } from "../docs/page.ts";
 import { openApi } from "../openapi.ts";
 import type { Board } from "../operation.ts";
+import { releaseVersion } from "../release.ts";
 
 // The document changes with a release only.
 const cacheHeader = "public, max-age=300";
 
 /** Adds the routes; after the last operation. */
 export function documentRoutes({ app, operations }: Board): void {
-  const document = openApi(operations, version());
+  const document = openApi(operations, releaseVersion());
   const json = JSON.stringify(document);
   const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
   app.get("/openapi.json", async (_request, reply) =>
@@ -39,9 +40,4 @@ function referencePage(app: Board["app"], page: string): void {
   app.get("/docs/style.css", async (_request, reply) =>
     reply.header("cache-control", cacheHeader).type("text/css; charset=utf-8").send(style),
   );
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return String(Object(manifest).version);
 }

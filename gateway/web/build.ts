@@ -1,8 +1,10 @@
 // Bundles what browsers load. The running product has no build step: the results are committed, and a test compares them with what
 // this makes. Usage: npm run web
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
+import { releaseVersion } from "../release.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -12,16 +14,14 @@ const scripts = [
   { entry: "gateway/web/sdk/checkout-module.ts", name: "checkout.mjs", format: "esm" },
   { entry: "gateway/web/sdk/loader.ts", name: "loader.mjs", format: "esm" },
 ] as const;
-
-/** The version of the SDK is the release's. */
-export async function releaseVersion(): Promise<string> {
-  const manifest: unknown = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  return String(Object(manifest).version);
-}
+const pageFiles = [
+  { entry: "gateway/web/page/page.ts", name: "page.js" },
+  { entry: "gateway/web/page/page.css", name: "page.css" },
+] as const;
 
 /** Every generated file by its path under gateway/web/dist, as text. The same sources give the same bytes on every machine. */
 export async function bundle(): Promise<Map<string, string>> {
-  const version = await releaseVersion();
+  const version = releaseVersion();
   const common: BuildOptions = {
     absWorkingDir: root,
     bundle: true,
@@ -38,14 +38,26 @@ export async function bundle(): Promise<Map<string, string>> {
     const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
     for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
   }
+  for (const { entry, name } of pageFiles) {
+    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: "iife", external: ["*.svg"] });
+    for (const file of made.outputFiles ?? []) files.set(hashedName(name, file.text), file.text);
+  }
   return files;
+}
+
+/** `page/page-<hash>.js`: cached for ever, since another content has another name. */
+function hashedName(name: string, text: string): string {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
+  const [stem = "", ending = ""] = name.split(".");
+  return `page/${stem}-${hash}.${ending}`;
 }
 
 /** Writes them; earlier releases of the SDK stay, since pages are pinned to them. */
 async function write(): Promise<void> {
   const dist = join(root, "gateway/web/dist");
   const files = await bundle();
-  await rm(join(dist, "js", await releaseVersion()), { recursive: true, force: true });
+  await rm(join(dist, "page"), { recursive: true, force: true });
+  await rm(join(dist, "js", releaseVersion()), { recursive: true, force: true });
   for (const [path, text] of files) {
     await mkdir(join(dist, path, ".."), { recursive: true });
     await writeFile(join(dist, path), text);

@@ -7,6 +7,7 @@ import { confirmSession } from "./flows/confirm-session.ts";
 import type { CheckoutContext } from "./flows/context.ts";
 import { createPayment } from "./flows/create-payment.ts";
 import { createSession } from "./flows/create-session.ts";
+import { describePage } from "./flows/describe-page.ts";
 import { expireSession } from "./flows/expire-session.ts";
 import { resolveSession } from "./flows/resolve-session.ts";
 import { renderOf } from "./flows/session-secret.ts";
@@ -52,6 +53,7 @@ export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof Checko
       // The browser has no business with what the merchant noted for itself.
       return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
     },
+    describePage: async ({ sessionId }) => await describePage(context, sessionId),
     confirmSession: async ({ sessionId, sessionSecret }) => {
       const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret);
       return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };

@@ -2,6 +2,10 @@
 // nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the processor; the
 // durable word for fulfilment is the verified webhook all the same.
 
+import type { Money } from "./money.ts";
+
+export type { Money };
+
 /** The served script. */
 export interface CheckoutJs {
   /** Exact version of the served file. */
@@ -93,15 +97,6 @@ export interface SessionView {
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
-}
-
-export interface Money {
-  readonly minor: number;
-  readonly currency: string;
-  /** Decimals by ISO 4217. */
-  readonly exponent: number;
-  /** By Intl, in the handle's locale. */
-  readonly formatted: string;
 }
 
 /** The merchant's look; every field may be absent. Words as in the API reference. */

@@ -1,6 +1,13 @@
 // Money for people: integers of minor units with as many decimals as ISO 4217 gives the currency. Browsers' own tables differ from
 // ISO 4217 for some currencies, so the decimals that are not two stand here; a test compares them with the service's table.
-import type { Money } from "./contract.ts";
+export interface Money {
+  readonly minor: number;
+  readonly currency: string;
+  /** Decimals by ISO 4217. */
+  readonly exponent: number;
+  /** By Intl, in the handle's locale. */
+  readonly formatted: string;
+}
 
 const withoutDecimals = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF";
 const withThree = "BHD IQD JOD KWD LYD OMR TND";

@@ -36,6 +36,11 @@ export function sealRender(vault: Vault, id: Id<"session">, render: Uint8Array):
 
 /** For the buyer's browser; undefined unless the session is open. */
 export function renderOf(vault: Vault, session: StoredSession): Render | undefined {
-  if (session.state.status !== "open" || !session.render) return undefined;
+  return session.state.status === "open" ? openedRender(vault, session) : undefined;
+}
+
+/** Also of a session that is being paid; undefined once it has ended. */
+export function openedRender(vault: Vault, session: StoredSession): Render | undefined {
+  if (!session.render) return undefined;
   return fromBinary(RenderSchema, vault.decrypt(session.render, `session:${session.id}`));
 }

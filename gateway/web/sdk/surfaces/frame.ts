@@ -62,7 +62,7 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
   for (const right of ["forms", "popups", "popups-to-escape-sandbox", "same-origin", "scripts"]) {
     frame.sandbox.add(`allow-${right}`);
   }
-  Object.assign(frame.style, { display: "block", width: "100%", height: "0", border: "0", colorScheme: "auto" });
+  Object.assign(frame.style, { display: "block", width: "100%", height: "0", border: "0" });
   return frame;
 }
 

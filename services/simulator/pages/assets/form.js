@@ -10,19 +10,25 @@ const path = location.pathname.replace(/\/$/, "");
 const client_secret = location.hash.slice(1); // the fragment never reaches a server or its logs
 const form = document.getElementById("form");
 const payButton = document.getElementById("pay");
-const frame = openFramePort({ submit: () => form.requestSubmit() });
+const frame = openFramePort({
+  submit: () => submit(),
+  fill: (number) => fillTestCard(number),
+  focus: () => document.getElementById("number").focus(),
+});
 const fields = cardFields((complete) => frame.post({ type: "change", complete }));
 let payment = {};
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (!payButton.disabled && fields.check()) void pay();
+  // Where the parent has the Pay button, it hears that the buyer pressed Enter, and submits.
+  if (frame.hasPayButton()) submit();
+  else if (!payButton.disabled) frame.post({ type: "submit_requested" });
 });
 
 document.getElementById("test-cards").addEventListener("click", (event) => {
   const number = event.target.closest("[data-card]")?.dataset.card;
-  if (!number || payButton.disabled) return;
-  fields.fill({ number, expiry: `12 / ${(new Date().getFullYear() + 3) % 100}`, cvc: "123", postal_code: "10115" });
+  if (!number) return;
+  fillTestCard(number);
   payButton.focus();
 });
 
@@ -43,7 +49,27 @@ async function start() {
     frame.post({ type: "result", status: "error" });
   }
   document.getElementById("card").removeAttribute("aria-busy");
-  frame.post({ type: "ready", height: pageHeight() });
+  frame.post({ type: "ready", height: pageHeight(), test_cards: testCards() });
+}
+
+function submit() {
+  if (payButton.disabled) return;
+  if (fields.check()) void pay();
+  else frame.post({ type: "invalid" });
+}
+
+/** Only the cards of the list: nobody types a real one for the buyer. */
+function fillTestCard(number) {
+  const isKnown = testCards().some((card) => card.number === number);
+  if (!isKnown || payButton.disabled) return;
+  fields.fill({ number, expiry: `12 / ${(new Date().getFullYear() + 3) % 100}`, cvc: "123", postal_code: "10115" });
+}
+
+function testCards() {
+  return [...document.querySelectorAll("[data-card]")].map((button) => ({
+    number: button.dataset.card,
+    label: button.querySelector("span").textContent,
+  }));
 }
 
 async function pay() {
@@ -54,6 +80,7 @@ async function pay() {
   if (answer?.status === 200) return show(answer.body.status, answer.body);
   if (answer?.status === 400 && answer.body.error?.field) {
     work(false);
+    frame.post({ type: "invalid" });
     return fields.reject(answer.body.error.field, answer.body.error.message);
   }
   if (answer?.status === 404) return showResult("invalid");

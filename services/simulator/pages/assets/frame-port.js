@@ -1,11 +1,11 @@
 // Talks to the merchant's page that frames the card form, over one MessagePort. The protocol is in the README of the simulator.
 
 /**
- * @param {{submit: () => void}} actions what the parent may ask for
- * @returns {{post: (message: object) => void}} messages wait until the parent has sent its port
+ * @param {{submit: () => void, fill: (number: string) => void, focus: () => void}} actions what the parent may ask for
+ * @returns {{post: (message: object) => void, hasPayButton: () => boolean}} messages wait until the parent has sent its port
  */
 export function openFramePort(actions) {
-  if (window.parent === window) return { post() {} };
+  if (window.parent === window) return { post() {}, hasPayButton: () => true };
   document.body.classList.add("is-framed");
   /** @type {MessagePort | undefined} */
   let port;
@@ -17,6 +17,9 @@ export function openFramePort(actions) {
     port = given; // the first one counts: nobody can take the form over later
     port.onmessage = ({ data }) => {
       if (data?.type === "submit") actions.submit();
+      if (data?.type === "focus") actions.focus();
+      if (data?.type === "fill" && typeof data.number === "string") actions.fill(data.number);
+      if (data?.type === "options") document.body.classList.toggle("is-fields-only", data.pay_button === false);
       if (data?.type === "style") applyStyle(data);
     };
     for (const message of waiting) port.postMessage(message);
@@ -32,6 +35,7 @@ export function openFramePort(actions) {
   }).observe(document.body);
 
   return {
+    hasPayButton: () => !document.body.classList.contains("is-fields-only"),
     post(message) {
       if (port) port.postMessage(message);
       else waiting = [...waiting.slice(-9), message]; // ten: one of each kind and some

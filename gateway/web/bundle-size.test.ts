@@ -1,0 +1,27 @@
+// What a buyer's browser has to load, counted in gzipped bytes.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { suite } from "../../test/harness/suite.ts";
+import { releaseVersion } from "../release.ts";
+
+const test = suite("bundle size");
+const dist = join(import.meta.dirname, "dist");
+const gzipped = (path: string) => gzipSync(readFileSync(join(dist, path)), { level: 9 }).length;
+
+const budgets = [
+  ["the loader", [`js/${releaseVersion()}/loader.mjs`], 1_500],
+  ["the SDK, every surface included", [`js/${releaseVersion()}/checkout.js`], 9_000],
+  ["the hosted page's script and style", globSync("page/*", { cwd: dist }), 25_000],
+] as const;
+
+for (const [what, paths, bytesMax] of budgets) {
+  test(`${what}: at most ${bytesMax} bytes`, () => {
+    const bytes = paths.reduce((sum, path) => sum + gzipped(path), 0);
+    console.log(`  ${what}: ${bytes} bytes`);
+    assert.ok(bytes > 0 && bytes <= bytesMax);
+  });
+}
+
+test.run();

@@ -1,0 +1,76 @@
+// The pure parts of the buyer's side: money, colours, languages, the page's policy.
+import assert from "node:assert/strict";
+import { currencies, currencyExponent } from "#platform/money.ts";
+import { suite } from "../../test/harness/suite.ts";
+import { contrast, readableOn, textOn } from "./page/contrast.ts";
+import { pageHeaders } from "./page-headers.ts";
+import { exponentOf, moneyOf } from "./sdk/money.ts";
+import { readRender } from "./sdk/render.ts";
+import { surfaceHosts } from "./surface-hosts.ts";
+import { acceptedLanguages, chooseLanguage, languages } from "./texts/languages.ts";
+
+const test = suite("page rules");
+
+test("the browser's decimals are those of the service, for every currency", () => {
+  const wrong = currencies().filter((code) => exponentOf(code) !== currencyExponent(code));
+  assert.deepEqual(wrong, []);
+});
+
+test("money keeps its last minor unit and its decimals in every language", () => {
+  assert.equal(moneyOf(1050, "EUR", "en").formatted, "€10.50");
+  assert.equal(moneyOf(5, "JPY", "en").formatted, "¥5");
+  assert.equal(moneyOf(5, "KWD", "en").formatted.replace(/\s/g, " "), "KWD 0.005");
+  assert.equal(moneyOf(99_999_999, "USD", "en-US").formatted, "$999,999.99");
+  assert.equal(moneyOf(1050, "EUR", "not a locale").minor, 1050);
+});
+
+test("text is readable on every colour that a merchant may choose", () => {
+  for (let step = 0; step < 4_096; step += 7) {
+    const hex = step.toString(16).padStart(3, "0");
+    const colour = `#${[...hex].map((digit) => digit + digit).join("")}`;
+    assert.ok(contrast(textOn(colour), colour) >= 4.5, colour);
+    for (const background of ["#ffffff", "#1a202c"]) {
+      assert.ok(contrast(readableOn(colour, [background]), background) >= 4.5, `${colour} on ${background}`);
+    }
+  }
+});
+
+test("every language has every text with the same values in it", () => {
+  const names = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
+  const english = Object.entries(languages.get("en") ?? {});
+  assert.equal(languages.size, 10);
+  for (const [language, texts] of languages) {
+    const own = new Map<string, string>(Object.entries(texts));
+    for (const [key, text] of english) assert.deepEqual(names(own.get(key) ?? ""), names(text), `${language} ${key}`);
+  }
+});
+
+test("the language is the address's, then the session's, then the browser's, then English", () => {
+  assert.equal(chooseLanguage(["xx", "pt-BR"]).tag, "pt-BR");
+  assert.equal(chooseLanguage(["ar"]).direction, "rtl");
+  assert.equal(chooseLanguage(["", "<script>", "tlh"]).tag, "en");
+  assert.deepEqual(acceptedLanguages("fr;q=0.4, de-AT, *;q=0.1, en;q=0"), ["de-AT", "fr", "*"]);
+  assert.deepEqual(acceptedLanguages(undefined), []);
+});
+
+test("the page's policy names exactly the session's hosts", () => {
+  const policy = (connector: string, scriptOrigin: string, frameOrigin: string) =>
+    pageHeaders(surfaceHosts({ connector, scriptOrigin, frameOrigin }))["content-security-policy"] ?? "";
+  const frame = policy("simulator", "", "https://form.example");
+  assert.match(frame, /script-src 'self'; .*connect-src 'self'; frame-src https:\/\/form\.example;/);
+  assert.match(policy("", "", ""), /frame-src 'none'/);
+  const stripe = policy("stripe", "https://js.stripe.com", "");
+  assert.match(stripe, /script-src 'self' https:\/\/js\.stripe\.com https:\/\/\*\.js\.stripe\.com;/);
+  assert.match(stripe, /connect-src 'self' https:\/\/api\.stripe\.com;/);
+  for (const each of [frame, stripe]) assert.doesNotMatch(each, /unsafe|\*;| \* /);
+});
+
+test("a render that lacks what its kind needs, or points to a script address, mounts nothing", () => {
+  assert.equal(readRender({ kind: "frame", frame_url: "javascript:alert(1)" }), undefined);
+  assert.equal(readRender({ kind: "frame", frame_url: "http://shop.example" }), undefined);
+  assert.equal(readRender({ kind: "element", script_url: "https://js.example", client_secret: "x" }), undefined);
+  assert.equal(readRender(null), undefined);
+  assert.equal(readRender({ kind: "redirect", redirect_url: "https://pay.example/1" })?.kind, "redirect");
+});
+
+test.run();

@@ -1,0 +1,55 @@
+// The end of a good visit: what was paid, the receipt, the way back to the shop. A payment that was made in this visit takes the buyer
+// back by itself, unless the buyer wants to stay; a link that is opened again later does not.
+import type { SessionView } from "../sdk/contract.ts";
+import type { PageTexts } from "../texts/page-texts.ts";
+import { fill, make } from "./element.ts";
+import { backLink, message, receiptLink } from "./message.ts";
+import { returnAddress } from "./return-address.ts";
+
+const backSeconds = 5; // long enough to read that it worked
+
+export function paidScreen(session: SessionView, texts: PageTexts, isFresh: boolean): HTMLElement {
+  const { merchant, amount, description, payment, successUrl } = session;
+  const merchantName = merchant.displayName;
+  const facts: [string, string][] = [[texts.amount, amount.formatted]];
+  facts.push([texts.paidTo, merchantName]);
+  if (description) facts.push([texts.description, description]);
+  if (payment) facts.push([texts.reference, payment.id]);
+  return message({
+    sign: "done",
+    title: isFresh ? texts.paidTitle : texts.alreadyTitle,
+    text: texts.paidText,
+    facts,
+    actions: [
+      backLink(session, successUrl, session.status, fill(texts.back, { merchant: merchantName })),
+      receiptLink(session, texts),
+    ],
+    note: isFresh && successUrl ? countdown(returnAddress(successUrl, session.id, session.status), texts) : undefined,
+  });
+}
+
+function countdown(address: string, texts: PageTexts): HTMLElement {
+  const text = make("span");
+  const stay = make("button", { type: "button", class: "quiet" }, texts.stay);
+  const note = make("p", { class: "countdown" }, text, stay);
+  let left = backSeconds;
+  const show = () => (text.textContent = fill(texts.backIn, { seconds: String(left) }));
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return show();
+    end();
+    location.assign(address);
+  }, 1_000);
+  const end = () => clearInterval(timer);
+  stay.addEventListener("click", () => {
+    end();
+    note.remove();
+  });
+  // Back from the shop to a page that the browser kept: it must not send the buyer away again.
+  addEventListener("pagehide", () => {
+    end();
+    note.remove();
+  });
+  show();
+  return note;
+}

@@ -1,0 +1,131 @@
+// The place to pay: the processor's fields, the Pay button, what went wrong last, the test cards.
+import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
+import type { PageTexts } from "../texts/page-texts.ts";
+import { fill, make } from "./element.ts";
+import { returnAddress } from "./return-address.ts";
+
+export interface PayView {
+  readonly element: HTMLElement;
+  /** Where the SDK mounts the fields. */
+  readonly fields: HTMLElement;
+  show(state: HandleState): void;
+  /** What went wrong, in front of the fields; undefined takes it away. `isFocused` moves the buyer there. */
+  warn(text: string | undefined, isFocused?: boolean): void;
+  offer(cards: readonly TestCard[]): void;
+}
+
+const expiryShownMs = 300_000; // an earlier notice would only make buyers nervous
+
+export interface PayActions {
+  pay(): void;
+  /** Types a test card. */
+  fill(number: string): void;
+}
+
+export function payView(session: SessionView, texts: PageTexts, locale: string, actions: PayActions): PayView {
+  const isRedirect = session.surface.kind === "redirect";
+  const alert = make("div", { class: "notice notice-error", role: "alert", tabindex: "-1", hidden: true });
+  const challenge = make(
+    "div",
+    { class: "challenge", hidden: true },
+    make("h2", { tabindex: "-1" }, texts.challengeTitle),
+    make("p", {}, texts.challengeText),
+  );
+  const bones = make("div", { class: "bones", "aria-hidden": "true" });
+  for (let rows = 0; rows < 3; rows++) bones.append(make("span", { class: "bone bone-field" }));
+  const fields = make("div", { class: "fields" });
+  const frame = make("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
+  const label = isRedirect ? texts.continue : fill(texts.pay, { amount: session.amount.formatted });
+  const button = make(
+    "button",
+    { class: "pay", type: "button" },
+    make("span", { class: "spinner", "aria-hidden": "true" }),
+    make("span", { class: "pay-label" }, label),
+  );
+  const cards = make("div", { class: "test-cards-place" });
+  button.addEventListener("click", () => {
+    if (button.getAttribute("aria-disabled") !== "true") actions.pay();
+  });
+  const secure = make("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : texts.secure);
+  const element = make("div", { class: "pay-view" }, alert, challenge, frame, button, expiry(session, texts, locale));
+  element.append(secure);
+  const cancel = cancelLink(session, texts);
+  if (cancel) element.append(cancel);
+  element.append(cards);
+
+  const show = (state: HandleState) => {
+    const isBusy = state === "submitting" || state === "action_required";
+    const isReady = state !== "loading" && state !== "idle";
+    element.dataset.state = state;
+    element.setAttribute("aria-busy", String(state === "submitting"));
+    bones.hidden = isReady;
+    challenge.hidden = state !== "action_required" || isRedirect;
+    button.hidden = state === "action_required" && !isRedirect;
+    button.setAttribute("aria-disabled", String(isBusy || !isReady));
+    button.classList.toggle("is-working", isBusy);
+    cards.hidden = isBusy;
+    if (cancel) cancel.hidden = isBusy;
+    if (state === "action_required") challenge.querySelector("h2")?.focus();
+  };
+  return {
+    element,
+    fields,
+    show,
+    warn(text, isFocused = false) {
+      alert.textContent = text ?? "";
+      alert.hidden = text === undefined;
+      if (text !== undefined && isFocused) alert.focus();
+    },
+    offer(list) {
+      cards.replaceChildren(...(list.length > 0 ? [testCards(list, actions, button, texts)] : []));
+    },
+  };
+}
+
+/** The processor names its cards in its own language, English. */
+function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLElement, texts: PageTexts): HTMLElement {
+  const rows = list.map(({ number, label }) => {
+    const digits = number.replace(/(.{4})(?=.)/g, "$1 ");
+    const row = make(
+      "button",
+      { type: "button", "data-card": number },
+      make("span", {}, label),
+      make("code", {}, digits),
+    );
+    row.addEventListener("click", () => {
+      actions.fill(number);
+      button.focus();
+    });
+    return make("li", {}, row);
+  });
+  const items = make("ul", { lang: "en", dir: "ltr" }, ...rows);
+  return make("details", { class: "test-cards" }, make("summary", {}, texts.testCards), items);
+}
+
+function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {
+  if (!session.cancelUrl) return undefined;
+  const href = returnAddress(session.cancelUrl, session.id, "canceled");
+  return make("p", { class: "cancel" }, make("a", { href, rel: "noreferrer" }, texts.cancel));
+}
+
+/** Says when the link expires, once the end is near. */
+function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): HTMLElement {
+  const note = make("p", { class: "expiry", role: "status" });
+  const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
+  const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
+  setTimeout(() => (note.textContent = fill(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));
+  return note;
+}
+
+function lock(): SVGElement {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  path.setAttribute(
+    "d",
+    "M5 7V5a3 3 0 0 1 6 0v2h1a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h3V5a1.5 1.5 0 0 0-3 0z",
+  );
+  svg.append(path);
+  return svg;
+}

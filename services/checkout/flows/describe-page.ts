@@ -1,0 +1,32 @@
+// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret: language,
+// environment, and the processor's hosts for the page's policy. Whoever knows an id learns no more than that it exists.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Failure } from "#platform/failure.ts";
+import { isId } from "#platform/id.ts";
+import type { DescribePageResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { findSession } from "../store/sessions.ts";
+import type { CheckoutContext } from "./context.ts";
+import { openedRender } from "./session-secret.ts";
+
+/** @throws Failure NOT_FOUND. */
+export async function describePage(
+  context: Pick<CheckoutContext, "db" | "vault">,
+  sessionId: string,
+): Promise<MessageInitShape<typeof DescribePageResponseSchema>> {
+  const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
+  if (!session) throw new Failure("NOT_FOUND");
+  const { environment, locale, connector } = session;
+  const render = openedRender(context.vault, session);
+  return {
+    environment,
+    locale,
+    connector,
+    scriptOrigin: originOf(render?.scriptUrl),
+    frameOrigin: originOf(render?.frameUrl),
+  };
+}
+
+/** Of an address that may be missing; its path and fragment hold the processor's secret and stay here. */
+function originOf(address: string | undefined): string {
+  return address && URL.canParse(address) ? new URL(address).origin : "";
+}

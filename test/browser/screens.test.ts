@@ -1,0 +1,161 @@
+// Every screen of the hosted page, on a phone and on a desktop: no violation that axe finds, and a picture of each under
+// test/artifacts for people to judge.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { BrowserContextOptions, Page, Route } from "playwright-core";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { browserSuite, desktop, phone, shoot } from "../harness/browser.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
+
+const test = suite("screens", { timeoutMs: 60_000 });
+const inBrowser = browserSuite(test);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const branding = {
+  display_name: "Lemon Books",
+  tagline: "Good reading since 1998",
+  support_email: "help@lemonbooks.example",
+  accent_color: "#0a7d4f",
+};
+let running: StackInfo;
+let merchant: TestMerchant;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
+});
+
+const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
+  ["phone", { viewport: phone }],
+  ["desktop", { viewport: desktop }],
+];
+
+/** One screen in both sizes, side by side. */
+function screen(name: string, reach: (page: Page, order: Order) => Promise<void>, order: Record<string, unknown> = {}) {
+  inBrowser(`${name} can be used by everybody`, async () => {
+    await Promise.all(
+      sizes.map(async ([size, options]) => {
+        const visit = await inBrowser.open({ ...options, bypassCSP: true }); // axe is put in as a script of the page
+        const opened = await newOrder(merchant, { cancel_url: "https://lemonbooks.example/cart", ...order });
+        await reach(visit.page, opened);
+        await shoot(visit.page, `${name.replaceAll(" ", "-")}-${size}`);
+        assert.deepEqual(await violations(visit.page), []);
+        await visit.close();
+      }),
+    );
+  });
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+}
+
+const answerRoute = (id: string) => `**/v1/checkout/${id}?*`;
+
+screen("01 skeleton", async (page, order) => {
+  await page.route(answerRoute(order.id), () => {});
+  await page.goto(order.link);
+  await page.getByText("Loading your payment").waitFor({ state: "attached" });
+});
+
+screen("02 pay", async (page, order) => {
+  await page.goto(order.link);
+  await formReady(page);
+});
+
+screen("03 submitting", async (page, order) => {
+  await page.goto(order.link);
+  await payWith(page, "4000000000006009");
+  await page.locator('.pay-view[data-state="submitting"]').waitFor();
+});
+
+screen("04 bank check", async (page, order) => {
+  await page.goto(order.link);
+  await payWith(page, cards.needsChallenge);
+  await seeScreen(page, "Your bank wants to check that it is you");
+  await page.frameLocator("iframe").getByRole("button", { name: "Authenticate" }).first().waitFor();
+});
+
+screen("05 declined", async (page, order) => {
+  await page.goto(order.link);
+  await payWith(page, "4000000000009995");
+  await page.getByRole("alert").getByText("enough funds").waitFor();
+});
+
+screen("06 processing", async (page, order) => {
+  await page.route("**/confirm?*", (route) => route.abort());
+  await page.goto(order.link);
+  await payWith(page, cards.asynchronous);
+  await seeScreen(page, "Your payment is being processed");
+});
+
+screen(
+  "07 paid",
+  async (page, order) => {
+    await page.goto(order.link);
+    await payWith(page, cards.succeeds);
+    await seeScreen(page, "Payment successful");
+    await page.getByRole("link", { name: "View receipt" }).waitFor();
+    await page.getByRole("button", { name: "Stay here" }).click();
+  },
+  { success_url: "https://lemonbooks.example/thanks" },
+);
+
+screen("08 already paid", async (page, order) => {
+  await pay(order.answer.text("render.frame_url"));
+  await confirmOrder(running, order);
+  await page.goto(order.link);
+  await seeScreen(page, "This payment was already made");
+});
+
+screen("09 expired", async (page, order) => {
+  (await merchant.api.post(`/v1/checkout-sessions/${order.id}/expire`)).expect(200);
+  await page.goto(order.link);
+  await seeScreen(page, "This payment link has expired");
+});
+
+screen("10 canceled", async (page, order) => {
+  await page.route(answerRoute(order.id), (route) => changed(route, { status: "canceled", render: undefined }));
+  await page.goto(order.link);
+  await seeScreen(page, "This payment was canceled");
+});
+
+screen("11 link not valid", async (page, order) => {
+  await page.goto(order.link.slice(0, -6));
+  await seeScreen(page, "This link is not valid");
+});
+
+screen("12 merchant cannot take it", async (page, order) => {
+  await page.route(answerRoute(order.id), (route) => changed(route, { render: { kind: "carrier_pigeon" } }));
+  await page.goto(order.link);
+  await seeScreen(page, "This payment cannot be made here");
+});
+
+screen("13 offline", async (page, order) => {
+  await page.route(answerRoute(order.id), (route) => route.abort());
+  await page.goto(order.link);
+  await seeScreen(page, "No connection");
+});
+
+screen("14 server trouble", async (page, order) => {
+  const headers = { "request-id": "req_01jd000000000000000000000" };
+  await page.route(answerRoute(order.id), (route) => route.fulfill({ status: 500, headers, json: { error: {} } }));
+  await page.goto(order.link);
+  await seeScreen(page, "Something went wrong on our side");
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+});
+
+/** The real answer with other values. */
+async function changed(route: Route, change: Record<string, unknown>): Promise<void> {
+  const answer = await route.fetch();
+  await route.fulfill({ response: answer, json: { ...Object(await answer.json()), ...change } });
+}
+
+test.run();

@@ -1,0 +1,154 @@
+// The SDK in a merchant's page of another origin, under a policy that allows our three hosts and nothing else.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { api } from "../harness/api.ts";
+import { browserSuite } from "../harness/browser.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { newOrder } from "./buyer.ts";
+import { type Shop, startShop } from "./shop/server.ts";
+
+const test = suite("sdk", { timeoutMs: 60_000 });
+const inBrowser = browserSuite(test);
+const scriptHost = "https://js.processor.example";
+let running: StackInfo;
+let merchant: TestMerchant;
+let shop: Shop;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  shop = await startShop(running, merchant, [scriptHost]);
+});
+test.after(() => shop?.close());
+
+inBrowser("a shop embeds the fields, and ships when the signed webhook says that it is paid", async ({ page }) => {
+  await page.goto(shop.url);
+  await page.locator('body[data-state="ready"]').waitFor();
+  const form = page.frameLocator("iframe");
+  await form.locator("#number").fill(cards.declined);
+  await form.locator("#expiry").fill("12 / 40");
+  await form.locator("#cvc").fill("123");
+  await page.getByRole("button", { name: "Pay €24.99" }).click();
+  await page.getByText("Your card was declined.").waitFor();
+  assert.equal(shop.shipped.size, 0);
+  await form.locator("#number").fill(cards.succeeds);
+  await form.locator("#cvc").fill("123");
+  await page.getByRole("button", { name: "Pay €24.99" }).click();
+  const thanks = (await page.getByText("Thank you.").textContent()) ?? "";
+  const paymentId = /pay_\w+/.exec(thanks)?.[0] ?? "";
+  await eventually("the order to be shipped", () => shop.shipped.has(paymentId));
+});
+
+inBrowser(
+  "mounting, unmounting and destroying in any order leaves one form that works, and nothing behind",
+  async ({ page }) => {
+    const { secret } = await newOrder(merchant);
+    await page.goto(`${shop.url}/bare`);
+    const left = await page.evaluate(`(async () => {
+    const make = () => Tollbooth.create({ sessionSecret: ${JSON.stringify(secret)} });
+    const kept = make();
+    for (let i = 0; i < 40; i++) {
+      const other = make();
+      void other.mount("#two"); void kept.mount(i % 2 ? "#one" : "#two");
+      if (i % 3 === 0) kept.unmount();
+      if (i % 4 === 0) await Promise.resolve();
+      other.unmount(); other.destroy(); other.destroy(); void other.mount("#two");
+    }
+    globalThis.kept = kept;
+    const mounted = await kept.mount("#one");
+    return { mounted: mounted.ok, state: kept.state, frames: document.querySelectorAll("iframe").length };
+  })()`);
+    assert.deepEqual(left, { mounted: true, state: "ready", frames: 1 });
+    const form = page.frameLocator("#one iframe");
+    await form.locator("#number").fill(cards.succeeds);
+    await form.locator("#expiry").fill("12 / 40");
+    await form.locator("#cvc").fill("123");
+    const [first, second] = await page.evaluate<{ type: string }[]>("Promise.all([kept.confirm(), kept.confirm()])");
+    assert.deepEqual([first?.type, second], ["succeeded", first]);
+  },
+);
+
+inBrowser("every misuse is a value, and an API key is refused", async ({ page }) => {
+  await page.goto(`${shop.url}/bare`);
+  const { secret } = await newOrder(merchant);
+  const codes = await page.evaluate(`(async () => {
+    const code = async (sessionSecret, target) => {
+      const handle = Tollbooth.create({ sessionSecret });
+      const confirmed = await handle.confirm();
+      const mounted = await handle.mount(target);
+      handle.destroy();
+      return [confirmed.error.code, mounted.error?.code, (await handle.load()).error.code];
+    };
+    return [await code("sk_test_abc", "#one"), await code("junk", "#one"), await code(() => Promise.reject(), "#one"),
+      await code(${JSON.stringify(secret)}, "#nowhere"), await code(${JSON.stringify(`${secret.slice(0, -4)}AAAA`)}, "#one")];
+  })()`);
+  const of = (code: string) => ["not_mounted", code, "destroyed"];
+  const wanted = ["api_key_in_browser", "invalid_secret", "invalid_secret", "invalid_target", "invalid_secret"];
+  assert.deepEqual(codes, wanted.map(of));
+});
+
+inBrowser("a processor's own script is loaded from the processor and driven by its driver", async ({ page }) => {
+  const order = await newOrder(merchant);
+  const frameUrl = order.answer.text("render.frame_url");
+  // What the driver uses of Stripe.js, from the processor's host; the session itself is real.
+  const script = `globalThis.Stripe = () => ({
+    elements: () => ({ update() {}, create: () => { const on = {}; return {
+      on(name, listener) { on[name] = listener; }, focus() {}, destroy() { document.getElementById("fake").remove(); },
+      mount(place) { place.innerHTML = '<input id="fake" aria-label="Card">'; setTimeout(() => { on.ready({}); on.change({ complete: true }); }); } }; } }),
+    confirmPayment: async ({ confirmParams, redirect }) => await globalThis.atProcessor(confirmParams.return_url, redirect) });`;
+  await page.route(`${scriptHost}/**`, (route) => route.fulfill({ contentType: "text/javascript", body: script }));
+  await page.route(`**/v1/checkout/${order.id}?*`, async (route) => {
+    const answer = await route.fetch();
+    const json = Object(await answer.json());
+    const element = { kind: "element", connector: "stripe", script_url: `${scriptHost}/v3/` };
+    const render = { ...element, publishable_key: "pk_test_1", client_secret: "pi_1_secret_2", environment: "sandbox" };
+    await route.fulfill({ response: answer, json: { ...json, ...(json.render && { render }) } });
+  });
+  const answers = ["declined", "succeeded"];
+  await page.exposeFunction("atProcessor", async () => {
+    if (answers.shift() === "declined") return { error: { type: "card_error", decline_code: "insufficient_funds" } };
+    await pay(frameUrl);
+    return { paymentIntent: { status: "succeeded" } };
+  });
+  await page.goto(`${shop.url}/bare`);
+  const results = await page.evaluate<Record<string, unknown>[]>(`(async () => {
+    const handle = Tollbooth.create({ sessionSecret: ${JSON.stringify(order.secret)} });
+    await handle.mount("#one");
+    return [await handle.confirm(), await handle.confirm()];
+  })()`);
+  const [declined, succeeded] = results;
+  assert.equal(declined?.type, "declined");
+  assert.equal(Object(declined?.error).declineCode, "insufficient_funds");
+  assert.equal(succeeded?.type, "succeeded");
+});
+
+inBrowser(
+  "a pinned version loads with the integrity that the manifest names, and so does the loader's",
+  async ({ page }) => {
+    const manifest = (await api(running.gateway).get("/js/manifest.json")).expect(200);
+    const version = manifest.text("v1");
+    const { integrity } = Object(Object(Object(manifest.at("versions"))[version])["checkout.js"]);
+    const pinned = await fetch(`${running.gateway}/js/${version}/checkout.js`);
+    const bytes = Buffer.from(await pinned.arrayBuffer());
+    assert.equal(integrity, `sha384-${createHash("sha384").update(bytes).digest("base64")}`);
+    assert.match(pinned.headers.get("cache-control") ?? "", /immutable/);
+    assert.equal((await fetch(`${running.gateway}/js/9.9.9/checkout.js`)).status, 404);
+    await page.goto(`${shop.url}/bare`);
+    const loaded = await page.evaluate(`(async () => {
+    delete globalThis.Tollbooth;
+    const { loadCheckout } = await import("${running.gateway}/js/v1/loader.mjs");
+    const src = "${running.gateway}/js/${version}/checkout.js";
+    const wrong = await loadCheckout({ src, integrity: "sha384-AAAA", retries: 0 });
+    const right = await loadCheckout({ src, integrity: ${JSON.stringify(integrity)} });
+    return [wrong, right.version];
+  })()`);
+    assert.deepEqual(loaded, [null, version]);
+  },
+);
+
+test.run();

@@ -1,0 +1,93 @@
+// A real Chromium for tests. Where none is installed the tests are skipped, each with a line that says so; BROWSER_PATH names one.
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Suite, TestLimits } from "./suite.ts";
+
+/** Absolute path of the browser; undefined when there is none. */
+export const browserPath = [
+  process.env.BROWSER_PATH ?? "",
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+].find((path) => path !== "" && existsSync(path));
+
+const artifacts = join(import.meta.dirname, "../artifacts");
+/** A phone of the smaller kind. */
+export const phone = { width: 360, height: 740 } as const;
+export const desktop = { width: 1280, height: 800 } as const;
+
+/** A visit: a context of its own, and what went wrong in its pages. */
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+}
+
+/** Tests in one browser, which starts with the first and ends with the last. */
+export interface BrowserSuite {
+  /** The body gets a fresh visit. Errors of scripts and breaches of a policy fail the test. */
+  (name: string, body: (visit: Visit) => Promise<void>, options?: BrowserContextOptions, limits?: TestLimits): void;
+  open(options?: BrowserContextOptions): Promise<Visit & { close(): Promise<void> }>;
+}
+
+/** Adds browser tests to a suite. */
+export function browserSuite(test: Suite): BrowserSuite {
+  let browser: Browser | undefined;
+  const open = async (options: BrowserContextOptions = {}) => {
+    browser ??= await launch();
+    const context = await browser.newContext({ viewport: phone, locale: "en-IE", reducedMotion: "reduce", ...options });
+    const problems: string[] = [];
+    context.on("weberror", (error) => problems.push(error.error().message));
+    context.on("console", (message) => {
+      if (/Content Security Policy|Permissions policy/i.test(message.text())) problems.push(message.text());
+    });
+    context.on("dialog", (dialog) => void dialog.accept());
+    const page = await context.newPage();
+    const close = async () => {
+      await context.close();
+      if (problems.length > 0) throw new Error(problems.join("\n"));
+    };
+    return { context, page, close };
+  };
+  test.after(async () => await browser?.close());
+  const add = (
+    name: string,
+    body: (visit: Visit) => Promise<void>,
+    options?: BrowserContextOptions,
+    limits?: TestLimits,
+  ) => {
+    if (!browserPath) return test.skip(name, "no Chromium found; BROWSER_PATH can name one");
+    test(
+      name,
+      async () => {
+        const visit = await open(options);
+        try {
+          await body(visit);
+        } catch (error) {
+          await shoot(visit.page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
+          await visit.context.close();
+          throw error;
+        }
+        await visit.close();
+      },
+      limits,
+    );
+  };
+  return Object.assign(add, { open });
+}
+
+async function launch(): Promise<Browser> {
+  if (!browserPath) throw new Error("no Chromium found");
+  return await chromium.launch({
+    executablePath: browserPath,
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: ["--disable-dev-shm-usage", "--disable-gpu"],
+  });
+}
+
+/** Keeps a picture of the whole page under test/artifacts. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  await mkdir(artifacts, { recursive: true });
+  await page.screenshot({ path: join(artifacts, `${name}.png`), fullPage: true });
+}
