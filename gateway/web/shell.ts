@@ -34,8 +34,9 @@ ${isTest ? html`<header class="test-bar"><strong>${texts.testMode}</strong> – 
 <section class="summary" aria-hidden="true"><div class="merchant"><span class="bone bone-logo"></span><span class="bone bone-name"></span></div>
 <div class="bone bone-amount"></div><div class="bone bone-line"></div></section>
 <section class="panel"><h1 class="visually-hidden">${texts.title}</h1>
+<noscript><p class="notice">${texts.noScript}</p></noscript>
 <div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span></div>
-<noscript><p class="notice">${texts.noScript}</p></noscript></section>
+</section>
 </main>
 <p id="live" class="visually-hidden" role="status"></p>
 <script type="application/json" id="data">${new Html(data)}</script>

@@ -3,6 +3,8 @@ import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { fill, make } from "./element.ts";
 
+const longAmount = 10; // characters that fit into one line of the smallest phone
+
 export function summary(session: SessionView, texts: PageTexts): HTMLElement {
   const { merchant, branding, amount, description } = session;
   const logo = branding.logoUrl ? logoOf(branding.logoUrl) : undefined;
@@ -21,7 +23,7 @@ export function summary(session: SessionView, texts: PageTexts): HTMLElement {
       "div",
       { class: "order" },
       make("h1", { class: "pay-to" }, fill(texts.payTo, { merchant: merchant.displayName })),
-      make("p", { class: "amount", dir: "auto" }, amount.formatted),
+      make("p", { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" }, amount.formatted),
       description ? make("p", { class: "description", dir: "auto" }, description) : undefined,
     ),
     support(session, texts),
