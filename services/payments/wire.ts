@@ -81,7 +81,8 @@ export function statusMessage(account: AccountReport | undefined): AccountStatus
 }
 
 function disputeMessage(dispute: DisputeRecord) {
-  return { ...dispute, openedAt: timestampFromDate(dispute.openedAt) };
+  const { openedAt, evidenceDueAt } = dispute;
+  return { ...dispute, openedAt: timestampFromDate(openedAt), evidenceDueAt: maybe(evidenceDueAt) };
 }
 
 function maybe(at: Date | undefined) {

@@ -20,6 +20,7 @@ export interface StripeIntent {
   readonly ref: string;
   readonly session: Stripe.Checkout.Session | undefined;
   readonly intent: Stripe.PaymentIntent | undefined;
+  /** Newest first. */
   readonly charges: readonly Stripe.Charge[];
   readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
@@ -63,7 +64,8 @@ const refundStatuses: Readonly<Record<string, RefundStatus>> = {
 };
 
 function factsOf(intent: Stripe.PaymentIntent, charges: readonly Stripe.Charge[]): IntentFact[] {
-  const oldestFirst = charges.toSorted((a, b) => a.created - b.created);
+  // Stripe's times are whole seconds; within one its own order, newest first, decides.
+  const oldestFirst = charges.toReversed().toSorted((a, b) => a.created - b.created);
   const facts = oldestFirst.flatMap((charge) => chargeFact(intent, charge) ?? []);
   const method = typeof intent.payment_method === "object" ? intent.payment_method : null;
   if (intent.status === "requires_action" && method) {

@@ -243,7 +243,8 @@ class Settling {
     }
     const { id: paymentId, connector } = this.#payment;
     const dispute = { id, connectorRef: report.ref, status: report.status, amount };
-    await saveDispute(this.#tx, { ...dispute, paymentId, connector, reason: report.reason, openedAt: report.openedAt });
+    const { reason, openedAt, evidenceDueAt } = report;
+    await saveDispute(this.#tx, { ...dispute, paymentId, connector, reason, openedAt, evidenceDueAt });
     this.#movements.push(...change.movements);
     this.#hold(change.hold, change.hold === "none" ? 0n : amount);
     for (const type of change.announce) this.#announce(type, { dispute_id: id, dispute_status: report.status });

@@ -27,12 +27,18 @@ export async function disputesOf(sql: Sql, paymentId: string): Promise<StoredDis
 /** Inserts a dispute or moves the one with the same id to its new status. */
 export async function saveDispute(
   tx: Tx,
-  dispute: StoredDispute & { paymentId: string; connector: string; reason: string; openedAt: Date },
+  dispute: StoredDispute & {
+    paymentId: string;
+    connector: string;
+    reason: string;
+    openedAt: Date;
+    evidenceDueAt: Date | undefined;
+  },
 ): Promise<void> {
   await tx.rows(
-    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (id) do update set status = excluded.status`,
+    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (id) do update set status = excluded.status, evidence_due_at = excluded.evidence_due_at`,
     [
       dispute.id,
       dispute.paymentId,
@@ -42,6 +48,7 @@ export async function saveDispute(
       dispute.status,
       dispute.amount,
       dispute.openedAt.toISOString(),
+      dispute.evidenceDueAt?.toISOString() ?? null,
     ],
   );
 }

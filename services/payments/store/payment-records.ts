@@ -60,6 +60,8 @@ export interface DisputeRecord {
   readonly status: string;
   readonly amount: bigint;
   readonly openedAt: Date;
+  /** Until when evidence can be sent; undefined: not at all, or not told. */
+  readonly evidenceDueAt: Date | undefined;
 }
 
 /** Whose payments: no object of another merchant or environment is ever seen. */
@@ -127,6 +129,7 @@ interface DisputeRow {
   status: string;
   amount: number;
   opened_at: string;
+  evidence_due_at: string | null;
 }
 
 /** What an item is read from; columns of `t`. */
@@ -216,5 +219,6 @@ function dispute(row: DisputeRow): DisputeRecord {
     status: row.status,
     amount: BigInt(row.amount),
     openedAt: time(row.opened_at),
+    evidenceDueAt: row.evidence_due_at === null ? undefined : time(row.evidence_due_at),
   };
 }

@@ -1,0 +1,230 @@
+// The contract of the connector port: what flows rely on, proved for each connector against what plays its processor. A new
+// connector gives a rig, and adds tests of its own for what only its processor has.
+import assert from "node:assert/strict";
+import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import type {
+  Account,
+  Answer,
+  Connector,
+  CreatedIntent,
+  IntentOrder,
+  IntentReport,
+  RefundOrder,
+} from "../../services/payments/connectors/connector.ts";
+import { suite } from "../harness/suite.ts";
+
+/** What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the limit. */
+export type Trouble = "fault" | "silent";
+
+/** A processor in the hands of a test. */
+export interface ConnectorRig {
+  readonly connector: Connector;
+  readonly account: Account;
+  /** The same connector where nobody listens. */
+  readonly unreachable: Connector;
+  /** The buyer pays the intent, or is declined. */
+  pay(intent: CreatedIntent, outcome: "paid" | "declined"): Promise<void>;
+  /** Tokens of cards that the processor keeps. */
+  tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
+  /** The next creation of an intent or a refund goes wrong. */
+  failNext(what: "intent" | "refund", trouble: Trouble): Promise<void>;
+  /** A signed event about the intent, as the processor would send it; `at` in seconds since 1970. */
+  event(intent: CreatedIntent, at: number): Promise<{ body: Uint8Array; headers: Record<string, string> }>;
+  stop(): Promise<void>;
+}
+
+/** Registers the suite. */
+export function connectorContract(name: string, start: () => Promise<ConnectorRig>): void {
+  const test = suite(`${name}: the connector contract`, { timeoutMs: 20_000 });
+  let rig: ConnectorRig;
+  test.before(async () => {
+    rig = await start();
+  });
+  test.after(() => rig.stop());
+
+  const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
+    reference: newId("payment"),
+    amount: 1_050n,
+    currency: "EUR",
+    description: "Order 7",
+    returnUrl: "https://shop.example/return",
+    surface: "embedded",
+    ...members,
+  });
+  const refundOf = (report: IntentReport, amount: bigint): RefundOrder => ({
+    intentRef: report.ref,
+    reference: newId("refund"),
+    amount,
+    currency: report.currency,
+    reason: "requested_by_customer",
+  });
+  const key = () => newId("operation");
+  const created = async (members: Partial<IntentOrder> = {}) =>
+    valueIn(await rig.connector.createIntent(rig.account, order(members), key()));
+  const retrieved = async ({ report }: CreatedIntent) =>
+    valueIn(await rig.connector.retrieveIntent(rig.account, report.ref));
+  const paid = async (members: Partial<IntentOrder> = {}) => {
+    const made = await created(members);
+    await rig.pay(made, "paid");
+    return retrieved(made);
+  };
+
+  test("one key makes one intent, which says whose it is and that nothing has happened", async () => {
+    const [wanted, same] = [order(), key()];
+    const first = valueIn(await rig.connector.createIntent(rig.account, wanted, same));
+    const again = valueIn(await rig.connector.createIntent(rig.account, wanted, same));
+    assert.equal(again.report.ref, first.report.ref);
+    const { reference, amount, currency, facts, refunds, disputes } = first.report;
+    assert.deepEqual([reference, amount, currency], [wanted.reference, 1_050n, "EUR"]);
+    assert.deepEqual([facts, refunds, disputes], [[], [], []]);
+  });
+
+  test("each surface has what the browser needs for it", async () => {
+    for (const surface of rig.connector.surfaces) {
+      const { mount } = await created({ surface });
+      if (mount.kind === "element") assert.ok(mount.scriptUrl && mount.publishableKey && mount.clientSecret);
+      if (mount.kind === "frame") assert.ok(mount.frameUrl);
+      assert.equal(mount.kind === "redirect", surface === "redirect");
+      if (mount.kind === "redirect") assert.match(mount.redirectUrl, /^https?:/);
+    }
+  });
+
+  test("an intent is found by our reference with what its browser needs, and nothing under an unknown one is proof", async () => {
+    for (const surface of rig.connector.surfaces) {
+      const made = await created({ surface });
+      const found = valueIn(await rig.connector.findIntent(rig.account, made.report.reference, surface));
+      assert.deepEqual([found.report.ref, found.mount], [made.report.ref, made.mount]);
+      const nothing = await rig.connector.findIntent(rig.account, newId("payment"), surface);
+      assert.equal(nothing.kind, "absent");
+    }
+  });
+
+  test("a declined attempt and the paid one after it are told in their order, in the contract's words", async () => {
+    const made = await created();
+    await rig.pay(made, "declined");
+    assert.deepEqual(kinds(await retrieved(made)), ["attempt_failed"]);
+    await rig.pay(made, "paid");
+    const report = await retrieved(made);
+    assert.deepEqual(kinds(report), ["attempt_failed", "attempt_succeeded"]);
+    const [failed, succeeded] = report.facts;
+    assert.ok(failed?.kind === "attempt_failed" && failed.code !== "");
+    assert.ok(succeeded?.kind === "attempt_succeeded");
+    assert.notEqual(failed.attempt.ref, succeeded.attempt.ref);
+    assert.deepEqual([succeeded.capturedAmount, succeeded.attempt.card?.last4], [1_050n, "4242"]);
+    const checks = succeeded.attempt.verification;
+    assert.ok(checks);
+    for (const check of [checks.avsLine1, checks.avsZip, checks.cvcCheck]) {
+      assert.match(check, /^(pass|fail|unavailable|unchecked)$/);
+    }
+    assert.match(checks.riskLevel, /^(normal|elevated|highest|not_assessed)$/);
+    assert.deepEqual(await retrieved(made), report, "asking again changes nothing");
+  });
+
+  test("an unpaid intent is canceled however often it is asked for, a paid one is not cancelable", async () => {
+    for (const surface of rig.connector.surfaces) {
+      const made = await created({ surface });
+      assert.deepEqual(kinds(valueIn(await rig.connector.cancelIntent(rig.account, made.report.ref))), [
+        "intent_canceled",
+      ]);
+      const again = await rig.connector.cancelIntent(rig.account, made.report.ref);
+      if (again.kind === "declined") assert.equal(again.code, "not_cancelable");
+      else assert.deepEqual(kinds(valueIn(again)), ["intent_canceled"]);
+      assert.deepEqual(kinds(await retrieved(made)), ["intent_canceled"]);
+    }
+    const answer = await rig.connector.cancelIntent(rig.account, (await paid()).ref);
+    assert.equal(answer.kind === "declined" && answer.code, "not_cancelable");
+  });
+
+  test("one key makes one refund, within what was paid, and it is found by our reference", async () => {
+    const report = await paid();
+    const [part, same] = [refundOf(report, 400n), key()];
+    const first = valueIn(await rig.connector.createRefund(rig.account, part, same));
+    const again = valueIn(await rig.connector.createRefund(rig.account, part, same));
+    assert.deepEqual([again.ref, first.amount, first.reference], [first.ref, 400n, part.reference]);
+    assert.equal(valueIn(await rig.connector.findRefund(rig.account, part)).ref, first.ref);
+    assert.equal((await rig.connector.findRefund(rig.account, refundOf(report, 1n))).kind, "absent");
+    const tooMuch = await rig.connector.createRefund(rig.account, refundOf(report, 651n), key());
+    assert.equal(tooMuch.kind === "declined" && tooMuch.code, "amount_too_large");
+    valueIn(await rig.connector.createRefund(rig.account, refundOf(report, 650n), key()));
+    const nothingLeft = await rig.connector.createRefund(rig.account, refundOf(report, 1n), key());
+    assert.equal(nothingLeft.kind === "declined" && nothingLeft.code, "not_refundable");
+    const after = valueIn(await rig.connector.retrieveIntent(rig.account, report.ref));
+    assert.deepEqual(after.refunds.map(({ amount }) => amount).toSorted(), [400n, 650n]);
+  });
+
+  test("a payment by token is paid at once; a decline is a fact, an unknown token a refusal", async () => {
+    const tokens = await rig.tokens();
+    const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order();
+    const pay = (paymentMethod: string, reference = newId("payment") as string) =>
+      rig.connector.payIntent(rig.account, { ...wanted, reference, paymentMethod }, key());
+    assert.deepEqual(kinds(valueIn(await pay(tokens.good, wanted.reference))), ["attempt_succeeded"]);
+    const found = valueIn(await rig.connector.findIntent(rig.account, wanted.reference, "embedded"));
+    assert.deepEqual(kinds(found.report), ["attempt_succeeded"]);
+    assert.equal(valueIn(await pay(tokens.declined)).facts[0]?.kind, "attempt_failed");
+    const unknown = await pay(tokens.unknown);
+    assert.equal(unknown.kind === "declined" && unknown.code, "unknown_payment_method");
+  });
+
+  test("a fault is unknown and was answered; what got no answer is unknown, and is found by our reference", async () => {
+    const wanted = order();
+    await rig.failNext("intent", "fault");
+    const fault = await rig.connector.createIntent(rig.account, wanted, key());
+    assert.ok(fault.kind === "unknown" && fault.answered, fault.kind);
+    await rig.failNext("intent", "silent");
+    const lost = await rig.connector.createIntent(rig.account, wanted, key());
+    assert.ok(lost.kind === "unknown" && !lost.answered, lost.kind);
+    valueIn(await rig.connector.findIntent(rig.account, wanted.reference, "embedded"));
+    const refund = refundOf(await paid(), 100n);
+    await rig.failNext("refund", "silent");
+    const inDoubt = await rig.connector.createRefund(rig.account, refund, key());
+    assert.ok(inDoubt.kind === "unknown" && !inDoubt.answered, inDoubt.kind);
+    assert.equal(valueIn(await rig.connector.findRefund(rig.account, refund)).amount, 100n);
+  });
+
+  test("what could not be sent, and what was refused before any work, did not happen", async () => {
+    assert.equal((await rig.unreachable.createIntent(rig.account, order(), key())).kind, "absent");
+    assert.equal((await rig.unreachable.retrieveIntent(rig.account, "pi_1")).kind, "unknown");
+    assert.equal((await rig.unreachable.findIntent(rig.account, newId("payment"), "embedded")).kind, "unknown");
+    const stranger = { ...rig.account, credentials: { ...rig.account.credentials, secret_key: "sk_test_wrong" } };
+    assert.equal((await rig.connector.createIntent(stranger, order(), key())).kind, "absent");
+    assert.equal((await rig.connector.retrieveIntent(rig.account, "pi_unknown")).kind, "absent");
+  });
+
+  test("an event is read only with a fresh signature over its very bytes", async () => {
+    const made = await created();
+    const now = Math.floor(Date.now() / 1_000);
+    const { body, headers } = await rig.event(made, now);
+    const read = (bytes: Uint8Array, sent = headers) => rig.connector.readEvent(rig.account, bytes, sent);
+    const event = read(body);
+    assert.equal(event.report?.ref ?? event.intentRef, made.report.ref);
+    const unauthorized = (error: unknown) => error instanceof Failure && error.reason === "UNAUTHORIZED";
+    assert.throws(() => read(Buffer.concat([body, Buffer.from(" ")])), unauthorized);
+    assert.throws(() => read(body, {}), unauthorized);
+    const old = await rig.event(made, now - 301);
+    assert.throws(() => read(old.body, old.headers), unauthorized);
+  });
+
+  test("credentials are judged by their form, and then by the processor", async () => {
+    const { environment, credentials } = rig.account;
+    assert.deepEqual(rig.connector.judgeCredentials(environment, credentials), []);
+    const names = rig.connector.judgeCredentials(environment, { colour: "red" }).map((problem) => problem.name);
+    assert.ok(names.includes("secret_key") && names.includes("colour"), String(names));
+    const account = valueIn(await rig.connector.readAccount(environment, credentials));
+    assert.deepEqual([account.externalAccountId, account.canCharge], [rig.account.externalAccountId, true]);
+    const wrong = await rig.connector.readAccount(environment, { ...credentials, secret_key: "sk_test_wrong" });
+    assert.equal(wrong.kind, "declined");
+  });
+
+  test.run();
+}
+
+/** The value of an answer that brings one; fails with the answer otherwise. */
+export function valueIn<T>(answer: Answer<T>): T {
+  if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
+  throw new Error(`${answer.kind}: ${answer.kind === "declined" ? answer.message : String(answer.cause)}`);
+}
+
+export function kinds(report: IntentReport): string[] {
+  return report.facts.map((fact) => fact.kind);
+}

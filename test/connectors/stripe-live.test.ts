@@ -1,0 +1,105 @@
+// The Stripe connector against Stripe itself, in test mode: runs where STRIPE_SECRET_KEY (sk_test_…) is set, and is left out with a
+// clear line otherwise. It proves what a fake cannot: that Stripe takes our requests and answers in the shapes that we read.
+import assert from "node:assert/strict";
+import Stripe from "stripe";
+import { newId } from "#platform/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Account, IntentOrder } from "../../services/payments/connectors/connector.ts";
+import { stripeConnector } from "../../services/payments/connectors/stripe.ts";
+import { suite } from "../harness/suite.ts";
+import { kinds, valueIn } from "./contract.ts";
+
+const test = suite("Stripe itself", { timeoutMs: 60_000 });
+const secretKey = process.env.STRIPE_SECRET_KEY ?? "";
+const returnUrl = "https://shop.example/return";
+const connector = stripeConnector("https://api.stripe.com", 20_000);
+const account: Account = {
+  id: newId("connector"),
+  merchantId: newId("merchant"),
+  environment: Environment.SANDBOX,
+  connector: "stripe",
+  externalAccountId: "",
+  surface: "embedded",
+  credentials: { secret_key: secretKey, publishable_key: "pk_test_unused", webhook_secret: "whsec_unused" },
+  refundsEnabled: true,
+};
+test.after(() => connector.close());
+
+const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
+  reference: newId("payment"),
+  amount: 1_050n,
+  currency: "EUR",
+  description: "Tollbooth's own test",
+  returnUrl,
+  surface: "embedded",
+  ...members,
+});
+
+/** What Stripe's script does in the buyer's browser. */
+async function confirm(ref: string, paymentMethod: string): Promise<void> {
+  const stripe = new Stripe(secretKey);
+  await stripe.paymentIntents
+    .confirm(ref, { payment_method: paymentMethod, return_url: returnUrl })
+    .catch((error: unknown) => assert.ok(error instanceof Stripe.errors.StripeCardError, String(error)));
+}
+
+const proofs: Readonly<Record<string, () => Promise<void>>> = {
+  "the account is read": async () => {
+    const { externalAccountId } = valueIn(await connector.readAccount(account.environment, account.credentials));
+    assert.match(externalAccountId, /^acct_/);
+  },
+  "one key makes one intent, which is found by our reference and canceled": async () => {
+    const [wanted, key] = [order(), newId("operation")];
+    const made = valueIn(await connector.createIntent(account, wanted, key));
+    assert.equal(valueIn(await connector.createIntent(account, wanted, key)).report.ref, made.report.ref);
+    assert.equal(
+      valueIn(await connector.findIntent(account, wanted.reference, "embedded")).report.ref,
+      made.report.ref,
+    );
+    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref))), ["intent_canceled"]);
+  },
+  "a declined and a paid attempt are told in order, and the payment is refunded once": async () => {
+    const { report } = valueIn(await connector.createIntent(account, order(), newId("operation")));
+    await confirm(report.ref, "pm_card_visa_chargeDeclined");
+    await confirm(report.ref, "pm_card_visa");
+    assert.deepEqual(kinds(valueIn(await connector.retrieveIntent(account, report.ref))), [
+      "attempt_failed",
+      "attempt_succeeded",
+    ]);
+    const part = {
+      intentRef: report.ref,
+      reference: newId("refund"),
+      amount: 400n,
+      currency: "EUR",
+      reason: "duplicate",
+    };
+    const key = newId("operation");
+    const made = valueIn(await connector.createRefund(account, part, key));
+    assert.equal(valueIn(await connector.createRefund(account, part, key)).ref, made.ref);
+    assert.equal(valueIn(await connector.findRefund(account, part)).ref, made.ref);
+    const tooMuch = { ...part, reference: newId("refund"), amount: 651n };
+    const refused = await connector.createRefund(account, tooMuch, newId("operation"));
+    assert.equal(refused.kind === "declined" && refused.code, "amount_too_large");
+  },
+  "Stripe's own page is opened and closed": async () => {
+    const made = valueIn(await connector.createIntent(account, order({ surface: "redirect" }), newId("operation")));
+    assert.match(made.mount.redirectUrl, /^https:\/\/checkout\.stripe\.com\//);
+    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref))), ["intent_canceled"]);
+  },
+  "a payment by token is paid at once": async () => {
+    const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order();
+    const paid = await connector.payIntent(account, { ...wanted, paymentMethod: "pm_card_visa" }, newId("operation"));
+    assert.deepEqual(kinds(valueIn(paid)), ["attempt_succeeded"]);
+  },
+};
+
+test("the pinned API version is the one whose types we are checked against", () => {
+  assert.equal(Stripe.API_VERSION, "2026-10-28.endive");
+});
+
+for (const [name, proof] of Object.entries(proofs)) {
+  if (secretKey.startsWith("sk_test_")) test(name, proof);
+  else test.skip(name, "STRIPE_SECRET_KEY is not set to a test-mode key, sk_test_…");
+}
+
+test.run();
