@@ -159,8 +159,10 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     const pay = (paymentMethod: string, reference = newId("payment") as string) =>
       rig.connector.payIntent(rig.account, { ...wanted, reference, paymentMethod }, key());
     assert.deepEqual(kinds(valueIn(await pay(tokens.good, wanted.reference))), ["attempt_succeeded"]);
-    const found = valueIn(await rig.connector.findIntent(rig.account, wanted.reference, "embedded"));
-    assert.deepEqual(kinds(found.report), ["attempt_succeeded"]);
+    for (const surface of rig.connector.surfaces) {
+      const found = valueIn(await rig.connector.findIntent(rig.account, wanted.reference, surface));
+      assert.deepEqual(kinds(found.report), ["attempt_succeeded"], `found, whatever surface buyers get: ${surface}`);
+    }
     assert.equal(valueIn(await pay(tokens.declined)).facts[0]?.kind, "attempt_failed");
     const unknown = await pay(tokens.unknown);
     assert.equal(unknown.kind === "declined" && unknown.code, "unknown_payment_method");

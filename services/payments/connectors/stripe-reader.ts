@@ -38,15 +38,17 @@ export class StripeReader {
     const call = this.#call(account);
     const since = Math.floor(idTimeMs(reference) / 1_000) - clockSlackSeconds;
     const newest = { created: { gte: since }, limit: pageMax };
-    const list: AsyncIterable<Stripe.PaymentIntent | Stripe.Checkout.Session> =
-      surface === "redirect"
-        ? this.#sdk.checkout.sessions.list(newest, call)
-        : this.#sdk.paymentIntents.list(newest, call);
-    const listed = await asked(firstOurs(list, reference));
+    if (surface === "redirect") {
+      const page = await asked(firstOurs(this.#sdk.checkout.sessions.list(newest, call), reference));
+      if (page.kind !== "succeeded") return inDoubt(page);
+      if (page.value.found !== undefined) return await this.read(account, page.value.found);
+      if (!page.value.whole) return inDoubt(undefined);
+      // A payment by token has no page, whatever surface the account has for buyers.
+    }
+    const listed = await asked(firstOurs(this.#sdk.paymentIntents.list(newest, call), reference));
     if (listed.kind !== "succeeded") return inDoubt(listed);
     if (listed.value.found !== undefined) return await this.read(account, listed.value.found);
     if (listed.value.whole) return { kind: "absent", cause: new Error("Stripe has nothing under this reference") };
-    if (surface === "redirect") return inDoubt(undefined);
     const query = `metadata['${metadataNames.payment}']:'${reference}'`;
     const hits = await asked(this.#sdk.paymentIntents.search({ query, limit: 1 }, call));
     const [hit] = hits.kind === "succeeded" ? hits.value.data : [];

@@ -139,9 +139,10 @@ async function standIn(
 }
 
 /** What the processor will never take is the caller's to change; the same request would be refused again. */
-function refusedOrder(made: Exclude<Answer<CreatedIntent>, { kind: "succeeded" | "pending" }>): Failure {
+export function refusedOrder(made: Exclude<Answer<unknown>, { kind: "succeeded" | "pending" }>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
+  if (made.code === "unknown_payment_method") return invalid("payment_method", "is unknown to the processor");
   if (made.code === "return_url_missing") return invalid("success_url", "is required for the processor's own page");
   return new Failure("CONNECTOR_ERROR", { cause: new Error(made.message) });
 }

@@ -3,13 +3,12 @@
 // The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No answer is not a
 // failure: the payment is shown as pending, and the reconcile job brings it to its end.
 import { crashPoint } from "#platform/crash-point.ts";
-import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { Account } from "../connectors/connector.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, insertPayment, type NewPayment, showPayment } from "../store/payments.ts";
-import { assertSameRequest, type CreateIntentDeps } from "./create-intent.ts";
+import { assertSameRequest, type CreateIntentDeps, refusedOrder } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
@@ -67,11 +66,7 @@ async function pay(
   const order = { reference, amount, currency, description, paymentMethod };
   const made = await makePayment(deps.db, deps.connectors.get(account.connector), account, order, operation);
   crashPoint("create-payment.3-paid");
-  if (made.kind === "declined") {
-    if (made.code === "unknown_payment_method") throw invalid("payment_method", "is unknown to the processor");
-    throw new Failure("CONNECTOR_ERROR", { cause: new Error(made.message) });
-  }
-  if (made.kind === "absent") throw new Failure("CONNECTOR_ERROR", { cause: made.cause });
+  if (made.kind === "declined" || made.kind === "absent") throw refusedOrder(made);
   if (made.kind === "unknown") return await leavePending(deps, reference);
   const { state } = await settleReport(deps, reference, made.value, "confirm");
   crashPoint("create-payment.4-settled");
