@@ -7,10 +7,17 @@ import { findSealedOtherwise, replaceSeal } from "../store/connectors.ts";
 // A batch is a fraction of a second; a merchant has a handful of accounts.
 const batchMax = 200;
 
-/** @returns true when there may be more. */
+/** One that no key opens is told and does not keep the others. @returns true when there may be more. */
 export async function resealOld({ db, vault }: Pick<MerchantContext, "db" | "vault">, log: Log): Promise<boolean> {
-  const rows = await findSealedOtherwise(db, vault.currentKeyId, batchMax);
-  for (const row of rows) await replaceSeal(db, row, resealCredentials(vault, row.id, row.credentials));
-  if (rows.length > 0) log.info({ accounts: rows.length }, "credentials resealed under the current key");
-  return rows.length === batchMax;
+  let resealed = 0;
+  for (const row of await findSealedOtherwise(db, vault.currentKeyId, batchMax)) {
+    try {
+      await replaceSeal(db, row, resealCredentials(vault, row.id, row.credentials));
+      resealed += 1;
+    } catch (error) {
+      log.error({ err: error, connector_account_id: row.id }, "credentials that no encryption key opens");
+    }
+  }
+  if (resealed > 0) log.info({ accounts: resealed }, "credentials sealed anew under the current key");
+  return resealed === batchMax;
 }

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { callerLine } from "#platform/rpc-trust.ts";
+import { suite } from "../../test/harness/suite.ts";
+import { readPaymentsConfig } from "./settings.ts";
+
+const test = suite("payments settings");
+const dir = mkdtempSync(join(tmpdir(), "tollbooth-settings-"));
+const token = "t".repeat(40);
+const key = Buffer.alloc(32).toString("base64");
+const environment = {
+  NODE_ENV: "production",
+  PORT: "0",
+  DATABASE_URL: "postgres://localhost/payments",
+  NATS_URL: "nats://localhost",
+  MERCHANT_URL: "http://localhost:1",
+  SIMULATOR_URL: "http://localhost:2",
+  ENCRYPTION_KEYS: `k1:${key}`,
+  HASH_KEY: key,
+  RPC_CALLERS_FILE: join(dir, "callers"),
+  RPC_TOKEN_FILE: join(dir, "token"),
+};
+
+test.before(() => {
+  writeFileSync(environment.RPC_CALLERS_FILE, `${callerLine("checkout", token)}\n`);
+  writeFileSync(environment.RPC_TOKEN_FILE, token);
+});
+test.after(() => rmSync(dir, { recursive: true }));
+
+test("in production merchants' secret keys go to Stripe alone", () => {
+  assert.equal(readPaymentsConfig(environment).STRIPE_API_URL, "https://api.stripe.com");
+  const elsewhere = { ...environment, STRIPE_API_URL: "http://localhost:3" };
+  assert.throws(() => readPaymentsConfig(elsewhere), /STRIPE_API_URL must not be set/);
+  assert.equal(readPaymentsConfig({ ...elsewhere, NODE_ENV: "test" }).STRIPE_API_URL, "http://localhost:3");
+});
+
+test.run();

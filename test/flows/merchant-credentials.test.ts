@@ -1,0 +1,130 @@
+// Connector accounts and their credentials at rest, against a real PostgreSQL: stored once, sealed, and sealed anew under a new key.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { Database } from "#platform/database.ts";
+import { createLog } from "#platform/log.ts";
+import { Outbox } from "#platform/outbox.ts";
+import { Vault } from "#platform/secret.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { createMerchant } from "../../services/merchant/flows/create-merchant.ts";
+import { namedAccounts } from "../../services/merchant/flows/find-account.ts";
+import { unsealCredentials } from "../../services/merchant/flows/open-account.ts";
+import { deactivateAccount, saveAccount } from "../../services/merchant/flows/save-account.ts";
+import { resealOld } from "../../services/merchant/jobs/reseal-credentials.ts";
+import { ApplicationEntity } from "../../services/merchant/store/applications.ts";
+import { BrandingEntity } from "../../services/merchant/store/brandings.ts";
+import { findAccountById, listConnectors } from "../../services/merchant/store/connectors.ts";
+import { MerchantEntity } from "../../services/merchant/store/merchants.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
+
+const test = suite("credentials of connector accounts");
+const log = createLog("test", "fatal");
+const environment = Environment.SANDBOX;
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const oldVault = new Vault(new Map([["k1", oldKey]]));
+let db: Database;
+
+test.before(async () => {
+  const { url } = await freshDatabase("merchant");
+  db = await Database.open({ url, name: "test", log, entities: [MerchantEntity, BrandingEntity, ApplicationEntity] });
+});
+test.after(() => db.close());
+
+const context = () => ({
+  db,
+  outbox: new Outbox({ namespace: "test", source: "merchant" }),
+  vault: oldVault,
+  hashKey: randomBytes(32),
+  simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
+});
+
+async function newMerchant(): Promise<string> {
+  const order = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
+  return (await createMerchant(context(), order)).id;
+}
+
+const account = (merchantId: string, externalAccountId: string, change: object = {}) => ({
+  merchantId,
+  environment,
+  connector: "stripe",
+  externalAccountId,
+  credentials: { secret_key: "sk_test_very_secret" },
+  surfaces: ["embedded", "redirect"],
+  makePrimary: false,
+  ...change,
+});
+
+test("saving one account many times at once stores it once, with the credentials sealed", async () => {
+  const merchantId = await newMerchant();
+  const saved = await Promise.all(
+    Array.from({ length: 8 }, () => saveAccount(context(), account(merchantId, "acct_one", { makePrimary: true }))),
+  );
+  assert.equal(new Set(saved.map(({ id }) => id)).size, 1);
+  const listed = await listConnectors(db, merchantId, environment);
+  assert.deepEqual(
+    listed.map((each) => [each.connector, each.isPrimary]),
+    [
+      ["stripe", true],
+      ["simulator", false],
+    ],
+  );
+  const [stored] = await namedAccounts(db, { connector: "stripe", externalAccountId: "acct_one" });
+  assert.ok(!stored.credentials.includes("very_secret"));
+  assert.deepEqual(unsealCredentials(oldVault, stored), { secret_key: "sk_test_very_secret" });
+});
+
+test("an account belongs to one merchant in one environment, and to the same one in the other if it likes", async () => {
+  const [one, two] = [await newMerchant(), await newMerchant()];
+  await saveAccount(context(), account(one, "acct_shared"));
+  await assert.rejects(saveAccount(context(), account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
+  await saveAccount(context(), account(one, "acct_shared", { environment: Environment.LIVE }));
+  const both = await namedAccounts(db, { connector: "stripe", externalAccountId: "acct_shared" });
+  assert.deepEqual(
+    both.map(({ connector }) => connector.environment),
+    [Environment.SANDBOX, Environment.LIVE],
+  );
+});
+
+test("a deactivated account comes back with what its merchant chose", async () => {
+  const merchantId = await newMerchant();
+  const { id } = await saveAccount(context(), account(merchantId, "acct_back", { makePrimary: true }));
+  const named = { merchantId, environment, connectorId: id };
+  for (let i = 0; i < 2; i++) {
+    const inactive = await deactivateAccount(context(), named);
+    assert.deepEqual([inactive.isActive, inactive.isPrimary], [false, false]);
+  }
+  const back = await saveAccount(context(), account(merchantId, "acct_back"));
+  assert.deepEqual([back.id, back.isActive, back.isPrimary], [id, true, false]);
+  await assert.rejects(
+    deactivateAccount(context(), { ...named, merchantId: await newMerchant() }),
+    refused("NOT_FOUND"),
+  );
+});
+
+test("after a new key came first every account is sealed under it, and the old key may go", async () => {
+  const merchantId = await newMerchant();
+  const { id } = await saveAccount(context(), account(merchantId, "acct_keys"));
+  const lost = await saveAccount(
+    { ...context(), vault: new Vault(new Map([["k0", randomBytes(32)]])) },
+    account(merchantId, "acct_lost"),
+  );
+  const both = new Vault(
+    new Map([
+      ["k2", newKey],
+      ["k1", oldKey],
+    ]),
+  );
+  assert.equal(await resealOld({ db, vault: both }, log), false);
+  const onlyNew = new Vault(new Map([["k2", newKey]]));
+  const stored = await findAccountById(db, id);
+  assert.ok(stored);
+  assert.deepEqual(unsealCredentials(onlyNew, stored), { secret_key: "sk_test_very_secret" });
+  const [left] = await db.rows<{ count: string }>(
+    `select count(*) from connectors where substring(credentials from 2 for get_byte(credentials, 0)) <> 'k2'`,
+  );
+  assert.equal(Number(left?.count), 1, `all but ${lost.id}, which no key opens`);
+});
+
+test.run();
