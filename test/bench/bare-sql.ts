@@ -10,10 +10,10 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { changeSession, findSession, insertSession, type NewSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
-import { appendMovements } from "../../services/payments/store/journal.ts";
-import { firstTry, insertRefundOperation } from "../../services/payments/store/operations.ts";
-import { insertPayment, lockPayment, recordIntent, savePayment } from "../../services/payments/store/payments.ts";
-import { insertRefund } from "../../services/payments/store/refunds.ts";
+import { firstTry } from "../../services/payments/store/operations.ts";
+import { insertPayment, lockPayment, recordIntent } from "../../services/payments/store/payments.ts";
+import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
+import type { StoredRefund } from "../../services/payments/store/refunds.ts";
 import { type Measured, measure } from "./load.ts";
 
 const sealed = randomBytes(300);
@@ -156,11 +156,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
   await payments.transaction(async (tx) => {
     const locked = await lockPayment(tx, id);
     if (!locked) throw new Error("no payment");
-    const { payment } = locked;
-    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + 1n };
-    await savePayment(tx, { id, connectorRef: payment.connectorRef, state, checkAfterSeconds: 30 }, []);
-    await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refundId, amount: 1n }]);
-    const refund = {
+    const refund: StoredRefund = {
       id: refundId,
       paymentId: id,
       ...owner,
@@ -168,8 +164,6 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       amount: 1n,
       status: "pending",
       connector: "simulator",
-    } as const;
-    const rest = {
       connectorRef: "",
       reason: "",
       failureCode: "",
@@ -177,8 +171,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       acknowledged: false,
       createdAt: new Date(),
     };
-    await insertRefund(tx, { ...refund, ...rest });
-    await insertRefundOperation(tx, firstTry(newId("operation"), "create_refund", id, refundId), 3_600);
+    await insertReservation(tx, refund, firstTry(newId("operation"), "create_refund", id, refundId), 3_600);
   });
   const report: RefundReport = {
     ref: `rf_${refundId}`,

@@ -33,10 +33,14 @@ export interface ChaosReport {
   readonly differences: readonly string[];
 }
 
+/** A client does not give up before everything has been well for this long. */
+const patienceMs = 120_000;
 /** The parts come back within their supervisor's longest pause. */
 const readyMsMax = 60_000;
 const settleMsMax = 240_000;
 const progressEveryMs = 10_000;
+/** On a machine where a part needs long to come back, the schedule waits: where nothing works, nothing is proved. */
+const awayMax = 2;
 /** Each withheld payment takes one of the processor's hundred fault switches. */
 const withheldMax = 40;
 
@@ -51,7 +55,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   const progress = setInterval(() => {
     say(`  ${Math.round((performance.now() - began) / 1_000)} s: ${seen.operations} operations`);
   }, progressEveryMs);
-  const clients = Array.from({ length: options.clients }, (_, i) => client(rig, seen, options.seed, i, over.signal));
+  const clients = Array.from({ length: options.clients }, (_, i) => client(rig, seen, options, i, over.signal));
   const disturbances = await disturb(rig, options);
   over.abort();
   await Promise.all(clients);
@@ -69,12 +73,20 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
 }
 
 /** One client after the other story; its decisions follow from seed and number. */
-async function client(rig: ChaosRig, seen: Seen, seed: number, number: number, over: AbortSignal): Promise<void> {
+async function client(
+  rig: ChaosRig,
+  seen: Seen,
+  { seed, seconds }: ChaosOptions,
+  number: number,
+  over: AbortSignal,
+): Promise<void> {
+  const end = performance.now() + seconds * 1_000 + patienceMs;
   let withheld = 0;
   for (let story = 0; !over.aborted; story++) {
     const random = new Random(seed * 1_000_003 + number * 10_007 + story);
     const withholds = () => random.chance(0.02) && withheld < withheldMax / 8 && ++withheld > 0;
-    await playPayment({ rig, random, seen, name: `${seed}-${number}-${story}`, withholds });
+    const name = `${seed}-${number}-${story}`;
+    await playPayment({ rig, random, seen, name, patienceMs: end - performance.now(), withholds });
   }
 }
 
@@ -89,7 +101,7 @@ async function disturb(rig: ChaosRig, { seed, seconds, say, signal }: ChaosOptio
     if (wait > 0) await pause(wait, undefined, { ...(signal && { signal }) }).catch(() => {});
     if (signal?.aborted) break;
     const name = nameOf(one);
-    if (away.has(name.split(" ").at(-1) ?? "")) continue;
+    if (away.size >= awayMax || away.has(name.split(" ").at(-1) ?? "")) continue;
     say(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${one.kind === "freeze" ? ` for ${one.forMs} ms` : ""}`);
     underWay.push(
       apply(rig, one, away).then((did) => {

@@ -37,15 +37,16 @@ const cardWeights = [
   ["4000000000006306", 4],
   ["4000000000006207", 1],
 ] as const;
-/** Longer than any part is away, and than the processor's outage card lasts. */
-const patience = { limitMs: 90_000, pauseMs: 150 };
+/** Between two tries of a request. */
+const pauseMs = 150;
 const attemptsMax = 3;
 const refundsMax = 5;
 const amountMax = 5_000;
 
-export async function playPayment(played: Omit<Story, "patience">): Promise<void> {
+/** @param played.patienceMs how long a request is repeated that got no final answer. */
+export async function playPayment(played: Omit<Story, "patience"> & { readonly patienceMs: number }): Promise<void> {
   const onGivenUp = (last: string) => played.seen.offence(played.name, `still no final answer: ${last}`);
-  const story: Story = { ...played, patience: { ...patience, onGivenUp } };
+  const story: Story = { ...played, patience: { limitMs: played.patienceMs, pauseMs, onGivenUp } };
   const payment = await create(story);
   if (!payment) return;
   const { random } = story;

@@ -23,6 +23,8 @@ export interface WalkReport {
   readonly differences: readonly string[];
 }
 
+/** Longer than the processor's outage card lasts. */
+const patienceMs = 90_000;
 /** Stories that run side by side. */
 const walkersMax = 24;
 /** Each withheld payment takes one of the processor's hundred fault switches. */
@@ -45,7 +47,7 @@ export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkRep
       const number = stories++;
       const random = new Random(options.seed * 1_000_003 + number);
       const withholds = () => random.chance(withheldShare) && withheld < withheldMax && ++withheld > 0;
-      await playPayment({ rig, random, seen, name: `${options.seed}-${number}`, withholds });
+      await playPayment({ rig, random, seen, name: `${options.seed}-${number}`, patienceMs, withholds });
       if (seen.operations < nextProgress) continue;
       nextProgress += progressEvery;
       options.say(`  ${seen.operations} operations`);

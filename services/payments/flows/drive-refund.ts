@@ -30,22 +30,25 @@ export function neverSent(refund: StoredRefund): boolean {
   return refund.status === "failed" && refund.failureCode === neverSentCode;
 }
 
+/** A refund with all that belongs to it. */
+export interface HeldRefund {
+  readonly refund: StoredRefund;
+  readonly payment: StoredPayment;
+  readonly operation: Operation;
+}
+
 /**
- * @param fresh the operation as its creator holds it; undefined: it may have been tried before.
+ * @param fresh as the request that reserved it holds it, untried; undefined: it may have been tried before.
  * @param record runs in the settling transaction with the payment and the refund as they are then; its value is answered.
  * @throws Failure CONNECTOR_ERROR, NOT_REFUNDABLE or AMOUNT_TOO_LARGE when the processor refused: the amount is given back.
  */
 export async function driveRefund<T>(
   deps: DriveDeps,
   refundId: string,
-  fresh: Operation | undefined,
+  fresh: HeldRefund | undefined,
   record: (tx: Tx, payment: StoredPayment, refund: StoredRefund) => Promise<T>,
 ): Promise<T> {
-  const refund = await findRefund(deps.db, refundId);
-  if (!refund) throw new Failure("NOT_FOUND");
-  const payment = await findPayment(deps.db, refund.paymentId);
-  const operation = fresh ?? (await findOperation(deps.db, "create_refund", refundId));
-  if (!payment || !operation) throw new Error("a refund without its payment or operation");
+  const { refund, payment, operation } = fresh ?? (await known(deps.db, refundId));
   if (refund.acknowledged) return await finishAcknowledged(deps, refund, record);
   const answer = await ask(deps, payment, refund, operation);
   crashPoint("refund-payment.3-made");
@@ -59,7 +62,7 @@ export async function driveRefund<T>(
       return { value: await record(tx, payment, refund) };
     }
     const settled = await settleRefund(tx, deps, payment.id, report);
-    const stored = await findRefund(tx, refundId);
+    const stored = settled.refunds.find((one) => one.id === refundId);
     if (!stored) throw new Error("the refund is gone");
     return neverCameToBe(stored) ? undefined : { value: await record(tx, settled.payment, stored) };
   });
@@ -67,6 +70,15 @@ export async function driveRefund<T>(
   deps.outbox.poke();
   if (result) return result.value;
   throw refusal(answer);
+}
+
+async function known(db: Database, refundId: string): Promise<HeldRefund> {
+  const refund = await findRefund(db, refundId);
+  if (!refund) throw new Failure("NOT_FOUND");
+  const payment = await findPayment(db, refund.paymentId);
+  const operation = await findOperation(db, "create_refund", refundId);
+  if (!payment || !operation) throw new Error("a refund without its payment or operation");
+  return { refund, payment, operation };
 }
 
 /** True when nobody but us has tried the operation. The payment is locked first, as by everybody who settles. */

@@ -13,20 +13,16 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import type { Account } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import { statusOf } from "../rules/payment.ts";
 import { reserve } from "../rules/refund.ts";
 import { appendMovements } from "../store/journal.ts";
-import {
-  firstTry,
-  insertRefundOperation,
-  type Operation,
-  recordTakeOver,
-  reopenOperation,
-} from "../store/operations.ts";
+import { firstTry, recordTakeOver, reopenOperation } from "../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
-import { findRefund, insertRefund, type StoredRefund, saveRefund } from "../store/refunds.ts";
+import { insertReservation } from "../store/refund-reservations.ts";
+import { findRefund, type StoredRefund, saveRefund } from "../store/refunds.ts";
 import { refundMessage } from "../wire.ts";
 import type { Accounts } from "./ask-processor.ts";
-import { driveRefund, neverSent } from "./drive-refund.ts";
+import { driveRefund, type HeldRefund, neverSent } from "./drive-refund.ts";
 
 export interface RefundDeps {
   readonly db: Database;
@@ -51,8 +47,9 @@ export interface RefundRequest {
 /** @throws Failure NOT_FOUND, NOT_REFUNDABLE, AMOUNT_TOO_LARGE, FEATURE_DISABLED, CONNECTOR_ERROR, IDEMPOTENCY_…. */
 export async function refundPayment(deps: RefundDeps, request: RefundRequest): Promise<RefundPaymentResponse> {
   const scope = request.idempotency;
-  if (!scope) return await refund(deps, request, newId("refund"), async () => {});
-  const claim = await deps.keys.claim(scope, newId("refund"));
+  const freshId = newId("refund");
+  if (!scope) return await refund(deps, request, freshId, false, async () => {});
+  const claim = await deps.keys.claim(scope, freshId);
   if (claim.kind === "replay") {
     if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);
     return { ...fromBinary(RefundPaymentResponseSchema, claim.answer.bytes), replayed: true };
@@ -60,7 +57,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
   crashPoint("refund-payment.1-claimed");
   const { objectId, lockId } = claim;
   try {
-    return await refund(deps, request, objectId, (tx, response) => {
+    return await refund(deps, request, objectId, objectId !== freshId, (tx, response) => {
       const bytes = toBinary(RefundPaymentResponseSchema, response);
       return deps.keys.finish(tx, scope, lockId, { kind: "response", bytes });
     });
@@ -75,14 +72,15 @@ async function refund(
   deps: RefundDeps,
   request: RefundRequest,
   refundId: string,
+  again: boolean,
   finish: (tx: Tx, response: RefundPaymentResponse) => Promise<void>,
 ): Promise<RefundPaymentResponse> {
   const payment = await owned(deps.db, request);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
-  const operation = await reserveRefund(deps, request, refundId, account);
+  const fresh = await reserveRefund(deps, request, refundId, account, again);
   crashPoint("refund-payment.2-reserved");
-  return await driveRefund(deps, refundId, operation, async (tx, settled, stored) => {
+  return await driveRefund(deps, refundId, fresh, async (tx, settled, stored) => {
     const response = create(RefundPaymentResponseSchema, {
       refund: refundMessage(stored),
       paymentStatus: settled.status,
@@ -101,20 +99,23 @@ async function owned(db: Database, request: RefundRequest): Promise<StoredPaymen
 }
 
 /**
- * Phase 2: from here on the amount is taken, whatever else runs at once. An earlier run with this id is gone on with; one that
- * surely never reached the processor takes its amount again.
+ * Phase 2: from here on the amount is taken, whatever else runs at once.
+ * @param again true: an earlier run may have had this id. It is gone on with; if it surely never reached the processor, its amount is
+ * taken again.
+ * @returns undefined when there was one.
  */
 async function reserveRefund(
   deps: RefundDeps,
   request: RefundRequest,
   refundId: string,
   account: Account,
-): Promise<Operation | undefined> {
+  again: boolean,
+): Promise<HeldRefund | undefined> {
   return await deps.db.transaction(async (tx) => {
     const locked = await lockPayment(tx, request.paymentId);
     if (!locked) throw new Failure("NOT_FOUND");
     const { payment } = locked;
-    const known = await findRefund(tx, refundId);
+    const known = again ? await findRefund(tx, refundId) : undefined;
     if (known && !neverSent(known)) {
       await recordTakeOver(tx, "create_refund", refundId);
       return undefined;
@@ -123,19 +124,24 @@ async function reserveRefund(
     if (reservation.kind === "refused") throw new Failure(reservation.reason);
     const { amount } = reservation;
     const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
-    const { id, connectorRef } = payment;
-    await savePayment(tx, { id, connectorRef, state, checkAfterSeconds: deps.patienceSeconds }, []);
-    await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refundId, amount }]);
     if (known) {
-      await saveRefund(tx, { ...known, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
-      await reopenOperation(tx, "create_refund", refundId, deps.patienceSeconds);
+      await reserveAgain(tx, deps, { ...payment, state }, known);
       return undefined;
     }
     const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);
-    await insertRefund(tx, newRefund(payment, account, refundId, amount, request.reason));
-    await insertRefundOperation(tx, operation, deps.patienceSeconds);
-    return operation;
+    const refund = newRefund(payment, account, refundId, amount, request.reason);
+    await insertReservation(tx, refund, operation, deps.patienceSeconds);
+    return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
   });
+}
+
+async function reserveAgain(tx: Tx, deps: RefundDeps, payment: StoredPayment, known: StoredRefund): Promise<void> {
+  const { id, connectorRef, state, scheduled } = payment;
+  const checkAfterSeconds = scheduled ? deps.patienceSeconds : undefined;
+  await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, []);
+  await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: known.id, amount: known.amount }]);
+  await saveRefund(tx, { ...known, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
+  await reopenOperation(tx, "create_refund", known.id, deps.patienceSeconds);
 }
 
 function newRefund(payment: StoredPayment, account: Account, id: string, amount: bigint, reason: string): StoredRefund {

@@ -13,7 +13,6 @@ import { type AttemptEnd, applyFact, type Path, type PaymentState, statusOf } fr
 import { moveRefund, openingMovements } from "../rules/refund.ts";
 import { disputesOf, type StoredDispute, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
-import { closeOperation } from "../store/operations.ts";
 import { lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
 
@@ -27,6 +26,8 @@ export interface Settled {
   readonly payment: StoredPayment;
   /** Why facts changed nothing, for the record. */
   readonly ignored: readonly string[];
+  /** The payment's refunds, as far as the report was about them. */
+  readonly refunds: readonly StoredRefund[];
 }
 
 /** The processor's intent is not the one we asked for: it is never finalized, and somebody must look. */
@@ -87,7 +88,7 @@ class Settling {
   readonly #fees: FeeSchedule;
   readonly #path: Path;
   #state: PaymentState;
-  #refundsPending = false;
+  #refunds: StoredRefund[] = [];
   #askAgain = false;
   readonly #announcements: Announcement[] = [];
   readonly #movements: Movement[] = [];
@@ -128,7 +129,7 @@ class Settling {
       if (refund) known[known.indexOf(refund)] = await this.#moveRefund(refund, report);
       else await this.#importRefund(report);
     }
-    this.#refundsPending = known.some((refund) => refund.status === "pending");
+    this.#refunds = known;
   }
 
   async applyDisputes(reports: readonly DisputeReport[]): Promise<void> {
@@ -145,16 +146,16 @@ class Settling {
   /** Writes everything that changed; nothing is written when nothing did. */
   async save(connectorRef: string): Promise<Settled> {
     const { id } = this.#payment;
-    if (this.#state !== this.#payment.state || this.#payment.connectorRef === "" || this.#askAgain) {
-      const { outcome } = this.#state;
-      // Without a session nobody tries again after a decline.
-      const ended = ["succeeded", "canceled", ...(this.#payment.sessionId === "" ? ["failed"] : [])].includes(outcome);
-      const settled = ended && !this.#refundsPending && !this.#askAgain;
+    const { outcome } = this.#state;
+    // Without a session nobody tries again after a decline.
+    const ended = ["succeeded", "canceled", ...(this.#payment.sessionId === "" ? ["failed"] : [])].includes(outcome);
+    const settled = ended && !this.#askAgain && !this.#refunds.some((refund) => refund.status === "pending");
+    const isNews = this.#state !== this.#payment.state || this.#payment.connectorRef === "";
+    if (isNews || this.#payment.scheduled === settled) {
       const checkAfterSeconds = settled ? undefined : this.#deps.patienceSeconds;
       await savePayment(this.#tx, { id, connectorRef, state: this.#state, checkAfterSeconds }, this.#ended);
     }
-    await appendMovements(this.#tx, this.#payment, this.#movements);
-    await this.#deps.outbox.append(this.#tx, this.#announcements);
+    await appendMovements(this.#tx, this.#payment, this.#movements, this.#deps.outbox.rows(this.#announcements));
     crashPoint("settle-payment.before-commit");
     const payment: StoredPayment = {
       ...this.#payment,
@@ -162,7 +163,7 @@ class Settling {
       state: this.#state,
       status: statusOf(this.#state),
     };
-    return { payment, ignored: this.#ignored };
+    return { payment, ignored: this.#ignored, refunds: this.#refunds };
   }
 
   async #moveRefund(refund: StoredRefund, report: RefundReport): Promise<StoredRefund> {
@@ -184,8 +185,7 @@ class Settling {
       this.#movements.push(...change.movements);
       if (change.givenBack > 0n) this.#addRefunded(-change.givenBack);
     }
-    await saveRefund(this.#tx, next);
-    if (!refund.acknowledged) await closeOperation(this.#tx, "create_refund", refund.id);
+    await saveRefund(this.#tx, next, !refund.acknowledged);
     this.#announceRefund(refund, next);
     return next;
   }

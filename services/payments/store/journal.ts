@@ -1,17 +1,21 @@
 // The journal table: appended in the transaction of the change, never updated.
 import type { Sql, Tx } from "#platform/database.ts";
+import type { OutboxRows } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 
-/** Appends movements of one payment; the payment's lock makes `occurrence` exact. */
+/** Appends movements of one payment, and the events that tell of them; the payment's lock makes `occurrence` exact. */
 export async function appendMovements(
   tx: Tx,
   payment: { id: string; merchantId: string; environment: Environment; currency: string },
   movements: readonly Movement[],
+  events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
-  if (movements.length === 0) return;
+  if (movements.length === 0 && events.ids.length === 0) return;
   await tx.rows(
-    `insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
+    `with announced as (
+       insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]))
+     insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
      select $1, $2, $3, $4, m.kind, m.cause,
        (select count(*) from journal j where j.payment_id = $4 and j.kind = m.kind and j.cause = m.cause), m.debit, m.credit, m.amount
      from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]) as m (kind, cause, debit, credit, amount)`,
@@ -25,6 +29,9 @@ export async function appendMovements(
       movements.map((m) => postings[m.kind].debit),
       movements.map((m) => postings[m.kind].credit),
       movements.map((m) => m.amount),
+      events.ids,
+      events.subjects,
+      events.bodies,
     ],
   );
 }

@@ -58,15 +58,6 @@ export async function findOperation(
   return row && stored(row);
 }
 
-/** Inserts a refund's operation; the reconcile job looks at it after `tryAfterSeconds`. */
-export async function insertRefundOperation(tx: Tx, operation: Operation, tryAfterSeconds: number): Promise<void> {
-  await tx.rows(
-    `insert into operations (id, kind, payment_id, refund_id, reference, next_try_at)
-     values ($1, 'create_refund', $2, $3, $3, now() + make_interval(secs => $4))`,
-    [operation.id, operation.paymentId, operation.refundId, tryAfterSeconds],
-  );
-}
-
 /** What was surely not made is asked for again. */
 export async function reopenOperation(
   sql: Sql,

@@ -27,6 +27,8 @@ export interface StoredPayment {
   readonly render: Buffer | undefined;
   readonly status: PaymentStatus;
   readonly expiresAt: Date;
+  /** The reconcile job has it on its list. */
+  readonly scheduled: boolean;
   readonly state: PaymentState;
 }
 
@@ -80,6 +82,7 @@ interface Row {
   failed_at: string | null;
   expires_at: string;
   finished_attempts: string[];
+  scheduled: boolean;
   fee_schedule: { basis_points: number; fixed_amount: number } | null;
 }
 
@@ -91,7 +94,7 @@ const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.c
   case when p.card_last4 is not null then jsonb_build_object('brand', p.card_brand, 'last4', p.card_last4,
     'funding', p.card_funding, 'fingerprint', p.card_fingerprint, 'expMonth', p.card_exp_month, 'expYear', p.card_exp_year)
   end as card,
-  p.finished_attempts`;
+  p.finished_attempts, p.next_check_at is not null as scheduled`;
 
 /** The payment, or undefined. */
 export async function findPayment(sql: Sql, id: string): Promise<StoredPayment | undefined> {
@@ -310,6 +313,7 @@ function stored(row: Row): StoredPayment {
     render: row.render ?? undefined,
     status: row.status,
     expiresAt: time(row.expires_at),
+    scheduled: row.scheduled,
     state: {
       amount: BigInt(row.amount),
       outcome: row.outcome,

@@ -75,10 +75,15 @@ export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> 
   );
 }
 
-/** Writes what a refund has become. */
-export async function saveRefund(tx: Tx, refund: StoredRefund): Promise<void> {
+/**
+ * Writes what a refund has become.
+ * @param ends true: and its operation has come to its end.
+ */
+export async function saveRefund(tx: Tx, refund: StoredRefund, ends = false): Promise<void> {
   await tx.rows(
-    `update refunds set status = $2, connector_ref = coalesce(connector_ref, $3), failure_code = $4, failure_message = $5,
+    `with ended as (
+       update operations set state = 'done' where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')
+     update refunds set status = $2, connector_ref = coalesce(connector_ref, $3), failure_code = $4, failure_message = $5,
        acknowledged = $6 where id = $1`,
     [
       refund.id,
@@ -87,6 +92,7 @@ export async function saveRefund(tx: Tx, refund: StoredRefund): Promise<void> {
       refund.failureCode,
       refund.failureMessage,
       refund.acknowledged,
+      ends,
     ],
   );
 }
