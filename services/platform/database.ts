@@ -48,10 +48,12 @@ class NamingClient extends pg.Client {
 export class Database implements Sql {
   readonly #orm: MikroORM;
   readonly #pool: pg.Pool;
+  readonly #isMapped: boolean;
 
-  private constructor(orm: MikroORM, pool: pg.Pool) {
+  private constructor(orm: MikroORM, pool: pg.Pool, isMapped: boolean) {
     this.#orm = orm;
     this.#pool = pool;
+    this.#isMapped = isMapped;
   }
 
   /**
@@ -88,7 +90,7 @@ export class Database implements Sql {
     await connection.initClient();
     const pool: pg.Pool = await connection.getNativeClient();
     releaseWhenDead(pool);
-    return new Database(orm, pool);
+    return new Database(orm, pool, (options.entities ?? []).length > 0);
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
@@ -102,6 +104,7 @@ export class Database implements Sql {
 
   /** Runs the work in one transaction (read committed) and commits; any throw rolls everything back. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (!this.#isMapped) return await this.#plainTransaction(work);
     const connection = this.#orm.em.getConnection();
     return connection.transactional(async (trx) => {
       const tx = new OpenTransaction(this.#orm, trx);
@@ -109,6 +112,24 @@ export class Database implements Sql {
       await tx.flush();
       return result;
     });
+  }
+
+  /** The same for a service that maps no entities: it pays for no second door. */
+  async #plainTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let isBroken = false;
+    try {
+      await client.query("begin");
+      const result = await work(new PlainTransaction(client));
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      // When this fails too, the connection is gone, and the server has rolled back or will.
+      await client.query("rollback").catch(() => (isBroken = true));
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
   }
 
   /**
@@ -190,6 +211,22 @@ class OpenTransaction implements Tx {
 
   async flush(): Promise<void> {
     await this.#em?.flush();
+  }
+}
+
+class PlainTransaction implements Tx {
+  readonly #client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  get em(): never {
+    throw new Error("this database was opened without entities");
+  }
+
+  async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#client.query(text, [...params])).rows as Row[];
   }
 }
 
