@@ -206,6 +206,26 @@ test("a retry of a refund that was made and failed later is told so, since an er
   assert.deepEqual([answer.refund?.id, answer.refund?.status], [doubtful?.id, "failed"]);
 });
 
+test("a payment is asked about while a refund of it is pending at the processor, and no longer", async () => {
+  const paymentId = await paidPayment();
+  const isOnList = async () => {
+    const [row] = await db.rows<{ scheduled: boolean }>(
+      `select next_check_at is not null as scheduled from payments where id = $1`,
+      [paymentId],
+    );
+    return row?.scheduled;
+  };
+  await refund(paymentId, 100n);
+  assert.equal(await isOnList(), false, "settled");
+  const [row] = await db.rows<{ connector_ref: string }>(`select connector_ref from payments where id = $1`, [
+    paymentId,
+  ]);
+  await services.processor("POST", `/test/intents/${row?.connector_ref}/refunds`, { amount: 100, status: "pending" });
+  await db.rows(`update payments set next_check_at = now() where id = $1`, [paymentId]);
+  await eventually("the dashboard's refund to be known", async () => (await record(paymentId)).refunds.length === 2);
+  assert.equal(await isOnList(), true, "pending");
+});
+
 test("a refund that another worker has tried meanwhile is not given back by a try that was never sent", async () => {
   const paymentId = await paidPayment();
   await services.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_before", count: 1 });

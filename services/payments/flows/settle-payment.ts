@@ -127,7 +127,7 @@ class Settling {
         (r) => r.id === report.reference || (report.ref !== "" && r.connectorRef === report.ref),
       );
       if (refund) known[known.indexOf(refund)] = await this.#moveRefund(refund, report);
-      else await this.#importRefund(report);
+      else known.push(...(await this.#importRefund(report)));
     }
     this.#refunds = known;
   }
@@ -190,14 +190,14 @@ class Settling {
     return next;
   }
 
-  /** A refund made at the processor's own dashboard. */
-  async #importRefund(report: RefundReport): Promise<void> {
+  /** A refund made at the processor's own dashboard. @returns it, or none while it does not fit. */
+  async #importRefund(report: RefundReport): Promise<StoredRefund[]> {
     const counts = report.status === "pending" || report.status === "succeeded";
     if (counts && report.amount > this.#state.capturedAmount - this.#state.refundedAmount) {
       // A refund of ours that the processor never got holds the amount; the reconcile job settles that one first.
       this.#askAgain = true;
       this.#ignored.push(`refund ${report.ref}: more than what is left; taken in when it fits`);
-      return;
+      return [];
     }
     const { id, merchantId, environment, currency, connector } = this.#payment;
     const refund: StoredRefund = {
@@ -220,6 +220,7 @@ class Settling {
     this.#movements.push(...openingMovements(refund));
     if (counts) this.#addRefunded(refund.amount);
     this.#announceRefund({ ...refund, acknowledged: false, status: "pending" }, refund);
+    return [refund];
   }
 
   /** payment.refunded when a refund is created (acknowledged) or settles; a failure is internal (SPEC.md §6). */
