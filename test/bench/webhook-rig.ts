@@ -23,7 +23,7 @@ import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { webhookHeap } from "../../deploy/local/services.ts";
-import { tlsFiles } from "../../deploy/local/tls.ts";
+import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 
@@ -44,7 +44,12 @@ export interface Rig {
   answered(): number;
   /** Arrivals of payments' events, by payment id; cleared when read. */
   takeArrivals(): Map<string, number>;
+  /** Of everything that is measured. */
+  readonly pids: Readonly<Record<string, number>>;
+  readonly tls: TlsFiles;
   endpoints(count: number, path: string): Promise<BenchEndpoint[]>;
+  /** An endpoint of a merchant of its own. */
+  endpoint(url: string): Promise<BenchEndpoint>;
   /** Commits one succeeded payment's event to the outbox, as the payments service does. @returns the payment's id */
   commit(merchantId: string): Promise<string>;
   stop(): Promise<void>;
@@ -105,7 +110,22 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
     answered = report.count;
     for (const [id, at] of report.arrivals) arrivals.set(id, at);
   });
+  const register = async (url: string): Promise<BenchEndpoint> => {
+    const merchantId = newId("merchant");
+    const wish = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
+    return { merchantId, id: (await webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
+  };
   return {
+    pids: {
+      bench: process.pid,
+      postgres: postgres.pid,
+      nats: nats.pid,
+      service: service.child.pid ?? 0,
+      receiver: receiver.child.pid ?? 0,
+      dead: dead.child.pid ?? 0,
+    },
+    tls,
+    endpoint: register,
     db,
     bus,
     namespace: "bench",
@@ -120,17 +140,7 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
     async endpoints(count, path) {
       const { port: at } = path.startsWith("/hang") ? dead : receiver;
       const made: BenchEndpoint[] = [];
-      for (let i = 0; i < count; i++) {
-        const merchantId = newId("merchant");
-        const url = `https://localhost:${at}${path}/${i}`;
-        const answer = await webhooks.createEndpoint({
-          merchantId,
-          environment: 1,
-          url,
-          eventTypes: ["payment.succeeded"],
-        });
-        made.push({ merchantId, id: answer.endpoint?.id ?? "" });
-      }
+      for (let i = 0; i < count; i++) made.push(await register(`https://localhost:${at}${path}/${i}`));
       return made;
     },
     async commit(merchantId) {

@@ -1,15 +1,18 @@
 // The benchmark of webhook delivery: sustained throughput, latency from commit to receiver, what 200 dead endpoints do to healthy
-// ones, and a claim with a million queued deliveries. Prints one table. Usage: node test/bench/webhook.ts [phase …]
+// ones, memory under hostile receivers, and a claim with a million queued deliveries. Prints one table, with what other processes
+// took of the machine meanwhile. Usage: npm run bench:webhooks [-- phase …]; phases: throughput latency memory claim
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { newId } from "#platform/id.ts";
 import { eventSubject } from "#platform/streams.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { claimDue, walkLanes } from "../../services/webhook/store/delivery-queue.ts";
+import { startHostileServers } from "../flows/webhook-hostile-servers.ts";
 import { eventually } from "../harness/eventually.ts";
+import { watchOthers } from "./machine.ts";
 import { type BenchEndpoint, type Rig, startRig } from "./webhook-rig.ts";
 
-const phases: Record<string, (rig: Rig) => Promise<void>> = { throughput, latency, claim };
+const phases: Record<string, (rig: Rig) => Promise<void>> = { throughput, latency, memory, claim };
 const chosen = process.argv.slice(2);
 
 function show(what: string, value: string): void {
@@ -86,17 +89,46 @@ async function latency(rig: Rig): Promise<void> {
   const alone = await paced(rig, healthy, [], latencySeconds);
   show(`commit to receiver at ${latencyRate}/s: p50 / p95 / p99, ms`, alone.text);
   const dead = await rig.endpoints(200, "/hang");
+  const first = await paced(rig, healthy, dead, latencySeconds);
+  show("the same while 200 endpoints begin to time out (200/s more)", first.text);
   const beside = await paced(rig, healthy, dead, latencySeconds * 2);
-  show("the same while 200 endpoints never answer (200/s more)", beside.text);
-  show("  healthy p99, times the p99 without them", (beside.p99 / alone.p99).toFixed(2));
+  show("the same afterwards", beside.text);
+  show(
+    "  healthy p99 from the first moment on, times that without them",
+    ratio(Math.max(first.p99, beside.p99), alone),
+  );
+  show("  healthy p99 afterwards, times that without them", ratio(beside.p99, alone));
   show("  resident memory of the service", `${rig.service.residentMb()} MB`);
 }
+
+const ratio = (p99: number, alone: { p99: number }) => (p99 / alone.p99).toFixed(2);
+
+const hostileSeconds = 20;
+
+/** Every kind of misbehaving receiver at once, each with a backlog, and the largest memory seen. */
+async function memory(rig: Rig): Promise<void> {
+  const servers = await startHostileServers(rig.tls);
+  try {
+    const endpoints = await Promise.all(Object.values(servers.urls).map((url) => rig.endpoint(url)));
+    let largestMb = 0;
+    for (let second = 0; second < hostileSeconds; second++) {
+      await Promise.all(Array.from({ length: latencyRate }, (_, i) => rig.commit(merchantAt(endpoints, i))));
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      largestMb = Math.max(largestMb, rig.service.residentMb());
+    }
+    show(`resident memory under ${endpoints.length} hostile receivers, ${latencyRate}/s, at most`, `${largestMb} MB`);
+  } finally {
+    await servers.close();
+  }
+}
+
+const merchantAt = (endpoints: readonly BenchEndpoint[], i: number) =>
+  endpoints[i % endpoints.length]?.merchantId ?? "";
 
 /** Commits payments at the fixed rate, to the healthy endpoints and as many to the dead ones. */
 async function paced(rig: Rig, healthy: readonly BenchEndpoint[], dead: readonly BenchEndpoint[], seconds: number) {
   const committed = new Map<string, number>();
   const startedAt = performance.now();
-  const [service0, own0] = [rig.service.cpuMs(), process.cpuUsage()];
   const waits: Promise<unknown>[] = [];
   for (let i = 0; i < latencyRate * seconds; i++) {
     const dueAt = startedAt + (i * 1_000) / latencyRate;
@@ -120,13 +152,6 @@ async function paced(rig: Rig, healthy: readonly BenchEndpoint[], dead: readonly
       return [...committed.keys()].every((id) => arrivals.has(id));
     },
     { limitMs: 60_000, everyMs: 100 },
-  );
-  const own = process.cpuUsage(own0);
-  console.log(
-    "cpu share service",
-    ((rig.service.cpuMs() - service0) / (performance.now() - startedAt)).toFixed(2),
-    "bench",
-    ((own.user + own.system) / 1000 / (performance.now() - startedAt)).toFixed(2),
   );
   const times = [...committed].map(([id, at]) => (arrivals.get(id) ?? 0) - at).sort((a, b) => a - b);
   const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
@@ -171,7 +196,10 @@ async function claim(rig: Rig): Promise<void> {
 const rig = await startRig();
 try {
   for (const [name, phase] of Object.entries(phases)) {
-    if (chosen.length === 0 || chosen.includes(name)) await phase(rig);
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    const others = watchOthers(rig.pids);
+    await phase(rig);
+    show(`  (other processes took ${Math.round(others() * 100)} % of the machine during ${name})`, "");
   }
 } finally {
   await rig.stop();

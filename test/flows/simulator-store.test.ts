@@ -5,6 +5,7 @@ import type { Intent } from "../../services/simulator/rules/intent.ts";
 import { payIntent } from "../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../services/simulator/rules/refund.ts";
 import { attemptWith, changed, unpaidIntent } from "../../services/simulator/rules/sample-intent.ts";
+import { sweepEvents } from "../../services/simulator/store/events.ts";
 import { insertIntent, type KeyRow, updateIntent } from "../../services/simulator/store/intent-writes.ts";
 import { findIntent } from "../../services/simulator/store/intents.ts";
 import { migrate } from "../../services/simulator/store/migrate.ts";
@@ -124,6 +125,21 @@ test("an intent is captured when it succeeded, and only then", async () => {
   const intent = await stored();
   assert.match(await refusal(updateIntent(db, intent, { ...intent, captured_amount: 1_000 }, {})), /^intents_check/);
   assert.match(await refusal(updateIntent(db, intent, { ...intent, status: "succeeded" }, {})), /^intents_check/);
+});
+
+test("events that were sent or given up are removed after 30 days; what is still to be sent stays, however old", async () => {
+  const { id } = await stored();
+  await db.query(
+    `insert into events (id, account, intent_id, type, body, created_at, attempts, next_attempt_at, delivered_at)
+     values ('ev_sent', 'acct', $1, 't', '{}', now() - interval '31 days', 1, null, now() - interval '31 days'),
+       ('ev_given_up', 'acct', $1, 't', '{}', now() - interval '31 days', 9, null, null),
+       ('ev_held', 'acct', $1, 't', '{}', now() - interval '31 days', 0, 'infinity', null),
+       ('ev_young', 'acct', $1, 't', '{}', now() - interval '29 days', 1, null, now())`,
+    [id],
+  );
+  assert.is(await sweepEvents(db), false);
+  const { rows } = await db.query("select id from events where intent_id = $1 order by id", [id]);
+  assert.equal(rows, [{ id: "ev_held" }, { id: "ev_young" }]);
 });
 
 test.run();

@@ -1,5 +1,7 @@
-// Removes what has been kept long enough: idempotency keys after 24 hours, payment methods after their hour.
+// Removes what has been kept long enough: idempotency keys after 24 hours, payment methods after their hour, events that were
+// sent or given up after 30 days.
 import type { Processor } from "../flows/processor.ts";
+import { sweepEvents } from "../store/events.ts";
 import { sweepKeys } from "../store/idempotency-keys.ts";
 import { sweepPaymentMethods } from "../store/payment-methods.ts";
 import { type Repeating, repeat } from "./repeating.ts";
@@ -8,7 +10,7 @@ const everyMs = 600_000; // old keys are no longer honoured anyway: this is only
 
 export function startSweeper({ db, log }: Pick<Processor, "db" | "log">): Repeating {
   return repeat("sweep-old-rows", log, async () => {
-    const more = [await sweepKeys(db), await sweepPaymentMethods(db)];
+    const more = [await sweepKeys(db), await sweepPaymentMethods(db), await sweepEvents(db)];
     return more.includes(true) ? 0 : everyMs;
   });
 }

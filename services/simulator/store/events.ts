@@ -100,3 +100,13 @@ export async function listEvents(db: Db, intentId: string): Promise<object[]> {
   );
   return rows;
 }
+
+const keepDays = 30; // as long as an operator may want to send one again
+const sweepMax = 5_000; // rows a round: keeps the delete short
+
+/** Removes delivered and given-up events from before. @returns true when there is more */
+export async function sweepEvents(db: Db): Promise<boolean> {
+  const { rowCount } = await db.query(`delete from events where id = any(array(select id from events
+    where next_attempt_at is null and created_at < now() - interval '${keepDays} days' limit ${sweepMax}))`);
+  return rowCount === sweepMax;
+}

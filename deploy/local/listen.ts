@@ -1,0 +1,85 @@
+// `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook endpoint on the
+// running local stack, passes its deliveries on to the address, prints each with its answer, and removes the endpoint at the end.
+import { parseArgs } from "node:util";
+import { type Forwarded, startForwarder } from "./forward.ts";
+import { inspectProcess } from "./process-table.ts";
+import { listOf, openStack, type StackClient } from "./stack-client.ts";
+import { reasonOf, StartError } from "./start-error.ts";
+
+const path = "/v1/merchants/me/webhooks";
+const usage = "usage: npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]";
+/** How our own endpoints are recognised when a listener was killed and could not remove its own. */
+const description = (pid: number) => `npm run listen, process ${pid}`;
+
+interface Wanted {
+  to: URL;
+  /** Undefined: all types there are. */
+  events: string[] | undefined;
+}
+
+function readArguments(): Wanted {
+  const { values } = parseArgs({ options: { "forward-to": { type: "string" }, events: { type: "string" } } });
+  const raw = values["forward-to"];
+  if (raw === undefined) throw new StartError(usage);
+  const to = URL.parse(raw);
+  if (!to || !["http:", "https:"].includes(to.protocol)) {
+    throw new StartError(`--forward-to must be an http or https URL\n${usage}`);
+  }
+  return { to, events: values.events?.split(",").map((type) => type.trim()) };
+}
+
+/** Runs until it is told to stop. */
+async function listen(wanted: Wanted, stopping: AbortSignal): Promise<void> {
+  const stack = await openStack(process.env);
+  await removeLeftovers(stack);
+  const catalogue = listOf(await stack.call("GET", "/v1/merchants/me/event-types")).map((type) => String(type.code));
+  const forwarder = await startForwarder(wanted.to, stack.tls, (delivery) => console.log(line(delivery)));
+  let id = "";
+  try {
+    const endpoint = await stack.call("POST", path, {
+      url: forwarder.url,
+      event_types: wanted.events ?? catalogue,
+      description: description(process.pid),
+    });
+    id = String(endpoint.id);
+    console.log(`listening as ${id}; deliveries go to ${wanted.to}`);
+    console.log(`signing secret: ${endpoint.signing_secret}`);
+    console.log("Ctrl-C ends it; npm run trigger -- payment.succeeded makes an event");
+    if (!stopping.aborted) await new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
+  } finally {
+    if (id !== "") await remove(stack, id);
+    await forwarder.close();
+  }
+}
+
+async function remove(stack: StackClient, id: string): Promise<void> {
+  try {
+    await stack.call("DELETE", `${path}/${id}`);
+    console.log(`endpoint ${id} removed`);
+  } catch (error) {
+    console.error(`endpoint ${id} could not be removed (${reasonOf(error)}); the next listener removes it`);
+  }
+}
+
+/** Endpoints of listeners that were killed. */
+async function removeLeftovers(stack: StackClient): Promise<void> {
+  for (const endpoint of listOf(await stack.call("GET", path))) {
+    const pid = Number(/^npm run listen, process (\d+)$/.exec(String(endpoint.description))?.[1] ?? 0);
+    if (pid > 0 && !inspectProcess(pid)) await remove(stack, String(endpoint.id));
+  }
+}
+
+function line({ type, paymentId, status, problem, tookMs }: Forwarded): string {
+  const answer = problem === "" ? `${status} in ${Math.round(tookMs)} ms` : `not delivered: ${problem}`;
+  return [new Date().toISOString().slice(11, 19), type, paymentId, "→", answer].filter((part) => part !== "").join(" ");
+}
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.on(signal, () => stopping.abort());
+try {
+  await listen(readArguments(), stopping.signal);
+  process.exit(0);
+} catch (error) {
+  console.error(error instanceof StartError ? error.message : reasonOf(error));
+  process.exit(1);
+}

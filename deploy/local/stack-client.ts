@@ -1,0 +1,59 @@
+// The running local stack for commands beside it: its description, and its public API with the sandbox merchant's key. What the
+// user can act on is said in one line (StartError).
+import { resolve } from "node:path";
+import { readObject } from "./private-file.ts";
+import { stackFile } from "./stack-file.ts";
+import { reasonOf, StartError } from "./start-error.ts";
+import type { TlsFiles } from "./tls.ts";
+
+/** What commands need of a stack. */
+export interface StackClient {
+  readonly tls: TlsFiles;
+  /** Calls the public API. @returns the answer's JSON object @throws StartError with the API's own words when it refuses */
+  call(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<JsonObject>;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const callMaxMs = 15_000; // longer than any deadline of the gateway
+
+/** @param env STATE_DIR says which stack, as for `npm start` @throws StartError when none runs there */
+export async function openStack(env: NodeJS.ProcessEnv): Promise<StackClient> {
+  const path = stackFile(resolve(env.STATE_DIR || ".local"));
+  const stack = await readObject(path);
+  if (!stack) throw new StartError(`no stack is running (${path} is missing): run npm start in another terminal`);
+  const { gateway, api_key: key } = { gateway: String(stack.gateway), api_key: String(stack.api_key) };
+  const tls = object(stack.tls);
+  return {
+    tls: { ca: String(tls.ca), cert: String(tls.cert), key: String(tls.key) },
+    call: (method, path, body) => call(new URL(path, gateway), method, key, body),
+  };
+}
+
+async function call(url: URL, method: string, key: string, body: object | undefined): Promise<JsonObject> {
+  const answer = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body ? { "content-type": "application/json" } : {}) },
+    signal: AbortSignal.timeout(callMaxMs),
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  }).catch((error) => {
+    throw new StartError(
+      `the stack does not answer at ${url.origin} (${reasonOf(error)}): is npm start still running?`,
+    );
+  });
+  const text = await answer.text();
+  const told = text === "" ? {} : object(JSON.parse(text));
+  if (answer.ok) return told;
+  const { code, message } = object(told.error);
+  throw new StartError(`${method} ${url.pathname}: ${answer.status} ${code} ${message}`);
+}
+
+/** The value as an object; empty when it is none. */
+export function object(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** The objects of an answer's `data`. */
+export function listOf(answer: JsonObject): JsonObject[] {
+  return Array.isArray(answer.data) ? answer.data.map(object) : [];
+}
