@@ -24,9 +24,10 @@ export interface Door extends Board {
   readonly keyUsed: (keyId: string) => void;
 }
 
+// NoInfer: a handler takes its types from the schemas; inferring schemas from a handler costs the type checker ten times the rest.
 type Handler<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, Extra> = (
-  call: Call<P, Q, B> & Extra,
-) => Promise<Static<R>>;
+  call: NoInfer<Call<P, Q, B> & Extra>,
+) => Promise<NoInfer<Static<R>>>;
 
 /** A route for a merchant's backend: bearer key with the scope; merchants that are not active may only read. */
 export function merchantRoute<
@@ -40,7 +41,7 @@ export function merchantRoute<
   operation: Operation<P, Q, B, R>,
   handle: Handler<P, Q, B, R, { principal: Principal }>,
 ): void {
-  addOperation(
+  addOperation<P, Q, B, R>(
     door,
     operation,
     { kind: "merchant", scope },
@@ -67,7 +68,7 @@ export function buyerRoute<R extends TSchema>(
   operation: Operation<TObject, TObject, TObject, R>,
   handle: Handler<TObject, TObject, TObject, R, { sessionId: string; sessionSecret: string }>,
 ): void {
-  addOperation(
+  addOperation<TObject, TObject, TObject, R>(
     door,
     operation,
     { kind: "buyer" },
@@ -87,7 +88,7 @@ export function openRoute<
   B extends TSchema = TObject,
   R extends TSchema = TObject,
 >(door: Door, operation: Operation<P, Q, B, R>, handle: Handler<P, Q, B, R, unknown>): void {
-  addOperation(
+  addOperation<P, Q, B, R>(
     door,
     operation,
     { kind: "open" },

@@ -86,7 +86,7 @@ export function addOperation<
   operation: Operation<P, Q, B, R>,
   access: Access,
   admit: onRequestAsyncHookHandler,
-  handle: (call: Call<P, Q, B>) => Promise<Static<R>>,
+  handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R>>>,
 ): void {
   const { params, query, body, response } = operation;
   board.operations.push({ ...operation, access });
