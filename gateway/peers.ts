@@ -3,6 +3,7 @@ import type { Client } from "@connectrpc/connect";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
   ApiKeyService,
   ApplicationService,
@@ -20,6 +21,7 @@ export interface Peers {
   readonly checkout: Client<typeof CheckoutService>;
   readonly payments: Client<typeof PaymentsService>;
   readonly merchants: Client<typeof MerchantService>;
+  readonly audit: Client<typeof AuditService>;
   readonly apiKeys: Client<typeof ApiKeyService>;
   readonly connectors: Client<typeof ConnectorService>;
   readonly applications: Client<typeof ApplicationService>;
@@ -41,6 +43,7 @@ export function connectPeers(
     checkout: checkout.client(CheckoutService),
     payments: payments.client(PaymentsService),
     merchants: merchant.client(MerchantService),
+    audit: merchant.client(AuditService),
     apiKeys: merchant.client(ApiKeyService),
     connectors: merchant.client(ConnectorService),
     applications: merchant.client(ApplicationService),

@@ -8,6 +8,7 @@ import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { ApiRequests } from "./api-requests.ts";
 import type { Door } from "./auth.ts";
 import { errorHandler, sendError } from "./error-handler.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
@@ -65,6 +66,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);
   followRequests(app, log);
+  const requests = new ApiRequests(peers.audit, log);
+  requests.follow(app);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
   const limits = new RateLimits(config);
@@ -87,6 +90,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       await app.close();
       clearTimeout(limit);
       await keyUses.close();
+      await requests.close();
       await shared.close();
       peers.close();
       await bus.close();

@@ -8,6 +8,10 @@ import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { auditRpc } from "./audit-rpc.ts";
+import { keepRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
+import { auditConsumers } from "./jobs/record-audit.ts";
 import { resealOld } from "./jobs/reseal-credentials.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
@@ -29,20 +33,25 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     hashKey: config.HASH_KEY,
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
   };
+  await keepRequestDays(db, Date.now());
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: merchantServices,
-    routes: merchantRoutes(context),
+    services: [...merchantServices, AuditService],
+    routes: (router) => {
+      merchantRoutes(context)(router);
+      router.service(AuditService, auditRpc(db));
+    },
     ready: async () => {
       await db.ping();
       return bus.connected;
     },
   });
   const reseal = { name: "reseal-credentials", everyMs: 3_600_000, runOnce: () => resealOld(context, log) };
-  const jobs = startJobs([...outboxJobs(db, bus, outbox), reseal], log);
+  const jobs = startJobs([...outboxJobs(db, bus, outbox), reseal, keepRequestDaysJob(db)], log);
+  for (const consumer of auditConsumers(db)) bus.consume(consumer);
   return {
     port: server.port,
     ready: () => server.health.serving(),

@@ -15,9 +15,16 @@ export async function expireSession(context: CheckoutContext, owner: Owner, sess
   if (!session) throw new Failure("NOT_FOUND");
   if (!isLive(session.state.status)) return session;
   // Kept, because the cancellation's event may reach us before its answer does.
-  await askExpiry(context.db, session.id);
+  await askExpiry(context.db, session.id, context.outbox.rows([expiryRequested(session)]));
+  context.outbox.poke();
   crashPoint("expire-session.1-remembered");
   return await endSession(context, { ...session, expiryAsked: true });
+}
+
+/** For the audit log: who asked for it. */
+function expiryRequested({ id, merchantId, environment, state }: StoredSession) {
+  const type = "session.expiry_requested";
+  return { type, merchantId, environment, objectId: id, status: state.status, at: new Date() };
 }
 
 /** Cancels the intent of a live session, unless it is paid or being paid, and applies what became of it. */

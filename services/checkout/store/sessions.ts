@@ -161,8 +161,13 @@ export async function changeSession(
 }
 
 /** Remembers that the merchant asked for expiry. */
-export async function askExpiry(sql: Sql, id: Id<"session">): Promise<void> {
-  await sql.rows("update sessions set expiry_asked = true where id = $1 and not expiry_asked", [id]);
+export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows): Promise<void> {
+  await sql.rows(
+    `with asked as (update sessions set expiry_asked = true where id = $1 and not expiry_asked returning id)
+     insert into outbox (event_id, subject, body)
+     select u.* from asked, unnest($2::text[], $3::text[], $4::bytea[]) as u`,
+    [id, events.ids, events.subjects, events.bodies],
+  );
 }
 
 /**

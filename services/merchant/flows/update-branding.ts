@@ -25,6 +25,7 @@ export async function updateBranding(
         objectId: merchantId,
         status: "",
         at: new Date(),
+        attributes: { changed: Object.keys(change).join(",") },
       },
     ]);
     return found;

@@ -31,7 +31,9 @@ async function update(context: MerchantContext, merchantId: string, change: Part
     const found = await lockMerchant(tx.em, merchantId);
     if (!found) throw new Failure("NOT_FOUND");
     tx.em.assign(found, change);
-    await context.outbox.append(tx, [merchantChanged("merchant.updated", found)]);
+    await context.outbox.append(tx, [
+      { ...merchantChanged("merchant.updated", found), attributes: { changed: Object.keys(change).join(",") } },
+    ]);
     return found;
   });
   context.outbox.poke();

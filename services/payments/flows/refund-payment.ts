@@ -131,6 +131,7 @@ async function reserveRefund(
     const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);
     const refund = newRefund(payment, account, refundId, amount, request.reason);
     await insertReservation(tx, refund, operation, deps.patienceSeconds);
+    await deps.outbox.append(tx, [refundRequested(refund)]);
     return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
   });
 }
@@ -142,6 +143,12 @@ async function reserveAgain(tx: Tx, deps: RefundDeps, payment: StoredPayment, kn
   await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: known.id, amount: known.amount }]);
   await saveRefund(tx, { ...known, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
   await reopenOperation(tx, "create_refund", known.id, deps.patienceSeconds);
+}
+
+/** For the audit log: who asked for it. Merchants hear of the refund by payment.refunded. */
+function refundRequested({ id, paymentId, merchantId, environment, amount, currency, status }: StoredRefund) {
+  const attributes = { payment_id: paymentId, amount: String(amount), currency };
+  return { type: "refund.requested", merchantId, environment, objectId: id, status, at: new Date(), attributes };
 }
 
 function newRefund(payment: StoredPayment, account: Account, id: string, amount: bigint, reason: string): StoredRefund {

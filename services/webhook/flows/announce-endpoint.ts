@@ -1,9 +1,9 @@
-// What the other replicas, and whoever listens, are told of endpoints: events `endpoint.created`, `endpoint.updated` and
-// `endpoint.deleted` of source webhook; object_id is the endpoint, status its status or `deleted`. No attributes.
+// What the other replicas, and whoever listens, are told of endpoints: events `endpoint.created`, `endpoint.updated`,
+// `endpoint.secret_rolled` and `endpoint.deleted` of source webhook; object_id is the endpoint, status its status or `deleted`. No attributes.
 import type { Announcement } from "#platform/outbox.ts";
 import type { Endpoint } from "../store/endpoints.ts";
 
-export type EndpointEvent = "endpoint.created" | "endpoint.updated" | "endpoint.deleted";
+export type EndpointEvent = "endpoint.created" | "endpoint.updated" | "endpoint.secret_rolled" | "endpoint.deleted";
 
 export function endpointAnnouncement(type: EndpointEvent, endpoint: Endpoint, status: string): Announcement {
   return {

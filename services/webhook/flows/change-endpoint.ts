@@ -50,7 +50,7 @@ export async function rollEndpointSecret(
   id: string,
 ): Promise<{ endpoint: Endpoint; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  const endpoint = await change(deps, owner, id, "endpoint.updated", (rolled) => {
+  const endpoint = await change(deps, owner, id, "endpoint.secret_rolled", (rolled) => {
     rolled.previousSecret = rolled.secret;
     rolled.previousUntil = new Date(Date.now() + overlapMs);
     rolled.secret = deps.vault.encrypt(signingSecret, secretContext(id));

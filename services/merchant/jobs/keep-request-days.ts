@@ -1,0 +1,28 @@
+// Keeps the request log's daily tables: a week ahead there is always one, and after 30 days a day is dropped as a whole.
+import type { Database } from "#platform/database.ts";
+import type { JobContext } from "#platform/job.ts";
+import { createRequestDay, dayMs, dropRequestDay, listRequestDays, lockRequestDays } from "../store/request-days.ts";
+
+// A week without a successful run passes before rows have nowhere to go.
+const daysAhead = 7;
+const daysKept = 30;
+/** Requests of so many days before and after today are taken in: clocks differ, and a batch may be late. */
+export const daysAround = 1;
+
+/** One run. @returns false: nothing more to do now */
+export async function keepRequestDays(db: Database, nowMs: number): Promise<boolean> {
+  const today = Math.floor(nowMs / dayMs) * dayMs;
+  await db.transaction(async (tx) => {
+    await lockRequestDays(tx);
+    const known = await listRequestDays(tx);
+    for (let day = today - daysAround * dayMs; day <= today + daysAhead * dayMs; day += dayMs) {
+      if (!known.includes(day)) await createRequestDay(tx, day);
+    }
+    for (const day of known) if (day < today - daysKept * dayMs) await dropRequestDay(tx, day);
+  });
+  return false;
+}
+
+export function keepRequestDaysJob(db: Database): JobContext {
+  return { name: "keep-request-days", everyMs: 3_600_000, runOnce: () => keepRequestDays(db, Date.now()) };
+}

@@ -1,0 +1,41 @@
+// Writes the audit log from the events of all services. Events leave their service in the transaction of the act, and are
+// acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Database } from "#platform/database.ts";
+import type { Consumer } from "#platform/event-bus.ts";
+import { isId } from "#platform/id.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import { type AuditEntry, appendAudit } from "../store/audit-entries.ts";
+
+const name = "merchant-audit";
+
+/** What is audited of each service. Everything that the merchant service announces is an administrative act. */
+const audited = [
+  { source: "merchant", types: ">" },
+  { source: "webhook", types: "endpoint.>" },
+  { source: "payments", types: "refund.requested" },
+  { source: "checkout", types: "session.expiry_requested" },
+] as const;
+
+export function auditConsumers(db: Database): Consumer[] {
+  return audited.map((of) => ({ ...of, name, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
+}
+
+/** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */
+function entryOf(event: Event): AuditEntry[] {
+  if (!isId("event", event.id) || !event.occurredAt) return [];
+  return [
+    {
+      id: event.id,
+      occurredAt: timestampDate(event.occurredAt),
+      merchantId: event.merchantId,
+      environment: event.environment,
+      actor: event.actor,
+      requestId: event.requestId,
+      action: event.type,
+      objectId: event.objectId,
+      status: event.status,
+      details: event.attributes,
+    },
+  ];
+}

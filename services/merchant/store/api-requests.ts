@@ -1,0 +1,105 @@
+// The api_requests table: written in batches, read by Request-Id and by merchant. Its daily tables are in request-days.ts.
+import { type Sql, time } from "#platform/database.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+export interface ApiRequest {
+  /** `req_…`; begins with the time. */
+  readonly id: string;
+  readonly at: Date;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly errorCode: string;
+  readonly durationMs: number;
+  readonly apiKeyId: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+}
+
+/** Empty, 0 and undefined: no such filter. */
+export interface RequestFilter {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly apiKeyId: string;
+  readonly minStatus: number;
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly beforeId: string;
+  readonly limit: number;
+}
+
+/** Inserts the requests; a repeated batch changes nothing. */
+export async function insertRequests(sql: Sql, requests: readonly ApiRequest[]): Promise<void> {
+  await sql.rows(
+    `insert into api_requests (id, at, method, path, status, error_code, duration_ms, api_key_id, merchant_id, environment)
+     select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::float8[],
+       $8::text[], $9::text[], $10::smallint[])
+     on conflict (id) do nothing`,
+    [
+      requests.map((request) => request.id),
+      requests.map((request) => request.at.toISOString()),
+      requests.map((request) => request.method),
+      requests.map((request) => request.path),
+      requests.map((request) => request.status),
+      requests.map((request) => request.errorCode),
+      requests.map((request) => request.durationMs),
+      requests.map((request) => request.apiKeyId),
+      requests.map((request) => request.merchantId),
+      requests.map((request) => request.environment),
+    ],
+  );
+}
+
+export async function findRequest(sql: Sql, id: string): Promise<ApiRequest | undefined> {
+  const [row] = await sql.rows<Row>("select * from api_requests where id = $1", [id]);
+  return row && requestOf(row);
+}
+
+/** Newest first. */
+export async function listRequests(sql: Sql, filter: RequestFilter): Promise<ApiRequest[]> {
+  const rows = await sql.rows<Row>(
+    `select * from api_requests where merchant_id = $1 and merchant_id <> '' and environment = $2 and status >= $3
+       and ($4 = '' or api_key_id = $4) and ($5 = '' or id < $5)
+       and ($6::timestamptz is null or at >= $6) and ($7::timestamptz is null or at < $7)
+     order by id desc limit $8`,
+    [
+      filter.merchantId,
+      filter.environment,
+      filter.minStatus,
+      filter.apiKeyId,
+      filter.beforeId,
+      filter.since?.toISOString() ?? null,
+      filter.until?.toISOString() ?? null,
+      filter.limit,
+    ],
+  );
+  return rows.map(requestOf);
+}
+
+interface Row {
+  id: string;
+  at: string;
+  method: string;
+  path: string;
+  status: number;
+  error_code: string;
+  duration_ms: number;
+  api_key_id: string;
+  merchant_id: string;
+  environment: Environment;
+}
+
+function requestOf(row: Row): ApiRequest {
+  return {
+    id: row.id,
+    at: time(row.at),
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    errorCode: row.error_code,
+    durationMs: row.duration_ms,
+    apiKeyId: row.api_key_id,
+    merchantId: row.merchant_id,
+    environment: row.environment,
+  };
+}

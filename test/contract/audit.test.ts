@@ -1,0 +1,182 @@
+// The audit log and the log of API requests, as operators read them over merchant.v1.AuditService.
+import assert from "node:assert/strict";
+import type { Client } from "@connectrpc/connect";
+import pg from "pg";
+import { Database } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { keepRequestDays } from "../../services/merchant/jobs/keep-request-days.ts";
+import { listRequestDays } from "../../services/merchant/store/request-days.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type Caller, caller } from "./caller.ts";
+
+const test = suite("audit", { timeoutMs: 60_000 });
+const environment = Environment.SANDBOX;
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+let peer: Peer;
+let audit: Client<typeof AuditService>;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+  peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
+  audit = peer.client(AuditService);
+});
+test.after(() => peer?.close());
+
+const requestIdOf = (answer: { headers: Headers }) => answer.headers.get("request-id") ?? "";
+
+/** The entry of an action on an object, waited for. */
+const entryOf = (action: string, objectId: string) =>
+  eventually(`${action} in the audit log`, async () => {
+    const { entries } = await audit.listAuditEntries({ merchantId: merchant.id, action, objectId });
+    return entries[0];
+  });
+
+test("keys, endpoints, connectors, branding, profile, refunds and expiries leave who did what, when and in which request", async () => {
+  const endpoint = { url: "https://localhost:8443/hook", event_types: ["test.ping"] };
+  const created = await api.call("createWebhookEndpoint", 201, { body: endpoint });
+  const path = { id: created.text("id") };
+  const disabled = await api.call("updateWebhookEndpoint", 200, { path, body: { status: "disabled" } });
+  const rolled = await api.call("rollWebhookSecret", 200, { path });
+  const deleted = await api.call("deleteWebhookEndpoint", 204, { path });
+  const branded = await api.call("updateBranding", 200, { body: { tagline: "a private tagline" } });
+  const profile = await api.call("updateProfile", 200, { body: { phone: "+4915112345678" } });
+  const cid = (await api.call("listConnectors", 200)).text("data.0.id");
+  const connector = await api.call("updateConnector", 200, { path: { cid }, body: { selected_surface: "hosted" } });
+  const newKey = await api.call("createApiKey", 201, { body: { name: "a private name" } });
+  const keyId = String(Object((await api.call("listApiKeys", 200)).list("data")[0]).id);
+  const revoked = await api.call("revokeApiKey", 204, { path: { id: keyId } });
+  const order = { amount: 1000, currency: "EUR" };
+  const open = await api.call("createCheckoutSession", 201, { body: order });
+  const expired = await api.call("expireCheckoutSession", 200, { path: { id: open.text("id") } });
+  const session = await api.call("createCheckoutSession", 201, { body: order });
+  await pay(session.text("render.frame_url"));
+  const query = { secret: session.text("session_secret") };
+  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  const paymentId = confirmed.text("payment_id");
+  const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
+  const listed = await api.call("listPaymentRefunds", 200, { path: { id: paymentId } });
+  const [{ id: refundId = "" } = {}] = listed.list("data").map(Object);
+  const found = [];
+  for (const [action, objectId, answer] of [
+    ["endpoint.created", path.id, created],
+    ["endpoint.updated", path.id, disabled],
+    ["endpoint.secret_rolled", path.id, rolled],
+    ["endpoint.deleted", path.id, deleted],
+    ["branding.updated", merchant.id, branded],
+    ["merchant.updated", merchant.id, profile],
+    ["connector.updated", cid, connector],
+    ["api_key.created", keyId, newKey],
+    ["api_key.revoked", keyId, revoked],
+    ["session.expiry_requested", open.text("id"), expired],
+    ["refund.requested", String(refundId), refund],
+  ] as const) {
+    const entry = await entryOf(action, objectId);
+    assert.match(entry.actor, /^ak_/, action);
+    assert.deepEqual([entry.requestId, entry.merchantId], [requestIdOf(answer), merchant.id], action);
+    assert.ok(entry.occurredAt, action);
+    found.push(entry);
+  }
+  assert.deepEqual(found.at(-1)?.details, { payment_id: paymentId, amount: "400", currency: "EUR" });
+  const text = JSON.stringify(found.map(({ details }) => details));
+  for (const secret of [created.text("signing_secret"), rolled.text("signing_secret"), newKey.text("api_key")]) {
+    assert.ok(!text.includes(secret));
+  }
+  assert.ok(!text.includes("a private"));
+});
+
+test("the audit log is filtered and paged, newest first", async () => {
+  const filter = { merchantId: merchant.id, environment, actor: "", action: "" };
+  const all = (await audit.listAuditEntries({ ...filter, pageSize: 200 })).entries.map((entry) => entry.id);
+  assert.ok(all.length >= 10);
+  assert.deepEqual(all, all.toSorted().reverse());
+  const first = await audit.listAuditEntries({ ...filter, pageSize: 3 });
+  const second = await audit.listAuditEntries({ ...filter, pageSize: 3, pageToken: first.nextPageToken });
+  assert.deepEqual(
+    [...first.entries, ...second.entries].map((entry) => entry.id),
+    all.slice(0, 6),
+  );
+  const other = await freshMerchant(running);
+  const foreign = await audit.listAuditEntries({ ...filter, merchantId: other.id, action: "endpoint.created" });
+  assert.deepEqual(foreign.entries, []);
+  await assert.rejects(audit.listAuditEntries({ pageToken: "x" }), isRefused("INVALID_BODY"));
+});
+
+test("the audit log is append-only, also in SQL", async () => {
+  const client = new pg.Client({ connectionString: `${running.database}_merchant` });
+  await client.connect();
+  try {
+    for (const statement of [
+      "update audit_entries set actor = ''",
+      "delete from audit_entries",
+      "truncate audit_entries",
+    ]) {
+      await assert.rejects(client.query(statement), /append-only/);
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+test("an API request is found by its Request-Id, with no query and nothing secret in its path", async () => {
+  const session = await api.call("createCheckoutSession", 201, { body: { amount: 100, currency: "EUR" } });
+  const secret = session.text("session_secret");
+  const id = session.text("id");
+  const seen = await api.call("resolveCheckout", 200, { as: "", path: { id }, query: { secret } });
+  const misplaced = await api.refused("resolveCheckout", 404, "not_found", { as: "", path: { id: secret } });
+  const refused = await api.refused("listPayments", 400, "invalid_body", { query: { limit: 0 } });
+  const logged = (answer: { headers: Headers }) =>
+    eventually("the request in the log", async () => {
+      const found = audit.getApiRequest({ requestId: requestIdOf(answer) });
+      return (await found.catch(() => undefined))?.request;
+    });
+  const [resolved, wrong, bad] = [await logged(seen), await logged(misplaced), await logged(refused)];
+  assert.deepEqual([resolved.method, resolved.path, resolved.status], ["GET", `/v1/checkout/${id}`, 200]);
+  assert.deepEqual([wrong.path, wrong.errorCode, wrong.merchantId], ["/v1/checkout/:id", "not_found", ""]);
+  assert.deepEqual(
+    [bad.path, bad.status, bad.errorCode, bad.merchantId, bad.environment],
+    ["/v1/payments", 400, "invalid_body", merchant.id, environment],
+  );
+  assert.match(bad.apiKeyId, /^ak_/);
+  assert.ok(bad.durationMs > 0);
+  const errors = await audit.listApiRequests({ merchantId: merchant.id, environment, minStatus: 400 });
+  assert.equal(errors.requests[0]?.requestId, requestIdOf(refused));
+  assert.ok(errors.requests.every((request) => request.status >= 400));
+  const unknown = audit.getApiRequest({ requestId: "req_01jd3v9q6k8m2n4p6r8t0v2x4z" });
+  await assert.rejects(unknown, isRefused("NOT_FOUND"));
+});
+
+test("the request log keeps 30 days and has a week of tables ahead", async () => {
+  const { url } = await freshDatabase("merchant");
+  const db = await Database.open({ url, name: "test", log: createLog("test", "silent"), connectionsMax: 2 });
+  try {
+    const [start, dayMs] = [Date.UTC(2026, 0, 10), 86_400_000];
+    await keepRequestDays(db, start);
+    await keepRequestDays(db, start);
+    assert.equal((await listRequestDays(db)).length, 9);
+    await keepRequestDays(db, start + 31 * dayMs);
+    const days = (await listRequestDays(db)).sort((a, b) => a - b);
+    assert.deepEqual([days[0], days.at(-1)], [start + dayMs, start + 38 * dayMs]);
+  } finally {
+    await db.close();
+  }
+});
+
+function isRefused(reason: string): (error: unknown) => boolean {
+  return (error) => error instanceof Failure && error.reason === reason;
+}
+
+test.run();
