@@ -3,8 +3,8 @@
 // empty bucket: limits never fail closed.
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
+import { networkOf } from "#platform/address-network.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { networkOf } from "./address-network.ts";
 import { ApiError } from "./failures.ts";
 import type { Principal } from "./principal.ts";
 import type { GatewayConfig } from "./settings.ts";

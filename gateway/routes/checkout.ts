@@ -31,10 +31,10 @@ export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, 
       params,
       query,
       response: ResolvedCheckout,
-      errors: ["not_found"],
+      errors: ["not_found", "payment_blocked"],
     },
-    async ({ sessionId, sessionSecret }) => {
-      const resolved = await checkout.resolveSession({ sessionId, sessionSecret });
+    async ({ sessionId, sessionSecret, request }) => {
+      const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });
       const merchantId = resolved.session?.merchantId ?? "";
       return presentCheckout(resolved, await merchants.getBranding({ merchantId }));
     },
@@ -53,9 +53,9 @@ export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, 
       params,
       query,
       response: ConfirmedCheckout,
-      errors: ["not_found", "session_expired", "connector_error"],
+      errors: ["not_found", "session_expired", "connector_error", "payment_blocked"],
     },
-    async ({ sessionId, sessionSecret }) =>
-      presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret })),
+    async ({ sessionId, sessionSecret, request }) =>
+      presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret, address: request.ip })),
   );
 }

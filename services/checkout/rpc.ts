@@ -9,6 +9,7 @@ import { createPayment } from "./flows/create-payment.ts";
 import { createSession } from "./flows/create-session.ts";
 import { describePage } from "./flows/describe-page.ts";
 import { expireSession } from "./flows/expire-session.ts";
+import { freshenSession } from "./flows/freshen-session.ts";
 import { resolveSession } from "./flows/resolve-session.ts";
 import { renderOf } from "./flows/session-secret.ts";
 import { paymentIdOf } from "./rules/session.ts";
@@ -38,7 +39,7 @@ export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof Checko
     getSession: async (request) => {
       const session = await findOwnSession(context.db, request, request.sessionId);
       if (!session) throw new Failure("NOT_FOUND");
-      return { session: toWire(session) };
+      return { session: toWire(await freshenSession(context, session)) };
     },
     listSessions: async ({ merchantId, environment, status, from, to, limit, offset }) => {
       const range = { from: from && timestampDate(from), to: to && timestampDate(to) };
@@ -47,15 +48,15 @@ export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof Checko
       return { sessions: sessions.map(toWire), total };
     },
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
-    resolveSession: async ({ sessionId, sessionSecret }) => {
-      const session = await resolveSession(context, sessionId, sessionSecret);
+    resolveSession: async ({ sessionId, sessionSecret, address }) => {
+      const session = await resolveSession(context, sessionId, sessionSecret, address);
       const render = renderOf(context.vault, session);
       // The browser has no business with what the merchant noted for itself.
       return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
-    confirmSession: async ({ sessionId, sessionSecret }) => {
-      const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret);
+    confirmSession: async ({ sessionId, sessionSecret, address }) => {
+      const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret, address);
       return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };
     },
   };

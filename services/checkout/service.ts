@@ -12,12 +12,19 @@ import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
+import { StaleReads } from "#platform/stale-read.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { staleAfterMs } from "./flows/freshen-session.ts";
+import { RiskRules } from "./flows/risk-rules.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
+import { riskRpc } from "./risk-rpc.ts";
 import { checkoutRpc } from "./rpc.ts";
 import type { checkoutSettings } from "./settings.ts";
+import { sweepAttempts } from "./store/risk-attempts.ts";
+import { sweepDecisions } from "./store/risk-decisions.ts";
 
 export async function startCheckout(config: Configured<typeof checkoutSettings>): Promise<RunningService> {
   const log = createLog("checkout", config.LOG_LEVEL);
@@ -34,6 +41,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "checkout" });
   const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
+  const riskRules = new RiskRules(db);
   const context = {
     db,
     outbox,
@@ -41,17 +49,24 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     log,
     keys,
     hashKey: config.HASH_KEY,
+    riskRules,
+    staleReads: new StaleReads({ everyMs: staleAfterMs }, log),
     payments: payments.client(PaymentsService),
     checkoutOrigin: config.CHECKOUT_ORIGIN,
   };
   bus.consume(followPayments(context));
+  const forget = () => riskRules.forget();
+  bus.listen({ source: "checkout", types: "risk_rule.>", onEvent: forget, onGap: forget });
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: [CheckoutService],
-    routes: (router) => router.service(CheckoutService, checkoutRpc(context)),
+    services: [CheckoutService, RiskService],
+    routes: (router) => {
+      router.service(CheckoutService, checkoutRpc(context));
+      router.service(RiskService, riskRpc(context));
+    },
     ready: async () => {
       await db.ping();
       return bus.connected;
@@ -63,6 +78,8 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
       listCountsJob(db),
       expireSessionsJob(context),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
+      { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },
+      { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },
       { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
     ],
     log,

@@ -29,6 +29,7 @@ import {
 } from "./flows/connector-accounts.ts";
 import { type CreateIntentDeps, createIntent } from "./flows/create-intent.ts";
 import { createPayment } from "./flows/create-payment.ts";
+import { type ReadDeps, readPayment } from "./flows/read-payment.ts";
 import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
 import { type VerifyDeps, verifyIntent } from "./flows/verify-intent.ts";
@@ -38,7 +39,7 @@ import { findRecord } from "./store/payment-records.ts";
 import { listRefundRecords, listRefundsOfPayment } from "./store/refund-lists.ts";
 import { itemMessage, recordMessage, refundMessage, stateMessage, statusMessage } from "./wire.ts";
 
-export type PaymentsDeps = CreateIntentDeps & VerifyDeps & RefundDeps;
+export type PaymentsDeps = CreateIntentDeps & VerifyDeps & RefundDeps & ReadDeps;
 
 export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsService> {
   const { db } = deps;
@@ -60,8 +61,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return create(CreatePaymentResponseSchema, { payment: recordMessage(record) });
     },
     getPayment: async (request) => {
-      const record = await findRecord(db, request, request.paymentId);
-      if (!record) throw new Failure("NOT_FOUND");
+      const record = await readPayment(deps, request, request.paymentId);
       return create(GetPaymentResponseSchema, { payment: recordMessage(record) });
     },
     listPayments: async (request) => {

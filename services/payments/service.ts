@@ -12,19 +12,23 @@ import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
+import { StaleReads } from "#platform/stale-read.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { createConnectors } from "./connectors/registry.ts";
 import { feeRpc } from "./fee-rpc.ts";
 import { Accounts } from "./flows/ask-processor.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
+import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { reconcileJobs } from "./jobs/reconcile.ts";
 import { operatorRpc } from "./operator-rpc.ts";
 import { connectorAccountsRpc, paymentsRpc } from "./rpc.ts";
 import type { paymentsSettings } from "./settings.ts";
+import { statementRpc } from "./statement-rpc.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
 
 export async function startPayments(config: Configured<typeof paymentsSettings>): Promise<RunningService> {
@@ -56,16 +60,18 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
   bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
+  const staleReads = new StaleReads({ everyMs: patienceSeconds * 1_000 }, log);
   let askNow = () => {};
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    services: [PaymentsService, OperatorService, FeeService, ConnectorAccountService],
+    services: [PaymentsService, OperatorService, FeeService, StatementService, ConnectorAccountService],
     routes: (router) => {
-      router.service(PaymentsService, paymentsRpc(deps));
+      router.service(PaymentsService, paymentsRpc({ ...deps, staleReads }));
       router.service(FeeService, feeRpc(deps));
+      router.service(StatementService, statementRpc(deps));
       router.service(OperatorService, operatorRpc({ ...deps, askNow: () => askNow() }));
       router.service(ConnectorAccountService, connectorAccountsRpc({ connectors, accounts, merchants }));
     },
@@ -82,6 +88,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
         askNow = wake;
       }),
       checkJournalJob(deps),
+      matchStatementsJob(deps),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],

@@ -35,6 +35,7 @@ export function stateMessage(payment: StoredPayment): PaymentState {
     outcome: sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
     failedAttempts: payment.state.failedAttempts,
+    cardFingerprint: payment.state.card?.fingerprint ?? "",
   });
 }
 

@@ -18,6 +18,7 @@ export const prefixes = {
   operation: "op",
   entry: "je",
   request: "req",
+  riskRule: "rr",
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -8,7 +8,7 @@ import { answerChallenge, cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { type Caller, caller, type Sent } from "./caller.ts";
-import { failProcessor } from "./operator.ts";
+import { blockAddress, failProcessor } from "./operator.ts";
 
 const test = suite("checkout", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR", description: "Order 7", metadata: { inner: "secret" } };
@@ -192,6 +192,16 @@ test("CONTRACT.md §4: no-store, no-referrer and CORS for every origin without c
     assert.equal(headers.get("access-control-allow-origin"), "*");
     assert.equal(headers.get("access-control-allow-credentials"), null);
   }
+});
+
+test("a buyer from a blocked address sees no form, and is stopped after a decline", async () => {
+  const guarded = await freshMerchant(running);
+  const [unseen, tried] = [await create({}, guarded.apiKey), await create({}, guarded.apiKey)];
+  await blockAddress(running, guarded.id, "127.0.0.1");
+  await api.refused("resolveCheckout", 402, "payment_blocked", buyer(unseen));
+  await payWith(tried, cards.declined);
+  await api.refused("confirmCheckout", 402, "payment_blocked", buyer(tried));
+  await api.refused("confirmCheckout", 410, "session_expired", buyer(tried));
 });
 
 test("every described code of these operations was seen", () =>

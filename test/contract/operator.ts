@@ -1,9 +1,10 @@
-// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, make its processor
-// account fail.
+// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a buyer's address,
+// make its processor account fail.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc-client.ts";
+import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Api, api } from "../harness/api.ts";
@@ -18,6 +19,17 @@ export async function setMerchant(
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   try {
     await peer.client(MerchantService).updateMerchantState({ merchantId, ...state });
+  } finally {
+    peer.close();
+  }
+}
+
+/** Puts an address on the merchant's block list of risk screening. */
+export async function blockAddress(stack: StackInfo, merchantId: string, address: string): Promise<void> {
+  const peer = connectPeer({ url: stack.rpc.checkout, token: stack.rpc_token });
+  try {
+    const rule = { merchantId, kind: RiskKind.BLOCK_LIST, subject: "address", entries: [address], operator: "test" };
+    await peer.client(RiskService).createRule(rule);
   } finally {
     peer.close();
   }

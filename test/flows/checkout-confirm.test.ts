@@ -138,4 +138,16 @@ function owner() {
   return { merchantId, environment };
 }
 
+test("a session that a lost event left processing is settled when somebody reads it", async () => {
+  const session = await services.create();
+  await session.pay();
+  await services.db.rows(
+    `update sessions set status = 'processing', payment_status = 'processing', created_at = created_at - interval '1 hour'
+     where id = $1`,
+    [session.id],
+  );
+  // The first read may be answered before the processor is; the run goes on behind it.
+  await eventually("the session to complete", async () => (await services.get(session.id)).status === "completed");
+});
+
 test.run();

@@ -18,6 +18,8 @@ export interface CheckoutServices {
   readonly money: MoneyServices;
   readonly checkout: Client<typeof CheckoutService>;
   readonly db: Database;
+  /** RPC address of the checkout service. */
+  readonly url: string;
   readonly heard: Announced;
   /** A session of the test's merchant. @param key with an idempotency key, for the same request each time. */
   create(change?: SessionOrder, key?: string): Promise<Created>;
@@ -54,7 +56,8 @@ export async function startCheckoutServices(origin?: string): Promise<CheckoutSe
     IDEMPOTENCY_LEASE_SECONDS: 90,
     EVENT_ACK_WAIT_SECONDS: 30,
   });
-  const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });
+  const url = `http://127.0.0.1:${service.port}`;
+  const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);
   const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
   const heard = await listenTo(money.settings, "checkout");
@@ -63,6 +66,7 @@ export async function startCheckoutServices(origin?: string): Promise<CheckoutSe
     money,
     checkout,
     db,
+    url,
     heard,
     create: async (change, key) => {
       const order: SessionOrder = { merchantId, environment, amount: 1_050n, currency: "EUR", ...change };

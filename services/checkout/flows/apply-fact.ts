@@ -45,6 +45,9 @@ export async function applyFact(
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the session kept changing"), retryAfterMs: 1_000 });
 }
 
+/** What payments answers: a fact, and the fingerprint of the last attempt's card; empty: not known. */
+export type Answered = PaymentFact & { readonly card: string };
+
 /**
  * What payments answers, as a fact.
  * @throws Failure of payments (CONNECTOR_ERROR, SERVICE_UNAVAILABLE); nothing has changed then.
@@ -53,7 +56,7 @@ export async function ask(
   context: CheckoutContext,
   session: StoredSession,
   method: "verifyIntent" | "cancelIntent",
-): Promise<PaymentFact> {
+): Promise<Answered> {
   try {
     const { payment } = await context.payments[method]({ paymentId: paymentIdOf(session.id) });
     return factOf(payment);
@@ -72,11 +75,11 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
   [SessionOutcome.CANCELED, "canceled"],
 ]);
 
-function factOf(payment: PaymentState | undefined): PaymentFact {
+function factOf(payment: PaymentState | undefined): Answered {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
-  const { status: paymentStatus, receiptUrl, failedAttempts } = payment;
-  return { outcome, paymentStatus, receiptUrl, failedAttempts, at: "now" };
+  const { status: paymentStatus, receiptUrl, failedAttempts, cardFingerprint: card } = payment;
+  return { outcome, paymentStatus, receiptUrl, failedAttempts, at: "now", card };
 }
 
 /** The announcement of a session's event. Attributes: payment_id, payment_status (may be empty). */

@@ -1,13 +1,14 @@
 // Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment · 2 payments
 // asks the processor what became of the intent (and cancels it when time or tries are over) · 3 apply the answer, at most one
-// commit. An answer that could not be had changes nothing.
+// commit; after a decline risk screening may have the intent canceled first. An answer that could not be had changes nothing.
 import { crashPoint } from "#platform/crash-point.ts";
 import { Failure } from "#platform/failure.ts";
 import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { applyFact, ask } from "./apply-fact.ts";
+import { type Answered, applyFact, ask } from "./apply-fact.ts";
 import type { CheckoutContext } from "./context.ts";
 import { isOverdue } from "./expire-session.ts";
+import { screenAttempt } from "./screen-risk.ts";
 import { openWithSecret } from "./session-secret.ts";
 
 export interface Confirmation {
@@ -16,19 +17,22 @@ export interface Confirmation {
   readonly paymentStatus: string;
 }
 
-/** @throws Failure NOT_FOUND, SESSION_EXPIRED (expired or canceled), CONNECTOR_ERROR. */
+/** @throws Failure NOT_FOUND, SESSION_EXPIRED (expired or canceled), CONNECTOR_ERROR, PAYMENT_BLOCKED. */
 export async function confirmSession(
   context: CheckoutContext,
   sessionId: string,
   secret: string,
+  address: string,
 ): Promise<Confirmation> {
   const session = await openWithSecret(context, sessionId, secret);
   if (session.state.status === "completed") return await replay(context, session);
   if (!isLive(session.state.status)) throw new Failure("SESSION_EXPIRED");
   const fact = await lastWord(context, session);
   crashPoint("confirm-session.2-asked");
-  const after = await applyFact(context, session, fact);
+  const blocked = await isTester(context, session, fact, address);
+  const after = await applyFact(context, session, blocked ? await ask(context, session, "cancelIntent") : fact);
   crashPoint("confirm-session.3-applied");
+  if (blocked && after.state.status === "canceled") throw new Failure("PAYMENT_BLOCKED");
   const { status, paymentStatus } = after.state;
   if (status === "expired" || status === "canceled") throw new Failure("SESSION_EXPIRED");
   // Before the first attempt the session says nothing of its payment, but the buyer is told that it is pending.
@@ -53,6 +57,18 @@ async function lastWord(context: CheckoutContext, session: StoredSession) {
   const fact = await ask(context, session, "verifyIntent");
   const triesAreOver = fact.outcome === "open" && isExhausted({ status: "open", failedAttempts: fact.failedAttempts });
   return triesAreOver ? await ask(context, session, "cancelIntent") : fact;
+}
+
+/** Screens a decline that is news. Whatever was paid meanwhile counts: the cancellation's answer decides. */
+async function isTester(
+  context: CheckoutContext,
+  session: StoredSession,
+  { outcome, failedAttempts, card }: Answered,
+  address: string,
+): Promise<boolean> {
+  if (outcome !== "open" || failedAttempts === 0) return false;
+  const { blocked } = await screenAttempt(context, session, { address, card, failedAttempts });
+  return blocked;
 }
 
 function confirmation(session: StoredSession, paymentStatus: string): Confirmation {

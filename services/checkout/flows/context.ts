@@ -5,7 +5,9 @@ import type { IdempotencyKeys } from "#platform/idempotency.ts";
 import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Vault } from "#platform/secret.ts";
+import type { StaleReads } from "#platform/stale-read.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { RiskRules } from "./risk-rules.ts";
 
 export interface CheckoutContext {
   readonly db: Database;
@@ -16,6 +18,8 @@ export interface CheckoutContext {
   /** Keys the hashes of session secrets. */
   readonly hashKey: Buffer;
   readonly payments: Client<typeof PaymentsService>;
+  readonly riskRules: RiskRules;
+  readonly staleReads: StaleReads;
   /** Origin of the hosted checkout page; undefined: there is none. */
   readonly checkoutOrigin: string | undefined;
 }

@@ -13,8 +13,9 @@ import {
 } from "#proto/checkout/v1/checkout_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { requestViolations } from "../rules/session-request.ts";
+import { insertDecision } from "../store/risk-decisions.ts";
 import type { CheckoutContext } from "./context.ts";
-import { screenRisk } from "./create-session.ts";
+import { screenCreation } from "./screen-risk.ts";
 
 /** @throws Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_…. */
 export async function createPayment(
@@ -54,7 +55,9 @@ export async function createPayment(
 }
 
 async function pay(context: CheckoutContext, request: CreatePaymentRequest, paymentId: string) {
-  await screenRisk(context, request);
+  const decision = await screenCreation(context, { ...request, id: paymentId });
+  if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");
+  await insertDecision(context.db, request, paymentId, decision);
   const { merchantId, environment, amount, currency, description, customerEmail, metadata, paymentMethod } = request;
   const order = { merchantId, environment, amount, currency, description, customerEmail, metadata, paymentMethod };
   const { payment } = await context.payments.createPayment({ ...order, paymentId });

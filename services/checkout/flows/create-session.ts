@@ -14,13 +14,13 @@ import { keyedHash } from "#platform/secret.ts";
 import { type CreateSessionResponse, CreateSessionResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type CreateIntentResponse, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { screen, velocityCountMax, velocityWindowMinutes } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
-import { countRecent, insertSession, type NewSession } from "../store/sessions.ts";
+import { insertSession, type NewSession } from "../store/sessions.ts";
 import { sessionToWire } from "../wire.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import type { CheckoutContext } from "./context.ts";
+import { screenCreation } from "./screen-risk.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
 export interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
@@ -70,7 +70,8 @@ async function make(
   id: Id<"session">,
   commit: Commit,
 ): Promise<CreateSessionResponse> {
-  await screenRisk(context, request);
+  const decision = await screenCreation(context, { ...request, id });
+  if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");
   crashPoint("create-session.2-screened");
   // From the id, so that a retry makes the same session and payments hears the same times.
   const createdAt = new Date(idTimeMs(id));
@@ -92,27 +93,10 @@ async function make(
     render,
     checkoutUrl: context.checkoutOrigin === undefined ? "" : `${pageUrl(context.checkoutOrigin, id)}#${secret}`,
   });
-  await commit((sql) => insertSession(sql, session, secrets, events), response);
+  await commit((sql) => insertSession(sql, session, secrets, events, decision.looks), response);
   crashPoint("create-session.4-stored");
   context.outbox.poke();
   return response;
-}
-
-/** @throws Failure PAYMENT_BLOCKED. */
-export async function screenRisk(
-  context: CheckoutContext,
-  request: Pick<SessionRequest, "merchantId" | "environment" | "customerEmail">,
-): Promise<void> {
-  const recentSessionsOfEmail =
-    request.customerEmail === "" ? 0 : await countRecent(context.db, request, velocityWindowMinutes, velocityCountMax);
-  const rule = screen({
-    isSandbox: request.environment === Environment.SANDBOX,
-    customerEmail: request.customerEmail.toLowerCase(),
-    recentSessionsOfEmail,
-  });
-  if (rule === undefined) return;
-  context.log.info({ rule, merchant_id: request.merchantId }, "blocked by risk screening");
-  throw new Failure("PAYMENT_BLOCKED");
 }
 
 function createIntent(

@@ -1,16 +1,25 @@
 // Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over, end it first, so that
-// nobody is shown a form for a session that is about to expire.
+// nobody is shown a form for a session that is about to expire · 3 screen the buyer's address before a form can be shown.
+import { Failure } from "#platform/failure.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { CheckoutContext } from "./context.ts";
 import { endSession, isOverdue } from "./expire-session.ts";
+import { freshenSession } from "./freshen-session.ts";
+import { screenOpening } from "./screen-risk.ts";
 import { openWithSecret } from "./session-secret.ts";
 
-/** @throws Failure NOT_FOUND; for an overdue session also CONNECTOR_ERROR. */
+/** @throws Failure NOT_FOUND, PAYMENT_BLOCKED; for an overdue session also CONNECTOR_ERROR. */
 export async function resolveSession(
   context: CheckoutContext,
   sessionId: string,
   secret: string,
+  address: string,
 ): Promise<StoredSession> {
-  const session = await openWithSecret(context, sessionId, secret);
-  return isOverdue(session, new Date()) ? await endSession(context, session) : session;
+  const stored = await openWithSecret(context, sessionId, secret);
+  if (isOverdue(stored, new Date())) return await endSession(context, stored);
+  const session = await freshenSession(context, stored);
+  if (session.state.status === "open" && (await screenOpening(context, session, address)).blocked) {
+    throw new Failure("PAYMENT_BLOCKED");
+  }
+  return session;
 }

@@ -10,6 +10,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import type { CheckoutContext } from "../flows/context.ts";
 import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
+import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
 import { changeSession, lockSessions, type StoredSession } from "../store/sessions.ts";
 
 const name = "checkout-payments";
@@ -22,6 +23,8 @@ interface SessionFact {
   readonly eventId: string;
   readonly sessionId: Id<"session">;
   readonly fact: PaymentFact;
+  /** Fingerprint of the last attempt's card; empty: not known. */
+  readonly card: string;
 }
 
 /** Exported for tests, which have no broker between them and the job. */
@@ -38,6 +41,10 @@ export async function takeInBatch(
     for (const session of await lockSessions(tx, [...new Set(wanted.map((f) => f.sessionId))])) {
       sessions.set(session.id, session);
     }
+    await noteAttempts(
+      tx,
+      wanted.flatMap((one) => attemptOf(one, sessions.get(one.sessionId)) ?? []),
+    );
     for (const { sessionId, fact } of wanted) {
       const session = sessions.get(sessionId);
       if (!session) continue;
@@ -74,5 +81,19 @@ function sessionFact(event: Event): SessionFact | undefined {
   if (!isId("session", sessionId) || !outcome || !event.occurredAt || !/^\d{1,9}$/.test(failed)) return undefined;
   const at = timestampDate(event.occurredAt);
   const fact = { outcome, paymentStatus: event.status, receiptUrl, failedAttempts: Number(failed), at };
-  return { eventId: event.id, sessionId, fact };
+  return { eventId: event.id, sessionId, fact, card: event.attributes.card_fingerprint ?? "" };
+}
+
+/** A card that was tried, for the rules that count cards. */
+function attemptOf(
+  { sessionId, fact, card }: SessionFact,
+  session: StoredSession | undefined,
+): RiskAttempt | undefined {
+  const declined = fact.paymentStatus === "failed";
+  if (!session || card === "" || (fact.outcome !== "paid" && !declined)) return undefined;
+  const { merchantId, environment, customerEmail } = session;
+  const email = customerEmail.toLowerCase();
+  const occurrence = declined ? String(fact.failedAttempts) : "";
+  const what = declined ? "declined" : "paid";
+  return { sessionId, merchantId, environment, fact: what, occurrence, email, addressHash: undefined, card };
 }

@@ -1,42 +1,131 @@
-// Risk screening before a session is created (SPEC.md §4: payment_blocked). One table of rules, all judged on the same facts;
-// pure. Card checks are the processor's part; these rules stop what needs no card to be suspicious.
+// Risk screening (SPEC.md §4: payment_blocked): which rules count for a merchant, and what they say to the facts. Pure; whoever calls
+// has counted what the rules ask for. Card checks are the processor's part.
+import ipaddr from "ipaddr.js";
+
+export type RiskKind = "amount_cap" | "velocity" | "block_list" | "card_testing";
+/** When rules are looked at: a merchant creates a session, a buyer opens it, a buyer's attempt was declined. */
+export type RiskStage = "create" | "open" | "attempt";
+
+export interface RiskRule {
+  readonly id: string;
+  /** `*`: every merchant. */
+  readonly merchantId: string;
+  /** 0: both. */
+  readonly environment: number;
+  readonly kind: RiskKind;
+  /** A currency, or what is counted or listed: `email`, `domain`, `address`, `card_fingerprint`. */
+  readonly subject: string;
+  /** Minor units, or the count that blocks; 0 for a block list. */
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly entries: readonly string[];
+  readonly enabled: boolean;
+}
 
 export interface RiskFacts {
-  readonly isSandbox: boolean;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly currency: string;
   /** Lower case; empty: not given. */
-  readonly customerEmail: string;
-  /** Sessions that the merchant created for this e-mail address within the window, without the one being screened. */
-  readonly recentSessionsOfEmail: number;
+  readonly email: string;
+  /** The buyer's; empty: not known. */
+  readonly address: string;
+  /** Fingerprints of the cards that are known of the buyer. */
+  readonly cards: readonly string[];
+  /** By rule id, what a rule with a window counted. */
+  readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Sessions are counted over this many minutes: longer than a buyer's retries, shorter than a day's honest orders. */
-export const velocityWindowMinutes = 10;
-// A buyer starts over a few times; card testers start hundreds of times.
-const liveSessionsMax = 20;
-// A merchant's test suite uses one address for everything, yet the rule must be possible to see at work.
-const sandboxSessionsMax = 500;
-/** More than this need not be counted. */
-export const velocityCountMax = sandboxSessionsMax + 1;
-
-interface RiskRule {
-  readonly name: string;
-  readonly blocks: (facts: RiskFacts) => boolean;
+/** A rule that was looked at. */
+export interface Look {
+  readonly ruleId: string;
+  readonly kind: RiskKind;
+  readonly subject: string;
+  readonly measured: number;
+  readonly limit: number;
+  readonly hit: boolean;
 }
 
-const rules: readonly RiskRule[] = [
-  {
-    // For merchants who test how their shop takes a refusal.
-    name: "sandbox_blocked_email",
-    blocks: ({ isSandbox, customerEmail }) => isSandbox && customerEmail === "blocked@example.com",
-  },
-  {
-    name: "email_velocity",
-    blocks: ({ isSandbox, customerEmail, recentSessionsOfEmail }) =>
-      customerEmail !== "" && recentSessionsOfEmail >= (isSandbox ? sandboxSessionsMax : liveSessionsMax),
-  },
-];
+export interface RiskDecision {
+  readonly stage: RiskStage;
+  readonly blocked: boolean;
+  readonly looks: readonly Look[];
+}
 
-/** The name of the first rule that blocks; undefined: none does. */
-export function screen(facts: RiskFacts): string | undefined {
-  return rules.find((rule) => rule.blocks(facts))?.name;
+const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
+  create: [
+    "velocity email",
+    "velocity card_fingerprint",
+    "block_list email",
+    "block_list domain",
+    "block_list card_fingerprint",
+  ],
+  open: ["velocity address", "block_list address", "card_testing address"],
+  attempt: ["velocity card_fingerprint", "block_list address", "block_list card_fingerprint", "card_testing address"],
+};
+
+/**
+ * The rules that count, by kind and subject: the merchant's before that of every merchant, one for the environment before one for
+ * both, switched on or off. Block lists add up.
+ */
+export function rulesInEffect(rules: readonly RiskRule[], environment: number): RiskRule[] {
+  const fitting = rules.filter((rule) => rule.environment === environment || rule.environment === 0);
+  const rank = (rule: RiskRule) => (rule.merchantId === "*" ? 2 : 0) + (rule.environment === 0 ? 1 : 0);
+  const first = new Map<string, RiskRule>();
+  for (const rule of fitting.toSorted((a, b) => rank(a) - rank(b))) {
+    const key = rule.kind === "block_list" ? rule.id : `${rule.kind} ${rule.subject}`;
+    if (!first.has(key)) first.set(key, rule);
+  }
+  return [...first.values()].filter((rule) => rule.enabled);
+}
+
+/** Those of the rules in effect that are looked at in this stage. */
+export function rulesOf(stage: RiskStage, rules: readonly RiskRule[]): RiskRule[] {
+  return rules.filter(
+    (rule) =>
+      subjectsOf[stage].includes(`${rule.kind} ${rule.subject}`) || (rule.kind === "amount_cap" && stage === "create"),
+  );
+}
+
+/** What the stage's rules say. A rule that finds nothing to measure is not looked at. */
+export function judge(stage: RiskStage, rules: readonly RiskRule[], facts: RiskFacts): RiskDecision {
+  const looks = rulesOf(stage, rules).flatMap((rule) => look(rule, facts) ?? []);
+  return { stage, blocked: looks.some(({ hit }) => hit), looks };
+}
+
+/** True for an address that can be one buyer's; a private one is a proxy's, and counting it would block everybody behind it. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
+}
+
+function look(rule: RiskRule, facts: RiskFacts): Look | undefined {
+  const { id: ruleId, kind, subject, limit } = rule;
+  const seen = (measured: number, hit: boolean): Look => ({ ruleId, kind, subject, measured, limit, hit });
+  if (kind === "amount_cap") {
+    return subject === facts.currency ? seen(Number(facts.amount), facts.amount > limit) : undefined;
+  }
+  if (kind === "block_list") {
+    const listed = isListed(rule, facts);
+    return listed === undefined ? undefined : seen(listed ? 1 : 0, listed);
+  }
+  const count = facts.counts.get(ruleId);
+  return count === undefined ? undefined : seen(count, count >= limit);
+}
+
+/** undefined: there is nothing to look up. */
+function isListed({ subject, entries }: RiskRule, { email, address, cards }: RiskFacts): boolean | undefined {
+  if (subject === "card_fingerprint") return cards.length === 0 ? undefined : cards.some((c) => entries.includes(c));
+  if (subject === "address") return ipaddr.isValid(address) ? entries.some((e) => isWithin(address, e)) : undefined;
+  if (email === "") return undefined;
+  if (subject === "email") return entries.includes(email);
+  const domain = email.slice(email.lastIndexOf("@") + 1);
+  return entries.some((entry) => domain === entry || domain.endsWith(`.${entry}`));
+}
+
+/** @param network an address, or a CIDR. */
+function isWithin(address: string, network: string): boolean {
+  const one = ipaddr.process(address);
+  if (!network.includes("/")) return ipaddr.process(network).toString() === one.toString();
+  const [base, bits] = ipaddr.parseCIDR(network);
+  return base.kind() === one.kind() && one.match(base, bits);
 }

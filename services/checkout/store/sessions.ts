@@ -4,6 +4,7 @@ import { type Sql, time } from "#platform/database.ts";
 import type { Id } from "#platform/id.ts";
 import type { OutboxRows } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Look } from "../rules/risk.ts";
 import { isExhausted, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";
 
 /** What a session is made of and never changes. */
@@ -68,16 +69,20 @@ export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.a
   s.payment_status, s.receipt_url, s.failed_attempts, s.heard_at, s.expiry_asked, s.version, s.created_at, s.expires_at,
   s.completed_at`;
 
-/** Inserts an open session with its events. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
+/** Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
   secrets: { hash: Buffer; render: Buffer },
   events: OutboxRows,
+  looks: readonly Look[] = [],
 ): Promise<void> {
   await sql.rows(
     `with announced as (
-       insert into outbox (event_id, subject, body) select * from unnest($18::text[], $19::text[], $20::bytea[]))
+       insert into outbox (event_id, subject, body) select * from unnest($18::text[], $19::text[], $20::bytea[])),
+     decided as (
+       insert into risk_decisions (session_id, merchant_id, environment, stage, blocked, looks)
+       select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
        surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17)`,
@@ -102,6 +107,7 @@ export async function insertSession(
       events.ids,
       events.subjects,
       events.bodies,
+      JSON.stringify(looks),
     ],
   );
 }
@@ -184,22 +190,6 @@ export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredS
     [limit],
   );
   return rows.map(sessionOf);
-}
-
-/** How many sessions the merchant created for the address in the last minutes, counted up to `countMax`. */
-export async function countRecent(
-  sql: Sql,
-  of: { merchantId: string; environment: Environment; customerEmail: string },
-  minutes: number,
-  countMax: number,
-): Promise<number> {
-  const [row] = await sql.rows<{ n: number }>(
-    `select count(*)::int as n from (select from sessions
-       where merchant_id = $1 and environment = $2 and lower(customer_email) = lower($3) and customer_email <> ''
-         and created_at > now() - make_interval(mins => $4) limit $5) as recent`,
-    [of.merchantId, of.environment, of.customerEmail, minutes, countMax],
-  );
-  return row?.n ?? 0;
 }
 
 export function sessionOf(row: SessionRow): StoredSession {

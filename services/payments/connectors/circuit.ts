@@ -16,7 +16,7 @@ import {
 } from "cockatiel";
 import { Counter, Gauge } from "prom-client";
 import type { Log } from "#platform/log.ts";
-import type { Account, Answer, Connector } from "./connector.ts";
+import type { Account, Answer, Connector, StatementPeriod } from "./connector.ts";
 
 export interface CircuitSettings {
   /** A circuit opens when more than half of this many latest calls failed; half of them must have been made. */
@@ -41,6 +41,9 @@ const open = new Gauge({
 // Circuits are kept per account that was used; past this many the closed ones are forgotten.
 const circuitsMax = 10_000;
 const firstPauseMs = 1_000;
+
+// Never given: a connector is asked for its statement only when it has one.
+const noStatement: Answer<never> = { kind: "unknown", answered: false, cause: new Error("no statement") };
 
 interface Circuit {
   readonly policy: CircuitBreakerPolicy;
@@ -96,6 +99,10 @@ export class Circuits {
       cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
       findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
+      ...(connector.readStatement && {
+        readStatement: (a: Account, period: StatementPeriod, after: string) =>
+          ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noStatement),
+      }),
       readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
       close: () => connector.close(),
     };

@@ -4,6 +4,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeStatus } from "../rules/dispute.ts";
 import type { IntentFact } from "../rules/payment.ts";
 import type { RefundStatus } from "../rules/refund.ts";
+import type { StatementLine } from "../rules/statement.ts";
 
 /** A merchant's account at the processor, with what is needed to act on it. */
 export interface Account {
@@ -82,6 +83,18 @@ export interface DisputeReport {
   readonly openedAt: Date;
   /** Until when evidence can be sent; absent: not at all, or not told. */
   readonly evidenceDueAt?: Date | undefined;
+}
+
+export interface StatementPeriod {
+  readonly from: Date;
+  /** Not included. */
+  readonly to: Date;
+}
+
+export interface StatementPage {
+  readonly lines: readonly StatementLine[];
+  /** Empty: there is no more. */
+  readonly next: string;
 }
 
 /** What the buyer's browser needs (CONTRACT.md §4). */
@@ -179,6 +192,11 @@ export interface Connector {
   createRefund(account: Account, order: RefundOrder, key: string): Promise<Answer<RefundReport>>;
   /** Asks for the refund under our reference; `absent` proves that there is none. */
   findRefund(account: Account, order: Pick<RefundOrder, "intentRef" | "reference">): Promise<Answer<RefundReport>>;
+  /**
+   * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the page before;
+   * empty: the first one. Absent: the processor has no such list.
+   */
+  readStatement?(account: Account, period: StatementPeriod, after: string): Promise<Answer<StatementPage>>;
   /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
   readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
   /** Ends its connections. */

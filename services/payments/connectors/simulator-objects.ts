@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Attempt, Card, IntentFact, Verification } from "../rules/payment.ts";
-import type { IntentReport, RefundReport } from "./connector.ts";
+import type { IntentReport, RefundReport, StatementPage } from "./connector.ts";
 
 const Text = Type.String();
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
@@ -104,6 +104,37 @@ export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()
 export const SimulatorEvent = shape(
   Type.Object({ id: Text, type: Text, account: Text, data: Type.Object({ intent: IntentShape }) }),
 );
+
+const StatementShape = shape(
+  Type.Object({
+    data: Type.Array(
+      Type.Object({
+        type: Type.Union([Type.Literal("intent"), Type.Literal("refund"), Type.Literal("dispute")]),
+        id: Text,
+        intent: Text,
+        amount: Amount,
+        currency: Text,
+        status: Text,
+      }),
+    ),
+    next: MaybeText,
+  }),
+);
+
+/** A page of the statement. @throws when it cannot be read. */
+export function readStatementPage(body: unknown): StatementPage {
+  const { data, next } = StatementShape.parse(body);
+  const lines = data.map(({ type, id, intent, amount, currency, status }) => ({
+    object: type === "intent" ? ("payment" as const) : type,
+    ref: id,
+    intentRef: intent,
+    amount: BigInt(amount),
+    currency,
+    // The captured amount of a payment says all; its status there also tells of refunds.
+    status: type === "intent" ? "" : status,
+  }));
+  return { lines, next: next ?? "" };
+}
 
 /** An intent as a report of facts. */
 export function readIntent(intent: Static<typeof IntentShape>): IntentReport {

@@ -18,6 +18,7 @@ import { type HttpAnswer, ProcessorHttp } from "./http.ts";
 import {
   readIntent,
   readRefund,
+  readStatementPage,
   SimulatorEvent,
   SimulatorIntent,
   SimulatorList,
@@ -100,6 +101,11 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
       found(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), (b) =>
         readRefund(SimulatorRefund.parse(b)),
       ),
+    readStatement: async (account, { from, to }, after) => {
+      const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
+      if (after !== "") query.set("after", after);
+      return read(await get(account, `/api/statement?${query}`), readStatementPage);
+    },
     readEvent,
     close: () => http.close(),
   };

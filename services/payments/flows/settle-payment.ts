@@ -286,6 +286,7 @@ class Settling {
         outcome: this.#state.outcome,
         receipt_url: this.#state.receiptUrl,
         failed_attempts: String(this.#state.failedAttempts),
+        card_fingerprint: this.#state.card?.fingerprint ?? "",
       },
     });
   }

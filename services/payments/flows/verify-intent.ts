@@ -46,6 +46,9 @@ export async function settleReport(
     const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path));
     crashPoint("verify-intent.3-settled");
     deps.outbox.poke();
+    // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
+    const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
+    if (ignored.length > 0) deps.log.info({ payment_id: paymentId, path, ignored }, "facts that moved nothing");
     return settled.payment;
   } catch (error) {
     if (error instanceof IntentMismatch) alertMismatch(deps.log, paymentId, error);

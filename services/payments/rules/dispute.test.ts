@@ -1,7 +1,7 @@
 // The dispute machine: what each move holds, releases and announces.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { type DisputeStatus, moveDispute } from "./dispute.ts";
+import { type DisputeStatus, holdOf, moveDispute } from "./dispute.ts";
 
 const test = suite("dispute machine");
 const dispute = { id: "dp_1", amount: 500n };
@@ -56,6 +56,39 @@ test("late and repeated reports are ignored", () => {
     ["won", "won"],
   ] as const) {
     assert.equal(moveDispute(dispute, from, to).kind, "ignored", `${from} → ${to}`);
+  }
+});
+
+const statuses: readonly DisputeStatus[] = [
+  "warning_needs_response",
+  "warning_under_review",
+  "warning_closed",
+  "needs_response",
+  "under_review",
+  "won",
+  "lost",
+];
+
+test("from every status to every status: forward moves exactly what the hold changes, everything else is ignored for a reason", () => {
+  const held = { none: 0n, open: 1n, lost: 1n };
+  for (const from of [undefined, ...statuses]) {
+    for (const to of statuses) {
+      const change = moveDispute({ id: "dp_1", amount: 100n }, from, to);
+      const backwards = from !== undefined && statuses.indexOf(to) < statuses.indexOf(from);
+      const overturned = from === "lost" && to === "won";
+      const name = `${from} → ${to}`;
+      if (from === to || (backwards && !overturned)) {
+        assert.equal(change.kind, "ignored", name);
+        continue;
+      }
+      assert(change.kind === "moved", name);
+      assert.equal(change.hold, holdOf(to), name);
+      const before = from === undefined ? "none" : holdOf(from);
+      const sum = (kind: string) => BigInt(change.movements.filter((m) => m.kind === kind).length);
+      const taken = sum("dispute_held") - sum("dispute_released") - sum("dispute_recovered");
+      assert.equal(taken, held[change.hold] - held[before], name);
+      assert.ok(change.announce.length >= 1, name);
+    }
   }
 });
 

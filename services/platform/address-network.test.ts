@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { suite } from "../test/harness/suite.ts";
+import { suite } from "../../test/harness/suite.ts";
 import { networkOf } from "./address-network.ts";
 
 const test = suite("network of an address");

@@ -1,0 +1,22 @@
+// A live session whose payment was on its way when we last heard of it is asked about when somebody reads it, so that nobody is shown what
+// a lost event has left behind. Bounded: one run at a time for a session, and no reader waits longer than a moment.
+import { isLive } from "../rules/session.ts";
+import { findSession, type StoredSession } from "../store/sessions.ts";
+import { applyFact, ask } from "./apply-fact.ts";
+import type { CheckoutContext } from "./context.ts";
+
+// A processor that works longer on an attempt than this is the exception.
+export const staleAfterMs = 30_000;
+
+export async function freshenSession(context: CheckoutContext, session: StoredSession): Promise<StoredSession> {
+  if (!isStale(session, Date.now() - staleAfterMs)) return session;
+  const settled = await context.staleReads.settle(session.id, async () => {
+    await applyFact(context, session, await ask(context, session, "verifyIntent"));
+  });
+  return (settled && (await findSession(context.db, session.id))) || session;
+}
+
+function isStale({ state, createdAt }: StoredSession, sinceMs: number): boolean {
+  const underWay = state.paymentStatus === "processing" || state.paymentStatus === "requires_action";
+  return isLive(state.status) && underWay && (state.heardAt ?? createdAt).getTime() < sinceMs;
+}

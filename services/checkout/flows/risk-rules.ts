@@ -1,0 +1,110 @@
+// The rules in effect for a merchant, kept in memory so that screening costs no query, and how operators change them: each change is one
+// transaction with the event that makes every process forget what it knows.
+import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
+import { Failure, invalid } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
+import type { Announcement, Outbox } from "#platform/outbox.ts";
+import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
+import { normalEntry, ruleViolations } from "../rules/risk-rule.ts";
+import { deleteRule, listRules, lockRule, type StoredRule, saveRule } from "../store/risk-rules.ts";
+import type { Owner } from "../store/session-lists.ts";
+
+// The event drops what is cached at once; this bounds what a lost one can cost.
+const cacheMs = 10_000;
+const cacheMax = 10_000;
+
+export class RiskRules {
+  readonly #db: Database;
+  readonly #cached = new Map<string, { rules: readonly RiskRule[]; until: number }>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async inEffect({ merchantId, environment }: Owner): Promise<readonly RiskRule[]> {
+    const key = `${merchantId}/${environment}`;
+    const known = this.#cached.get(key);
+    if (known && known.until > performance.now()) return known.rules;
+    const until = performance.now() + cacheMs;
+    const rules = rulesInEffect(await listRules(this.#db, [merchantId, "*"]), environment);
+    if (this.#cached.size >= cacheMax) this.#cached.clear();
+    this.#cached.set(key, { rules, until });
+    return rules;
+  }
+
+  forget(): void {
+    this.#cached.clear();
+  }
+}
+
+export interface RiskRulesContext {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly riskRules: RiskRules;
+}
+
+export type NewRule = Omit<StoredRule, "id" | "updatedAt">;
+export type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "entries" | "enabled" | "note">> & {
+  readonly operator: string;
+};
+
+/** @throws Failure INVALID_BODY. */
+export async function createRule(context: RiskRulesContext, wanted: NewRule): Promise<StoredRule> {
+  try {
+    return await change(context, (tx) => save(tx, { ...wanted, id: newId("riskRule") }));
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    throw invalid("subject", "has a rule of this kind for this merchant and environment; update that one");
+  }
+}
+
+/** @throws Failure NOT_FOUND, INVALID_BODY. */
+export async function updateRule(context: RiskRulesContext, id: string, wish: RuleChange): Promise<StoredRule> {
+  return await change(context, async (tx) => await save(tx, { ...(await known(tx, id)), ...wish }));
+}
+
+/** @throws Failure NOT_FOUND. */
+export async function removeRule(context: RiskRulesContext, id: string): Promise<void> {
+  await change(context, async (tx) => {
+    const rule = await known(tx, id);
+    await deleteRule(tx, id);
+    return rule;
+  });
+}
+
+async function known(tx: Tx, id: string): Promise<StoredRule> {
+  const rule = await lockRule(tx, id);
+  if (!rule) throw new Failure("NOT_FOUND");
+  return rule;
+}
+
+async function save(tx: Tx, wanted: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
+  const entries = [...new Set(wanted.entries.map((entry) => normalEntry(wanted.subject, entry)))];
+  const rule = { ...wanted, entries };
+  const violations = ruleViolations(rule);
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  return await saveRule(tx, rule);
+}
+
+async function change(context: RiskRulesContext, work: (tx: Tx) => Promise<StoredRule>): Promise<StoredRule> {
+  const changed = await context.db.transaction(async (tx) => {
+    const rule = await work(tx);
+    await context.outbox.append(tx, [ruleChanged(rule)]);
+    return rule;
+  });
+  context.riskRules.forget();
+  context.outbox.poke();
+  return changed;
+}
+
+/** Internal: it concerns one merchant, or every one when merchant_id is empty. */
+function ruleChanged(rule: StoredRule): Announcement {
+  return {
+    type: "risk_rule.changed",
+    merchantId: rule.merchantId === "*" ? "" : rule.merchantId,
+    environment: rule.environment,
+    objectId: rule.id,
+    status: rule.enabled ? "enabled" : "disabled",
+    at: new Date(),
+  };
+}

@@ -1,0 +1,63 @@
+// What a rule of risk screening may say: which subject, limit, window and entries belong to each kind. Pure.
+import ipaddr from "ipaddr.js";
+import { isEmail } from "#platform/email.ts";
+import type { Violation } from "#platform/failure.ts";
+import { currencyExponent } from "#platform/money.ts";
+import type { RiskRule } from "./risk.ts";
+
+type Content = Pick<RiskRule, "kind" | "subject" | "limit" | "windowSeconds" | "entries">;
+
+const subjects: { readonly [K in Exclude<RiskRule["kind"], "amount_cap">]: readonly string[] } = {
+  velocity: ["email", "address", "card_fingerprint"],
+  block_list: ["email", "domain", "address", "card_fingerprint"],
+  card_testing: ["address"],
+};
+
+/** What is wrong, in the caller's names. */
+export function ruleViolations(rule: Content): Violation[] {
+  const found: Violation[] = [];
+  const check = (fits: boolean, field: string, problem: string) => {
+    if (!fits) found.push({ field, problem });
+  };
+  const { kind, subject, limit, windowSeconds, entries } = rule;
+  if (kind === "amount_cap") {
+    check(currencyExponent(subject) !== undefined, "subject", "must be an ISO 4217 currency code");
+  } else {
+    check(subjects[kind].includes(subject), "subject", `must be one of ${subjects[kind].join(", ")}`);
+  }
+  const counts = kind === "velocity" || kind === "card_testing";
+  check(counts ? windowSeconds > 0 : windowSeconds === 0, "window_seconds", counts ? "is required" : "must be 0");
+  check(
+    kind === "block_list" ? limit === 0 : limit > 0,
+    "limit",
+    kind === "block_list" ? "must be 0" : "must be above 0",
+  );
+  check(kind === "block_list" || entries.length === 0, "entries", "must be empty");
+  entries.forEach((entry, i) => {
+    if (kind === "block_list")
+      check(isEntry(subject, entry), `entries[${i}]`, entryProblems[subject] ?? "does not fit");
+  });
+  return found;
+}
+
+/** An entry as it is compared: names in lower case. */
+export function normalEntry(subject: string, entry: string): string {
+  const text = entry.trim();
+  if (subject === "domain") return text.toLowerCase().replace(/^[@.]+/, "");
+  return subject === "email" ? text.toLowerCase() : text;
+}
+
+const entryProblems: Readonly<Record<string, string>> = {
+  email: "must be an e-mail address",
+  domain: "must be a domain, such as example.com",
+  address: "must be an IP address or a CIDR",
+  card_fingerprint: "must be printable ASCII",
+};
+
+function isEntry(subject: string, entry: string): boolean {
+  if (subject === "email") return isEmail(entry);
+  if (subject === "domain")
+    return /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(entry);
+  if (subject === "address") return entry.includes("/") ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry);
+  return /^[\x21-\x7e]+$/.test(entry);
+}

@@ -1,0 +1,165 @@
+// Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page of the statement
+// · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle, which takes in what we missed, and
+// compare again · 4 keep what still differs. Then what we captured in the period and the statement does not have. Never a correction.
+import { Counter } from "prom-client";
+import { moneyAlerts } from "#platform/metrics.ts";
+import type { Account, Connector } from "../connectors/connector.ts";
+import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
+import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/statements.ts";
+import { provenValue } from "./ask-processor.ts";
+import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+
+export interface StatementMatch {
+  /** Lines of the processor that were compared. */
+  readonly lines: number;
+  /** Differences that settling took in. */
+  readonly imported: number;
+  readonly differences: number;
+  /** Differences of earlier matches that are gone. */
+  readonly resolved: number;
+}
+
+const found = new Counter({
+  name: "tollbooth_statement_differences_total",
+  help: "Differences between a processor's statement and our books, when they were first found.",
+  labelNames: ["connector", "kind"] as const,
+});
+
+const pageMax = 200;
+// The same moment may be written down a little differently on both sides, so the statement is read this much wider.
+const marginMs = 300_000;
+
+/** True when the processor's statement can be read. */
+export function hasStatement(connector: Connector): boolean {
+  return connector.readStatement !== undefined;
+}
+
+/** @throws Failure CONNECTOR_ERROR (the statement could not be read; what was compared so far is kept). */
+export async function matchStatement(
+  deps: VerifyDeps,
+  account: Account,
+  period: { readonly from: Date; readonly to: Date },
+): Promise<StatementMatch> {
+  const matching = new Matching(deps, account);
+  await matching.theirs(period);
+  await matching.ours(period);
+  return matching.result;
+}
+
+class Matching {
+  readonly #deps: VerifyDeps;
+  readonly #account: Account;
+  readonly #connector: Connector;
+  /** Everything that the statement has, by kind of object and id. */
+  readonly #seen = new Set<string>();
+  readonly result = { lines: 0, imported: 0, differences: 0, resolved: 0 };
+
+  constructor(deps: VerifyDeps, account: Account) {
+    this.#deps = deps;
+    this.#account = account;
+    this.#connector = deps.connectors.get(account.connector);
+  }
+
+  /** Their lines against ours. */
+  async theirs({ from, to }: { from: Date; to: Date }): Promise<void> {
+    const wide = { from: new Date(from.getTime() - marginMs), to: new Date(to.getTime() + marginMs) };
+    let after = "";
+    do {
+      const answer = await this.#connector.readStatement?.(this.#account, wide, after);
+      if (!answer) return;
+      const page = provenValue(answer);
+      await this.#comparePage(page.lines);
+      after = page.next;
+    } while (after !== "");
+  }
+
+  async #comparePage(lines: readonly StatementLine[]): Promise<void> {
+    this.result.lines += lines.length;
+    for (const line of lines) this.#seen.add(key(line));
+    const first = await this.#compare(lines);
+    if (first.length === 0) return;
+    await this.#settle(lines.filter((line) => first.some((difference) => difference.ref === line.ref)));
+    const left = await this.#compare(lines);
+    this.result.imported += first.length - left.length;
+    await this.#keep(left);
+  }
+
+  /** What differs; what agrees is resolved. */
+  async #compare(lines: readonly StatementLine[]): Promise<Difference[]> {
+    const refs = lines.map(({ ref }) => ref);
+    const ours = new Map((await linesByRef(this.#deps.db, this.#account, refs)).map((line) => [key(line), line]));
+    const differences = lines.flatMap((line) => lineDifference(line, ours.get(key(line))) ?? []);
+    const differing = new Set(differences.map(({ ref }) => ref));
+    const agreed = refs.filter((ref) => !differing.has(ref));
+    this.result.resolved += await resolveDifferences(this.#deps.db, this.#account.id, agreed);
+    return differences;
+  }
+
+  /** Asks about the payments of the lines: what the processor says of them moves the money, and nothing else does. */
+  async #settle(lines: readonly StatementLine[]): Promise<void> {
+    const refs = [...new Set(lines.map(({ intentRef }) => intentRef))];
+    const payments = await linesByRef(this.#deps.db, this.#account, refs);
+    for (const { paymentId } of payments.filter(({ object }) => object === "payment")) {
+      try {
+        await verifyIntent(this.#deps, paymentId, "reconcile");
+      } catch (error) {
+        this.#deps.log.warn({ err: error, payment_id: paymentId }, "a difference could not be settled");
+      }
+    }
+  }
+
+  /** Ours against theirs: what the statement does not have is asked about one by one, since it may have moved in another period. */
+  async ours(period: { from: Date; to: Date }): Promise<void> {
+    let after: { capturedAt: string; id: string } | undefined = { capturedAt: "-infinity", id: "" };
+    while (after) {
+      const page: Awaited<ReturnType<typeof capturedIn>> = await capturedIn(
+        this.#deps.db,
+        this.#account.id,
+        period,
+        after,
+        pageMax,
+      );
+      const unseen = page.lines.filter((line) => !this.#seen.has(key(line)));
+      const missing: Difference[] = [];
+      for (const paymentId of new Set(unseen.map((line) => line.paymentId))) {
+        missing.push(
+          ...(await this.#missing(
+            unseen.filter((line) => line.paymentId === paymentId),
+            page.lines,
+          )),
+        );
+      }
+      await this.#keep(missing);
+      after = page.next;
+    }
+  }
+
+  /** Which of a payment's lines the processor does not have when it is asked for the payment. */
+  async #missing(lines: readonly OurLine[], all: readonly OurLine[]): Promise<Difference[]> {
+    const paymentId = lines[0]?.paymentId;
+    const ref = all.find((line) => line.paymentId === paymentId && line.object === "payment")?.ref;
+    if (ref === undefined) return [];
+    const answer = await this.#connector.retrieveIntent(this.#account, ref);
+    if (answer.kind === "absent") return lines.map(missingThere);
+    const report = provenValue(answer);
+    const known = new Set([...report.refunds, ...report.disputes].map((one) => one.ref));
+    const paid = report.facts.some((fact) => fact.kind === "attempt_succeeded" && fact.capturedAmount > 0n);
+    return lines.filter((line) => (line.object === "payment" ? !paid : !known.has(line.ref))).map(missingThere);
+  }
+
+  async #keep(differences: readonly Difference[]): Promise<void> {
+    this.result.differences += differences.length;
+    const fresh = await recordDifferences(this.#deps.db, this.#account.id, differences);
+    if (fresh === 0) return;
+    moneyAlerts.inc({ kind: "statement_difference" }, fresh);
+    for (const { object, ref, kind, paymentId } of differences) {
+      found.inc({ connector: this.#account.connector, kind });
+      const fields = { alert: "statement_difference", object, ref, kind, payment_id: paymentId };
+      this.#deps.log.fatal({ ...fields, connector_account_id: this.#account.id }, "statement and books differ");
+    }
+  }
+}
+
+function key({ object, ref }: Pick<StatementLine, "object" | "ref">): string {
+  return `${object} ${ref}`;
+}

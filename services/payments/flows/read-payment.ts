@@ -1,0 +1,27 @@
+// Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the processor first, so that
+// a merchant who looks is not shown what a lost webhook has left behind.
+import { Failure } from "#platform/failure.ts";
+import type { StaleReads } from "#platform/stale-read.ts";
+import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
+import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+
+export interface ReadDeps extends VerifyDeps {
+  readonly staleReads: StaleReads;
+}
+
+/** @throws Failure NOT_FOUND. */
+export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: string): Promise<PaymentRecord> {
+  const record = await findRecord(deps.db, owner, paymentId);
+  if (!record) throw new Failure("NOT_FOUND");
+  const since = new Date(Date.now() - deps.patienceSeconds * 1_000);
+  if (!isStale(record, since)) return record;
+  const settled = await deps.staleReads.settle(record.id, () => verifyIntent(deps, record.id, "reconcile"));
+  return (settled && (await findRecord(deps.db, owner, paymentId))) || record;
+}
+
+/** True when the payment or a refund of it is older and has not come to its end. */
+function isStale(record: PaymentRecord, since: Date): boolean {
+  const underWay = record.status === "processing" || record.status === "requires_action" || record.status === "pending";
+  if (underWay && record.createdAt < since) return true;
+  return record.refunds.some((refund) => refund.status === "pending" && refund.createdAt < since);
+}

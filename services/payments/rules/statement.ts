@@ -1,0 +1,54 @@
+// Compares a line of a processor's statement with what we hold under the same id. Pure.
+export type StatementObject = "payment" | "refund" | "dispute";
+export type DifferenceKind = "unknown_to_us" | "unknown_to_processor" | "amount" | "status" | "currency";
+
+/** Something that moved money, as the processor's statement has it. */
+export interface StatementLine {
+  readonly object: StatementObject;
+  /** The object's id at the processor. */
+  readonly ref: string;
+  /** The id of its intent there. */
+  readonly intentRef: string;
+  /** Minor units; what was captured of a payment. */
+  readonly amount: bigint;
+  readonly currency: string;
+  /** Of a refund or a dispute; empty for a payment, whose captured amount says all. */
+  readonly status: string;
+}
+
+/** The same as we hold it. */
+export type OurLine = Omit<StatementLine, "intentRef"> & { readonly paymentId: string };
+
+export interface Difference {
+  readonly object: StatementObject;
+  readonly ref: string;
+  readonly kind: DifferenceKind;
+  /** Empty: no payment of ours. */
+  readonly paymentId: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** undefined: both agree. */
+export function lineDifference(theirs: StatementLine, ours: OurLine | undefined): Difference | undefined {
+  const { object, ref } = theirs;
+  const differs = (kind: DifferenceKind, our: string, their: string): Difference => ({
+    object,
+    ref,
+    kind,
+    paymentId: ours?.paymentId ?? "",
+    ours: our,
+    theirs: their,
+  });
+  if (!ours) return differs("unknown_to_us", "", `${theirs.amount} ${theirs.currency} ${theirs.status}`.trim());
+  if (ours.currency !== theirs.currency) return differs("currency", ours.currency, theirs.currency);
+  if (ours.amount !== theirs.amount) return differs("amount", String(ours.amount), String(theirs.amount));
+  return ours.status === theirs.status ? undefined : differs("status", ours.status, theirs.status);
+}
+
+/** What we hold and the processor does not. */
+export function missingThere(ours: OurLine): Difference {
+  const { object, ref, paymentId } = ours;
+  const said = `${ours.amount} ${ours.currency} ${ours.status}`.trim();
+  return { object, ref, kind: "unknown_to_processor", paymentId, ours: said, theirs: "" };
+}
