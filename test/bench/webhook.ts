@@ -104,6 +104,8 @@ async function latency(rig: Rig): Promise<void> {
 const ratio = (p99: number, alone: { p99: number }) => (p99 / alone.p99).toFixed(2);
 
 const hostileSeconds = 20;
+// Half of the connections that this process has to PostgreSQL.
+const commitsAtOnce = 8;
 
 /** Every kind of misbehaving receiver at once, each with a backlog, and the largest memory seen. */
 async function memory(rig: Rig): Promise<void> {
@@ -112,7 +114,9 @@ async function memory(rig: Rig): Promise<void> {
     const endpoints = await Promise.all(Object.values(servers.urls).map((url) => rig.endpoint(url)));
     let largestMb = 0;
     for (let second = 0; second < hostileSeconds; second++) {
-      await Promise.all(Array.from({ length: latencyRate }, (_, i) => rig.commit(merchantAt(endpoints, i))));
+      for (let i = 0; i < latencyRate; i += commitsAtOnce) {
+        await Promise.all(Array.from({ length: commitsAtOnce }, (_, k) => rig.commit(merchantAt(endpoints, i + k))));
+      }
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       largestMb = Math.max(largestMb, rig.service.residentMb());
     }
