@@ -4,22 +4,40 @@ import type { FastifyInstance } from "fastify";
 import { nextTraceparent } from "#platform/call-context.ts";
 import { newId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
+import { type OpenSpan, openSpan } from "#platform/trace.ts";
 import { httpRequests } from "./metrics.ts";
 
 // The slowest answer of a processor fits in; services called on the way give up with it.
 const deadlineMs = 20_000;
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The request's span; undefined: none are recorded. */
+    span: OpenSpan | undefined;
+  }
+}
+
 /** Adds both hooks. */
 export function followRequests(app: FastifyInstance, log: Log): void {
   app.decorateRequest("call");
+  app.decorateRequest("span");
   app.decorateRequest("principal");
   app.decorateRequest("errorCode", "");
   app.addHook("onRequest", async (request, reply) => {
     const { traceparent } = request.headers;
+    const parent = typeof traceparent === "string" ? traceparent : undefined;
+    const requestId = newId("request");
+    const route = request.routeOptions.url ?? "unknown";
+    const attributes = {
+      "http.request.method": request.method,
+      "http.route": route,
+      "tollbooth.request_id": requestId,
+    };
+    request.span = openSpan({ name: `${request.method} ${route}`, kind: "SERVER", parent, mayBegin: true, attributes });
     request.call = {
-      requestId: newId("request"),
+      requestId,
       actor: "",
-      traceparent: nextTraceparent(typeof traceparent === "string" ? traceparent : undefined),
+      traceparent: request.span?.traceparent ?? nextTraceparent(parent),
       deadlineMs: performance.now() + deadlineMs,
     };
     reply.header("request-id", request.call.requestId);
@@ -29,6 +47,8 @@ export function followRequests(app: FastifyInstance, log: Log): void {
     const { method, errorCode: code } = request;
     const route = request.routeOptions.url ?? "unknown";
     const status = String(reply.statusCode);
+    request.span?.set({ "http.response.status_code": reply.statusCode });
+    request.span?.end(reply.statusCode >= 500 ? code || "unknown" : undefined);
     httpRequests.observe({ method, route, status, code }, reply.elapsedTime / 1_000);
     log.info(
       {

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as assert from "uvu/assert";
+import { rpcPages } from "../deploy/rpc-pages.ts";
 import { releaseVersion } from "../gateway/release.ts";
 import { bundle } from "../gateway/web/build.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
@@ -140,6 +141,14 @@ test("what browsers load is what its sources give", async () => {
   const names = [...new Set([...wanted.keys(), ...committed])];
   const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
   none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run web`));
+});
+
+test("the pages of the internal API are what the protos say", () => {
+  const pages = rpcPages();
+  const committed = globSync("docs/rpc/*.md", { cwd: root }).map((path) => basename(path));
+  const names = [...new Set([...pages.keys(), ...committed])];
+  const onDisk = (name: string) => (committed.includes(name) ? readFileSync(join(root, "docs/rpc", name), "utf8") : "");
+  none(names.filter((name) => pages.get(name) !== onDisk(name)).map((name) => `docs/rpc/${name}: run npm run proto`));
 });
 
 test("sizes, as a guide", () => {

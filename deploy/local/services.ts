@@ -10,6 +10,8 @@ import type { TlsFiles } from "./tls.ts";
 /** In the order of use: each calls those before it. */
 export const processNames = ["simulator", "merchant", "payments", "checkout", "webhook", "gateway"] as const;
 export type ProcessName = (typeof processNames)[number];
+/** All but the outside company. */
+export type OwnProcessName = Exclude<ProcessName, "simulator">;
 
 /** Stopped one stage after the other, so that no request in flight loses what it needs. */
 export const stopStages: string[][] = [
@@ -29,6 +31,8 @@ export interface Surroundings {
   tls: TlsFiles;
   rpcFiles: RpcFiles;
   ports: Record<ProcessName, number>;
+  /** Where each of our processes tells operators of itself. */
+  adminPorts: Record<OwnProcessName, number>;
 }
 
 const root = join(import.meta.dirname, "../..");
@@ -58,6 +62,17 @@ export async function choosePorts(gateway: number): Promise<Record<ProcessName, 
   };
 }
 
+/** An admin port for each of our processes. */
+export async function chooseAdminPorts(): Promise<Record<OwnProcessName, number>> {
+  return {
+    merchant: await freePort(),
+    payments: await freePort(),
+    checkout: await freePort(),
+    webhook: await freePort(),
+    gateway: await freePort(),
+  };
+}
+
 /** Where a process listens. */
 export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
@@ -70,6 +85,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
   if (name === "simulator") return { ...place, ...simulatorEnvironment(around) };
   const common = {
     ...place,
+    ADMIN_PORT: String(around.adminPorts[name]),
     NATS_URL: around.natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
     RPC_CALLERS_FILE: around.rpcFiles.callers,

@@ -16,6 +16,8 @@ export interface StackInfo {
   merchant_id: string;
   /** Base URLs of the internal APIs. */
   rpc: Record<"checkout" | "payments" | "merchant" | "webhook", string>;
+  /** Base URLs of the admin ports: `/metrics`, `/livez`. */
+  admin: Record<"gateway" | "checkout" | "payments" | "merchant" | "webhook", string>;
   /** The operator's token for the internal APIs. */
   rpc_token: string;
   /** Files with every caller's token, and the one that the services accept them by. */

@@ -18,6 +18,7 @@ import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { type Secrets, stackSecrets } from "./secrets.ts";
 import { sandboxMerchant } from "./seed.ts";
 import {
+  chooseAdminPorts,
   choosePorts,
   environmentOf,
   processNames,
@@ -98,6 +99,7 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
   const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, supervisor, say));
   const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers));
   const ports = await choosePorts(wanted.port);
+  const adminPorts = await chooseAdminPorts();
   const around: Surroundings = {
     settings: wanted,
     secrets,
@@ -106,6 +108,7 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
     tls,
     rpcFiles: rpc,
     ports,
+    adminPorts,
   };
   await step("six processes", () => startProcesses(wanted, around, supervisor, say));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>
@@ -121,6 +124,13 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
       payments: urlOf(ports.payments),
       merchant: urlOf(ports.merchant),
       webhook: urlOf(ports.webhook),
+    },
+    admin: {
+      gateway: urlOf(adminPorts.gateway),
+      checkout: urlOf(adminPorts.checkout),
+      payments: urlOf(adminPorts.payments),
+      merchant: urlOf(adminPorts.merchant),
+      webhook: urlOf(adminPorts.webhook),
     },
     rpc_token: operatorToken,
     rpc_files: rpc,

@@ -62,6 +62,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
+    status: { service: "checkout", db, bus },
     services: [CheckoutService, RiskService],
     routes: (router) => {
       router.service(CheckoutService, checkoutRpc(context));

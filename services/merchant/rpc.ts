@@ -28,7 +28,7 @@ import { listKeys, recordUses } from "./store/api-keys.ts";
 import { listApplications } from "./store/applications.ts";
 import { readBranding } from "./store/brandings.ts";
 import { type AccountRow, listConnectors } from "./store/connectors.ts";
-import { findMerchant } from "./store/merchants.ts";
+import { findMerchant, listMerchants } from "./store/merchants.ts";
 import {
   accountToWire,
   apiKeyToWire,
@@ -61,6 +61,19 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       const merchant = await findMerchant(context.db.em(), merchantId);
       if (!merchant) throw new Failure("NOT_FOUND");
       return { merchant: merchantToWire(merchant) };
+    },
+    async listMerchants({ status, pageSize, pageToken }) {
+      // The ids sort by creation, so the last one of a page is where the next begins.
+      if (pageToken !== "" && !isId("merchant", pageToken)) throw invalid("page_token", "is not one of ours");
+      const limit = pageSize || pageSizeDefault;
+      const found = await listMerchants(context.db.em(), {
+        status: statusNamed(status),
+        beforeId: pageToken || undefined,
+        limit: limit + 1,
+      });
+      const page = found.slice(0, limit);
+      const nextPageToken = found.length > limit ? (page.at(-1)?.id ?? "") : "";
+      return { merchants: page.map(merchantToWire), nextPageToken };
     },
     async updateProfile({ merchantId, name, legalName, email, phone, website }) {
       const change = given({ name, legalName, email, phone, website });
@@ -183,6 +196,11 @@ const pageSizeDefault = 50;
 function statusOf(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
   const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];
   return statuses.find((status) => status === request.status);
+}
+
+function statusNamed(text: string): MerchantStatus | undefined {
+  const statuses: readonly MerchantStatus[] = ["pending", "active", "suspended", "closed"];
+  return statuses.find((status) => status === text);
 }
 
 function applicationStatus(text: string): ApplicationStatus | undefined {

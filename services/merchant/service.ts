@@ -39,6 +39,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
+    status: { service: "merchant", db, bus },
     services: [...merchantServices, AuditService],
     routes: (router) => {
       merchantRoutes(context)(router);

@@ -67,6 +67,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
+    status: { service: "payments", db, bus },
     services: [PaymentsService, OperatorService, FeeService, StatementService, ConnectorAccountService],
     routes: (router) => {
       router.service(PaymentsService, paymentsRpc({ ...deps, staleReads }));

@@ -95,6 +95,27 @@ export function integer(min: number, max: number): Setting<number> {
   };
 }
 
+/** A share, from 0 to 1. */
+export const share: Setting<number> = {
+  parse: (raw) => {
+    const value = Number(raw);
+    if (!/^[01](\.\d+)?$/.test(raw) || value > 1) throw new Error("must be a number from 0 to 1");
+    return value;
+  },
+};
+
+/** `name=value` pairs, comma-separated. */
+export const pairs: Setting<Readonly<Record<string, string>>> = {
+  parse: (raw) =>
+    Object.fromEntries(
+      raw.split(",").map((part) => {
+        const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+        if (name === "") throw new Error("must be name=value pairs, comma-separated");
+        return [name, value];
+      }),
+    ),
+};
+
 /** A TCP port; 0 takes a free one. */
 export const port: Setting<number> = integer(0, 65_535);
 

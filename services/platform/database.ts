@@ -4,6 +4,7 @@ import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/p
 import { CompiledQuery, type ControlledTransaction } from "kysely";
 import pg from "pg";
 import type { Log } from "./log.ts";
+import { inSpan, isTracing, type SpanWish } from "./trace.ts";
 
 /** Anything SQL can be said to: the database itself (one statement, committed at once) or a transaction. */
 export interface Sql {
@@ -94,7 +95,13 @@ export class Database implements Sql {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#pool.query(text, [...params])).rows as Row[];
+    const query = async () => (await this.#pool.query(text, [...params])).rows as Row[];
+    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
+  }
+
+  /** For its counts only. */
+  get pool(): pg.Pool {
+    return this.#pool;
   }
 
   /** A fresh entity manager outside any transaction, for reads. */
@@ -142,8 +149,10 @@ export class Database implements Sql {
       await client.query(
         "begin isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan",
       );
-      const rows = async <Row>(text: string, params: readonly unknown[] = []) =>
-        (await client.query(text, [...params])).rows as Row[];
+      const rows = async <Row>(text: string, params: readonly unknown[] = []) => {
+        const query = async () => (await client.query(text, [...params])).rows as Row[];
+        return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
+      };
       return await read({ rows });
     } finally {
       // Nothing was written; when this fails, the connection is broken and the pool must not keep it.
@@ -206,7 +215,8 @@ class OpenTransaction implements Tx {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[];
+    const query = async () => (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[];
+    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
   }
 
   async flush(): Promise<void> {
@@ -226,8 +236,22 @@ class PlainTransaction implements Tx {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#client.query(text, [...params])).rows as Row[];
+    const query = async () => (await this.#client.query(text, [...params])).rows as Row[];
+    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
   }
+}
+
+/** A statement as a span: its text has `$1…` where values are, so that it tells nothing of anybody. */
+function statementSpan(text: string): SpanWish {
+  const statement = text.replace(/\s+/g, " ").trim();
+  const operation = (/^(?:with\b.*?\b)?(select|insert|update|delete)\b/i.exec(statement)?.[1] ?? "sql").toLowerCase();
+  const attributes = { "db.system.name": "postgresql", "db.operation.name": operation, "db.query.text": statement };
+  return { name: `sql ${operation}`, kind: "CLIENT", attributes };
+}
+
+/** The SQLSTATE of a failed statement. */
+function sqlState(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }
 
 /** A timestamp column as a Date; null stays null. */

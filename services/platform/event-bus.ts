@@ -3,6 +3,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import {
   AckPolicy,
+  type ConsumerInfo,
   type ConsumerMessages,
   connect,
   DeliverPolicy,
@@ -11,11 +12,13 @@ import {
   type JsMsg,
   type NatsConnection,
   nanos,
+  type StreamInfo,
 } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Failure } from "./failure.ts";
 import type { Log } from "./log.ts";
 import { eventSubject, type Source, streamName } from "./streams.ts";
+import { isTracing, type OpenSpan, openSpan } from "./trace.ts";
 
 export interface Consumer {
   /** The durable name, unique within the stream. */
@@ -38,6 +41,8 @@ const reconnectMs = 500;
 // A broker that dies while it is being greeted must not be waited for: the library's own limit is 20 s.
 const connectMs = 2_000;
 const publishTimeoutMs = 5_000;
+// Who asks for the state would rather hear nothing than wait.
+const stateMs = 1_000;
 // A healthy broker answers at once.
 const drainMs = 2_000;
 // Bounds memory and the size of one transaction of a consumer.
@@ -82,12 +87,37 @@ export class EventBus {
     return this.connected && !this.#away;
   }
 
+  /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
+  async state(source: Source): Promise<{ stream: StreamInfo; consumers: ConsumerInfo[] } | undefined> {
+    if (!this.hearing) return undefined;
+    try {
+      const manager = await this.#connection?.jetstreamManager({ timeout: stateMs });
+      const stream = await manager?.streams.info(streamName(this.#namespace, source));
+      const consumers = await manager?.consumers.list(streamName(this.#namespace, source)).next();
+      return stream && consumers && { stream, consumers };
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Publishes and waits for the stream's acknowledgement. The same id within 5 minutes is stored once. */
   async publish(subject: string, id: string, body: Uint8Array): Promise<void> {
+    const span = isTracing() ? eventSpan("PRODUCER", "publish", fromBinary(EventSchema, body)) : undefined;
+    try {
+      await this.#publish(subject, id, body, span?.traceparent);
+      span?.end();
+    } catch (error) {
+      span?.end("not_published");
+      throw error;
+    }
+  }
+
+  async #publish(subject: string, id: string, body: Uint8Array, traceparent: string | undefined): Promise<void> {
     const stream = this.#stream;
     if (!stream) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
     const header = headers();
     header.set("Nats-Msg-Id", id);
+    if (traceparent !== undefined) header.set("traceparent", traceparent);
     const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
     // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
     if (ack.seq === 0) throw new Error("the stream acknowledged without storing");
@@ -242,10 +272,13 @@ export class EventBus {
         message.term("unreadable");
       }
     }
+    const spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
     try {
       await consumer.handle(events);
       for (const message of good) message.ack();
+      for (const span of spans) span?.end();
     } catch (error) {
+      for (const span of spans) span?.end("not_taken_in");
       const tries = Math.max(0, ...good.map((m) => m.info.redeliveryCount));
       const fields = { err: error, consumer: consumer.name, events: good.length, tries };
       if (tries >= 3) this.#log.error(fields, "events are still not taken in");
@@ -267,6 +300,17 @@ export class EventBus {
       signal.addEventListener("abort", done, { once: true });
     });
   }
+}
+
+/** A step of an event's way, as a part of the call that caused the event. */
+function eventSpan(kind: "PRODUCER" | "CONSUMER", name: string, event: Event): OpenSpan | undefined {
+  if (event.traceparent === "") return undefined;
+  const attributes = {
+    "messaging.system": "nats",
+    "messaging.message.id": event.id,
+    "tollbooth.event_type": event.type,
+  };
+  return openSpan({ name, kind, parent: event.traceparent, attributes });
 }
 
 // After two missed heartbeats the pull is dead although the connection may live; the loop starts another.

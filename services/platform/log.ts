@@ -45,7 +45,9 @@ export function createLog(service: string, level: string): Log {
     serializers: { err: errorFields, error: errorFields },
     mixin: () => {
       const call = callContext.getStore();
-      return call ? { request_id: call.requestId, trace_id: call.traceparent.split("-")[1] } : {};
+      if (!call) return {};
+      const trace = { trace_id: call.traceparent.split("-")[1] };
+      return call.requestId === "" ? trace : { request_id: call.requestId, ...trace };
     },
     hooks: {
       logMethod(args, method) {

@@ -2,7 +2,7 @@
 // liveness answer. The port is for operators: it is never the one that callers reach.
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, collectDefaultMetrics, register } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram, register } from "prom-client";
 
 /** Money that may have moved on an intent that is not ours, or an outcome a processor never told: somebody must look. */
 export const moneyAlerts = new Counter({
@@ -11,11 +11,13 @@ export const moneyAlerts = new Counter({
   labelNames: ["kind"] as const,
 });
 
-/** Calls of the internal API by how they ended; `reason` is OK or one of the failure catalogue. */
-export const rpcCalls = new Counter({
-  name: "tollbooth_rpc_calls_total",
+/** Calls of the internal API by how they ended, and seconds they took; `reason` is OK or one of the failure catalogue. */
+export const rpcCalls = new Histogram({
+  name: "tollbooth_rpc_seconds",
   help: "Internal calls answered, by method and reason.",
   labelNames: ["rpc", "reason"] as const,
+  // A read is a millisecond; a processor answers within seconds; the longest deadline is 20 s.
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 });
 
 /** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */

@@ -73,12 +73,23 @@ interface Queryable {
 
 /** Throws when the database lacks a file of this release; a newer database is fine (release N−1 runs on schema N). */
 export async function checkSchema(sql: Queryable, service: ServiceName): Promise<void> {
-  const rows = await sql.rows<{ name: string }>("select name from schema_migrations");
+  const { missing } = await schemaState(sql, service);
+  if (missing.length > 0) throw new Error(`the database lacks ${missing.join(", ")}: run the migrate command first`);
+}
+
+/** How the database stands to this release: its files that are applied and missing, and files of a newer one. */
+export async function schemaState(
+  sql: Queryable,
+  service: ServiceName,
+): Promise<{ applied: string[]; missing: string[]; newer: string[] }> {
+  const rows = await sql.rows<{ name: string }>("select name from schema_migrations order by name");
   const known = new Set(rows.map((row) => row.name));
-  const missing = schemaFiles(service).filter((file) => !known.has(file.name));
-  if (missing.length > 0) {
-    throw new Error(`the database lacks ${missing.map((f) => f.name).join(", ")}: run the migrate command first`);
-  }
+  const own = schemaFiles(service).map((file) => file.name);
+  return {
+    applied: own.filter((name) => known.has(name)),
+    missing: own.filter((name) => !known.has(name)),
+    newer: [...known].filter((name) => !own.includes(name)),
+  };
 }
 
 function schemaFiles(service: ServiceName): { name: string; sql: string; checksum: string }[] {

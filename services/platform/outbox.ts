@@ -6,7 +6,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { callContext } from "./call-context.ts";
-import type { Database, Sql } from "./database.ts";
+import { type Database, type Sql, time } from "./database.ts";
 import type { EventBus } from "./event-bus.ts";
 import { newId } from "./id.ts";
 import type { JobContext } from "./job.ts";
@@ -117,6 +117,14 @@ export async function relayOnce(db: Database, bus: EventBus): Promise<boolean> {
   const failed = sent.find((result) => result.status === "rejected");
   if (failed) throw failed.reason;
   return rows.length === batchMax;
+}
+
+/** How much waits to be published, and since when. */
+export async function outboxState(sql: Sql): Promise<{ waiting: number; oldestAt: Date | null }> {
+  const [row] = await sql.rows<{ waiting: number; oldest_at: string | null }>(
+    "select count(*)::int as waiting, min(created_at) as oldest_at from outbox where published_at is null",
+  );
+  return { waiting: row?.waiting ?? 0, oldestAt: time(row?.oldest_at ?? null) };
 }
 
 /** Deletes published rows past their keeping time. */

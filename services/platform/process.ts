@@ -1,14 +1,29 @@
 // The life of a process: start, say that it is ready, drain on SIGTERM or SIGINT or when its supervisor is gone, exit. A
 // setting that is wrong ends it with one clear message and exit code 1.
-import { ConfigError, optional, port, readConfig, text, withDefault } from "./config.ts";
+import {
+  ConfigError,
+  type Configured,
+  optional,
+  pairs,
+  port,
+  readConfig,
+  share,
+  text,
+  url,
+  withDefault,
+} from "./config.ts";
 import { type Drain, drainOf, drainSettings } from "./drain.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { serveAdmin } from "./metrics.ts";
 
 // What every process reads besides its own settings.
 export const processSettings = {
   ADMIN_PORT: optional(port),
   HOST: withDefault(text, "127.0.0.1"),
+  /** Where spans go; without it none are recorded. OTEL_EXPORTER_OTLP_HEADERS is read by the exporter itself. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(url("http", "https")),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1),
+  OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs, {}),
   ...drainSettings,
 } as const;
 
@@ -32,12 +47,20 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   });
   try {
     const { ADMIN_PORT, HOST, ...settings } = readConfig(processSettings);
+    const spans = await startTracing(name, settings, log);
     let running: Running | undefined;
     let stopping = false;
     const ready = async () => running !== undefined && !stopping && (await running.ready());
     // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
     if (ADMIN_PORT !== undefined) await serveAdmin({ port: ADMIN_PORT, host: HOST, ready });
-    running = await start();
+    const started = await start();
+    running = {
+      ...started,
+      stop: async (drain) => {
+        await started.stop(drain);
+        await spans?.stop();
+      },
+    };
     stopOnSignal(log, running, drainOf(settings), () => (stopping = true));
     process.send?.({ ready: true });
     log.info("ready");
@@ -49,12 +72,19 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   }
 }
 
-function stopOnSignal(
-  log: ReturnType<typeof createLog>,
-  running: Running,
-  drain: ReturnType<typeof drainOf>,
-  onStop: () => void,
-): void {
+async function startTracing(
+  name: string,
+  settings: Omit<Configured<typeof processSettings>, "ADMIN_PORT" | "HOST">,
+  log: Log,
+) {
+  const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return undefined;
+  const { exportSpans } = await import("./trace-export.ts");
+  const [share, attributes] = [settings.OTEL_TRACES_SAMPLER_ARG, settings.OTEL_RESOURCE_ATTRIBUTES];
+  return exportSpans(name, { endpoint, share, attributes }, log);
+}
+
+function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drainOf>, onStop: () => void): void {
   let stopping = false;
   const stop = (why: string) => {
     if (stopping) return;

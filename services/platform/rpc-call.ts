@@ -3,12 +3,14 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Attributes } from "@opentelemetry/api";
 import { type CallContext, callContext, nextTraceparent } from "./call-context.ts";
 import { asFailure, Failure, toConnectError } from "./failure.ts";
 import { newId } from "./id.ts";
 import type { Log } from "./log.ts";
 import { rpcCalls } from "./metrics.ts";
 import { allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
+import { openSpan } from "./trace.ts";
 
 /** A call as it came in. */
 export interface IncomingCall {
@@ -35,14 +37,28 @@ export class CallGate {
   run<T>(call: IncomingCall, work: () => Promise<T>): Promise<T> {
     const service = call.method.parent.typeName;
     const rpc = `${service}/${call.method.name}`;
-    return callContext.run(contextOf(call), async () => {
+    const isOurs = !service.startsWith("grpc.");
+    const began = performance.now();
+    const span = isOurs
+      ? openSpan({
+          name: rpc,
+          kind: "SERVER",
+          parent: call.header("traceparent"),
+          mayBegin: true,
+          attributes: named(call),
+        })
+      : undefined;
+    return callContext.run(contextOf(call, span?.traceparent), async () => {
+      let reason = "OK";
       try {
-        if (!service.startsWith("grpc.")) this.#admit(call);
-        const answer = await work();
-        rpcCalls.inc({ rpc, reason: "OK" });
-        return answer;
+        if (isOurs) this.#admit(call);
+        return await work();
       } catch (error) {
+        reason = error instanceof ConnectError ? Code[error.code] : asFailure(error).reason;
         throw this.#answerable(error, rpc);
+      } finally {
+        rpcCalls.observe({ rpc, reason }, (performance.now() - began) / 1_000);
+        span?.end(reason === "OK" ? undefined : reason);
       }
     });
   }
@@ -74,7 +90,6 @@ export class CallGate {
   }
 
   #answerable(error: unknown, rpc: string): ConnectError {
-    rpcCalls.inc({ rpc, reason: error instanceof ConnectError ? Code[error.code] : asFailure(error).reason });
     // Protocol errors of the library (unknown method, too large) carry their own code.
     if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
     const failure = asFailure(error);
@@ -86,12 +101,16 @@ export class CallGate {
   }
 }
 
-function contextOf(call: IncomingCall): CallContext {
+function named(call: IncomingCall): Attributes {
+  return { "rpc.system.name": "connectrpc", "rpc.method": `${call.method.parent.typeName}/${call.method.name}` };
+}
+
+function contextOf(call: IncomingCall, traceparent: string | undefined): CallContext {
   const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
   return {
     requestId: call.header("request-id") ?? newId("request"),
     actor: call.header("actor") ?? "",
-    traceparent: nextTraceparent(call.header("traceparent")),
+    traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
   };
 }

@@ -4,10 +4,11 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { callContext, nextTraceparent, remainingMs } from "./call-context.ts";
+import { callContext, remainingMs } from "./call-context.ts";
 import { asFailure, Failure } from "./failure.ts";
 import { unaryTransport } from "./rpc-transport.ts";
 import { fixedToken, type OwnToken } from "./rpc-trust.ts";
+import { inSpan, outgoingTraceparent } from "./trace.ts";
 
 export interface Peer {
   client<S extends DescService>(service: S): Client<S>;
@@ -37,7 +38,14 @@ export function connectPeer(options: { url: string; token: string | OwnToken }):
 function withinCaller(inner: Transport, token: OwnToken): Transport {
   return {
     unary: async (method, signal, timeoutMs, ...rest) => {
-      const call = () => inner.unary(method, signal, remainingMs(timeoutMs ?? timeoutDefaultMs), ...rest);
+      const name = `${method.parent.typeName}/${method.name}`;
+      const wish = {
+        name,
+        kind: "CLIENT",
+        attributes: { "rpc.system.name": "connectrpc", "rpc.method": name },
+      } as const;
+      const call = () => inSpan(wish, () => unspanned(), reasonOf);
+      const unspanned = () => inner.unary(method, signal, remainingMs(timeoutMs ?? timeoutDefaultMs), ...rest);
       try {
         return await call().catch(async (error: unknown) => {
           if (isStranger(error)) {
@@ -63,6 +71,10 @@ function ownFailure(failure: Failure): Failure {
   return isOurs ? new Failure("INTERNAL_ERROR", { cause: failure }) : failure;
 }
 
+function reasonOf(error: unknown): string {
+  return asFailure(error).reason;
+}
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -72,7 +84,7 @@ function outgoing(token: string): Record<string, string> {
   const context = callContext.getStore();
   return {
     authorization: `Bearer ${token}`,
-    traceparent: nextTraceparent(context?.traceparent),
+    traceparent: outgoingTraceparent(),
     ...(context && { "request-id": context.requestId }),
     ...(context?.actor && { actor: context.actor }),
   };

@@ -3,14 +3,17 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { type Drain, drainAtOnce } from "./drain.ts";
 import type { Log } from "./log.ts";
 import { CallGate } from "./rpc-call.ts";
 import { Door } from "./rpc-door.ts";
 import { HealthState } from "./rpc-health.ts";
 import { reflection } from "./rpc-reflection.ts";
+import { statusRpc } from "./rpc-status.ts";
 import type { TrustedCallers } from "./rpc-trust.ts";
 import { UnaryDoor } from "./rpc-unary.ts";
+import { type StateSources, tellState } from "./state-metrics.ts";
 
 export interface RpcServer {
   readonly port: number;
@@ -40,6 +43,8 @@ export async function serveRpc(options: {
   log: Log;
   services: readonly DescService[];
   routes: (router: ConnectRouter) => void;
+  /** What status.v1 and the metrics tell of; absent: neither does. */
+  status?: StateSources;
   /** Answers whether the process can do its main job now; asked by health checks. */
   ready?: () => Promise<boolean>;
   /** See DoorOptions. */
@@ -48,11 +53,13 @@ export async function serveRpc(options: {
   const shutdown = new AbortController();
   const gate = new CallGate(options.trusted, options.log);
   const unary = new UnaryDoor(gate, messageMaxBytes);
-  const health = new HealthState(options.services, options.ready);
-  const reflect = reflection(options.services);
+  const services = [...options.services, ...(options.status ? [StatusService] : [])];
+  const health = new HealthState(services, options.ready);
+  const reflect = reflection(services);
   const handler = connectNodeAdapter({
     routes: (router) => {
       options.routes(unary.noting(router));
+      if (options.status) router.service(StatusService, statusRpc(options.status));
       health.routes(router);
       reflect(router);
     },
@@ -71,12 +78,14 @@ export async function serveRpc(options: {
     h2: handler,
     connectionMaxAgeMs: options.connectionMaxAgeMs,
   });
+  const endTelling = options.status && tellState(options.status);
   return {
     port: door.port,
     health,
     close: async (drain = drainAtOnce) => {
       health.shutdown();
       await door.close(drain, () => shutdown.abort(new ConnectError("server is shutting down", Code.Unavailable)));
+      endTelling?.();
     },
   };
 }

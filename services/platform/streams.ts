@@ -7,6 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from "nats";
 
 /** Services that announce events; each has a stream of its own. */
@@ -29,6 +30,13 @@ export function streamName(namespace: string, source: Source): string {
 /** The subject of an event, e.g. `tollbooth.events.payments.payment.succeeded`. */
 export function eventSubject(namespace: string, source: Source, type: string): string {
   return `${namespace}.events.${source}.${type}`;
+}
+
+/** How many copies of a stream there should be, and how many are up to date, the leader among them. */
+export function copiesOf(stream: StreamInfo): { wanted: number; current: number } {
+  const followers = stream.cluster?.replicas ?? [];
+  const current = 1 + followers.filter((copy) => copy.current && !copy.offline).length;
+  return { wanted: stream.config.num_replicas, current };
 }
 
 /**

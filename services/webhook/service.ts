@@ -106,6 +106,7 @@ export async function startWebhook(
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
+    status: { service: "webhook", db, bus },
     services: [WebhookService],
     routes: webhookRoutes({
       db,

@@ -31,6 +31,18 @@ export function findMerchant(em: SqlEntityManager, id: string): Promise<Merchant
   return em.findOne(MerchantEntity, { id });
 }
 
+/** Newest first. @param beforeId only older ones; absent: from the newest on. */
+export function listMerchants(
+  em: SqlEntityManager,
+  filter: { status: MerchantStatus | undefined; beforeId: string | undefined; limit: number },
+): Promise<Merchant[]> {
+  const where = {
+    ...(filter.status === undefined ? {} : { status: filter.status }),
+    ...(filter.beforeId === undefined ? {} : { id: { $lt: filter.beforeId } }),
+  };
+  return em.find(MerchantEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });
+}
+
 /** The merchant, locked until the transaction ends; what is assigned to it is written at the commit. */
 export function lockMerchant(em: SqlEntityManager, id: string): Promise<Merchant | null> {
   return em.findOne(MerchantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });

@@ -1,5 +1,6 @@
 // One HTTP call to a processor with a total time limit, told apart as: answered, never sent, or unknown.
 import { Pool } from "undici";
+import { inSpan } from "#platform/trace.ts";
 
 export type HttpAnswer =
   | {
@@ -13,6 +14,17 @@ export type HttpAnswer =
   | { readonly kind: "unsent"; readonly cause: unknown }
   /** Sent, perhaps only in part; no complete answer came. */
   | { readonly kind: "silent"; readonly cause: unknown };
+
+export interface ProcessorRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  /** A body in `application/x-www-form-urlencoded`, instead of `json`. */
+  readonly form?: string;
+  /** Instead of the limit of all calls, where less is left. */
+  readonly timeoutMs?: number;
+}
 
 const connectTimeoutMs = 2_000;
 const connectionsMax = 64;
@@ -34,16 +46,18 @@ export class ProcessorHttp {
     });
   }
 
-  async call(options: {
-    method: "GET" | "POST";
-    path: string;
-    headers: Readonly<Record<string, string>>;
-    json?: unknown;
-    /** A body in `application/x-www-form-urlencoded`, instead of `json`. */
-    form?: string;
-    /** Instead of the limit of all calls, where less is left. */
-    timeoutMs?: number;
-  }): Promise<HttpAnswer> {
+  call(options: ProcessorRequest): Promise<HttpAnswer> {
+    const attributes = { "http.request.method": options.method };
+    return inSpan({ name: `processor ${options.method}`, kind: "CLIENT", attributes }, async (span) => {
+      const answer = await this.#call(options);
+      span?.set(
+        answer.kind === "answered" ? { "http.response.status_code": answer.status } : { "error.type": answer.kind },
+      );
+      return answer;
+    });
+  }
+
+  async #call(options: ProcessorRequest): Promise<HttpAnswer> {
     const body = options.json === undefined ? (options.form ?? null) : JSON.stringify(options.json);
     const type = options.json === undefined ? "application/x-www-form-urlencoded" : "application/json";
     try {

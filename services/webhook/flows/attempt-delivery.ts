@@ -1,5 +1,6 @@
 // One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the recorder does, in
 // batches. A rerun sends the same bytes again, which receivers expect (SPEC.md §6).
+import { openSpan } from "#platform/trace.ts";
 import { errorCode, judge, type Outcome } from "../rules/delivery.ts";
 import type { Signal } from "../rules/lane.ts";
 import type { Schedule } from "../rules/schedule.ts";
@@ -26,13 +27,27 @@ const userAgent = "Tollbooth-Webhooks/1";
 export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<Attempted | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
-  const { outcome, log } = await send(deps.sender, endpoint, delivery);
+  const { outcome, log } = await inAttemptSpan(delivery, () => send(deps.sender, endpoint, delivery));
   return {
     delivery,
     verdict: judge(outcome, delivery, deps.schedule, Math.random()),
     log: { ...log, errorCode: errorCode(outcome) },
     signal: signalOf(outcome),
   };
+}
+
+/** The attempt as the last part of the trace that the payment's change began. */
+async function inAttemptSpan(delivery: DueDelivery, work: () => Promise<Sent>): Promise<Sent> {
+  const attributes = {
+    "tollbooth.delivery_id": delivery.id,
+    "tollbooth.event_type": delivery.eventType,
+    "tollbooth.attempt": delivery.tries + 1,
+  };
+  const span = openSpan({ name: "webhook attempt", kind: "CLIENT", parent: delivery.traceparent, attributes });
+  const sent = await work();
+  if (sent.outcome.kind === "answered") span?.set({ "http.response.status_code": sent.outcome.statusCode });
+  span?.end(errorCode(sent.outcome) || undefined);
+  return sent;
 }
 
 const blocked: Sent = {

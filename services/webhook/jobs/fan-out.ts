@@ -54,6 +54,7 @@ function fanOutEvent(event: Event): FanOutEvent {
     type: event.type,
     paymentId: event.objectId,
     body: paymentEventBody(event.type, event.objectId, event.status),
+    traceparent: event.traceparent,
   };
 }
 

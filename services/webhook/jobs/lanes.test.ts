@@ -23,6 +23,7 @@ function due(endpointId: string): DueDelivery {
     generation: 0,
     tries: 0,
     ageMs: 0,
+    traceparent: null,
   };
 }
 

@@ -15,6 +15,8 @@ export interface DueDelivery {
   readonly tries: number;
   /** Time since the schedule began, milliseconds, when it was claimed. */
   readonly ageMs: number;
+  /** W3C traceparent of the call that caused the event; null: not known. */
+  readonly traceparent: string | null;
 }
 
 export type Trigger = "auto" | "manual" | "test";
@@ -27,6 +29,8 @@ export interface FanOutEvent {
   readonly type: string;
   readonly paymentId: string;
   readonly body: Buffer;
+  /** Empty: not known. */
+  readonly traceparent: string;
 }
 
 interface DueRow {
@@ -38,9 +42,10 @@ interface DueRow {
   generation: number;
   tries: number;
   age_ms: number;
+  traceparent: string | null;
 }
 
-const dueColumns = `q.merchant_id, q.endpoint_id, q.id, q.event_type, q.trigger, q.generation, q.tries,
+const dueColumns = `q.merchant_id, q.endpoint_id, q.id, q.event_type, q.trigger, q.generation, q.tries, q.traceparent,
   (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as age_ms`;
 
 function due(row: DueRow, body: Buffer): DueDelivery {
@@ -54,6 +59,7 @@ function due(row: DueRow, body: Buffer): DueDelivery {
     generation: row.generation,
     tries: row.tries,
     ageMs: row.age_ms,
+    traceparent: row.traceparent,
   };
 }
 
@@ -78,17 +84,17 @@ export async function queueEvents(
   const { events } = options;
   const rows = await sql.rows<DueRow & { event_id: string }>(
     `with arrived as (
-       select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[])
-         as a (event_id, merchant_id, environment, event_type, payment_id, body)
+       select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[], $12::text[])
+         as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent)
      ), fresh as (
        insert into inbox (consumer, event_id) select $1, event_id from arrived on conflict do nothing returning event_id
      ), q as (
        insert into delivery_queue
-         (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, lease_until, leased_by)
+         (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, traceparent, lease_until, leased_by)
        select a.merchant_id, e.id,
          'whd_' || substr(a.event_id, 5, 10)
            || left(encode(sha256(convert_to(a.event_id || e.id, 'UTF8')), 'hex'), 16),
-         a.event_id, a.event_type, a.payment_id, a.body,
+         a.event_id, a.event_type, a.payment_id, a.body, nullif(a.traceparent, ''),
          case when e.id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => $11) end, $8
        from fresh join arrived a using (event_id)
        join endpoints e on e.merchant_id = a.merchant_id and e.environment = a.environment
@@ -109,6 +115,7 @@ export async function queueEvents(
       options.fullLanes,
       options.isClaiming,
       options.leaseSeconds,
+      events.map((e) => e.traceparent),
     ],
   );
   // All deliveries of an event share its bytes, which need not travel back.

@@ -1,0 +1,71 @@
+// `operator keys …`: a merchant's API keys.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Commands, type Row, UsageError } from "./command.ts";
+import { environmentName, environmentOf, liveOption, timeText } from "./wire.ts";
+
+const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
+const dayMs = 86_400_000;
+
+export const keys: Commands = {
+  list: {
+    about: "lists a merchant's keys, newest first",
+    words: ["merchant"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
+      return { rows: (await peers.apiKeys.listApiKeys(owner)).apiKeys.map(rowOf) };
+    },
+  },
+  create: {
+    about: "creates a key; the raw key is shown this once",
+    words: ["merchant"],
+    options: {
+      name: { value: "text", about: "what it is for", needed: true },
+      scope: {
+        value: "scope",
+        about: `one of ${everyScope.join(", ")}; may be repeated; all unless given`,
+        multiple: true,
+      },
+      days: { value: "n", about: "expires after so many days; never unless given" },
+      ...liveOption,
+    },
+    run: async (peers, given) => {
+      const scopes = given.list("scope");
+      const answer = await peers.apiKeys.createApiKey({
+        merchantId: given.word("merchant"),
+        environment: environmentOf(given),
+        name: given.text("name"),
+        scopes: scopes.length > 0 ? scopes : everyScope,
+        ...(given.text("days") && { expiresAt: timestampFromDate(inDays(given.text("days"))) }),
+      });
+      const row = answer.apiKey ? rowOf(answer.apiKey) : {};
+      return {
+        rows: [{ ...row, api_key: answer.secret }],
+        remark: "Hand the key over safely; it cannot be shown again.",
+      };
+    },
+  },
+  revoke: {
+    about: "revokes a key at once",
+    words: ["merchant", "key"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
+      await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: given.word("key") });
+      const { apiKeys } = await peers.apiKeys.listApiKeys(owner);
+      return { rows: apiKeys.filter((key) => key.id === given.word("key")).map(rowOf) };
+    },
+  },
+};
+
+function rowOf({ id, name, suffix, environment, scopes, status, lastUsedAt, expiresAt }: ApiKey): Row {
+  const times = { last_used_at: timeText(lastUsedAt), expires_at: timeText(expiresAt) };
+  return { id, name, suffix, environment: environmentName(environment), status, scopes, ...times };
+}
+
+function inDays(text: string): Date {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > 3_650) throw new UsageError("--days must be from 1 to 3650");
+  return new Date(Date.now() + days * dayMs);
+}

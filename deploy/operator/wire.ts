@@ -1,0 +1,48 @@
+// Values of the internal API in the words of a terminal, and lists over several pages.
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Given, type Option, UsageError } from "./command.ts";
+
+/** The environment option of commands that need one. */
+export const liveOption = { live: { about: "real money; without it the sandbox" } } as const;
+
+export function environmentOf(given: Given): Environment {
+  return given.has("live") ? Environment.LIVE : Environment.SANDBOX;
+}
+
+export function environmentName(environment: Environment): string {
+  return environment === Environment.LIVE ? "live" : "sandbox";
+}
+
+/** RFC 3339; empty when absent. */
+export function timeText(at: Timestamp | undefined): string {
+  return at ? timestampDate(at).toISOString() : "";
+}
+
+const limitDefault = 50;
+const limitMax = 1_000;
+const pageMax = 200;
+
+/** The option of lists. */
+export const limitOption: Readonly<Record<string, Option>> = {
+  limit: { value: "n", about: `how many, newest first; ${limitDefault} unless given, at most ${limitMax}` },
+};
+
+/** Reads page after page until the limit. */
+export async function pages<T>(
+  given: Given,
+  read: (page: { pageSize: number; pageToken: string }) => Promise<{ items: readonly T[]; nextPageToken: string }>,
+): Promise<T[]> {
+  const limit = Number(given.text("limit") || limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    throw new UsageError(`--limit must be a whole number from 1 to ${limitMax}`);
+  }
+  const found: T[] = [];
+  let pageToken = "";
+  do {
+    const page = await read({ pageSize: Math.min(pageMax, limit - found.length), pageToken });
+    found.push(...page.items);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && found.length < limit);
+  return found;
+}

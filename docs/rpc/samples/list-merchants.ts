@@ -1,0 +1,10 @@
+// First call of an internal service from TypeScript: the typed client brings deadline, token, retry of reads and balancing.
+import { connectPeer } from "#platform/rpc-client.ts";
+import { tokenFile } from "#platform/rpc-trust.ts";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+
+const { MERCHANT_URL: url = "", RPC_TOKEN_FILE: path = "" } = process.env;
+const peer = connectPeer({ url, token: tokenFile.parse(path) });
+const { merchants } = await peer.client(MerchantService).listMerchants({ pageSize: 5 }, { timeoutMs: 3_000 });
+for (const { id, status } of merchants) console.log(id, status);
+peer.close();

@@ -1,0 +1,65 @@
+// An OTLP/HTTP receiver in this process: keeps the spans that processes send, and the bytes they came in.
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A span as it was sent. */
+export interface Collected {
+  /** `tollbooth-gateway` … */
+  readonly service: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+}
+
+export interface Collector {
+  readonly url: string;
+  readonly spans: readonly Collected[];
+  /** Everything that came, as text. */
+  readonly raw: readonly string[];
+  close(): void;
+}
+
+/** Starts one on a free port. */
+export async function startCollector(): Promise<Collector> {
+  const spans: Collected[] = [];
+  const raw: string[] = [];
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString("utf8");
+    raw.push(text);
+    spans.push(...spansIn(JSON.parse(text)));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    spans,
+    raw,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function spansIn(body: unknown): Collected[] {
+  return listOf(body, "resourceSpans").flatMap((resource) => {
+    const attributes = listOf(Object(resource).resource, "attributes");
+    const name = attributes.find((attribute) => Object(attribute).key === "service.name");
+    const service = String(Object(name).value?.stringValue);
+    return listOf(resource, "scopeSpans").flatMap((scope) =>
+      listOf(scope, "spans").map((span) => {
+        const { name: spanName, traceId, spanId, parentSpanId = "" } = Object(span);
+        return { service, name: spanName, traceId, spanId, parentSpanId };
+      }),
+    );
+  });
+}
+
+function listOf(value: unknown, name: string): unknown[] {
+  const list: unknown = Object(value)[name];
+  return Array.isArray(list) ? list : [];
+}
