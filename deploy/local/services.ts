@@ -40,8 +40,8 @@ const root = join(import.meta.dirname, "../..");
 const loopback = "127.0.0.0/8,::1/128";
 
 /**
- * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory. Measured: 206 MB
- * resident instead of 330 at full load, at the same rate.
+ * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory: 300 to 400 MB
+ * resident at full load.
  */
 export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
 
