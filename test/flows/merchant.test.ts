@@ -81,7 +81,11 @@ test("a new merchant is active, branded by default, and can take sandbox payment
   assert.equal(connector?.isDefault && connector.isActive && connector.canBePrimary, true);
   assert.equal(connector?.externalAccountId, `acct_${connector?.id.slice("mco_".length)}`);
   assert.equal(connector?.surface, "embedded");
-  assert.deepEqual(account?.credentials, { secret_key: "sim_sk_test", webhook_secret: "sim_whsec_test" });
+  assert.deepEqual(account?.credentials, {
+    account: connector?.externalAccountId,
+    secret_key: "sim_sk_test",
+    webhook_secret: "sim_whsec_test",
+  });
   await heard.event("merchant.created", id);
 });
 
