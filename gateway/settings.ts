@@ -23,7 +23,7 @@ const proxies: Setting<string> = {
   },
 };
 
-const settings = {
+export const gatewaySettings = {
   ...commonSettings,
   ...callerSettings,
   CHECKOUT_URL: url("http"),
@@ -46,5 +46,5 @@ export type GatewayConfig = ReturnType<typeof readGatewayConfig>;
 
 /** @throws ConfigError that lists everything missing or malformed. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  return readConfig(settings, env);
+  return readConfig(gatewaySettings, env);
 }

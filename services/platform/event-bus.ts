@@ -2,22 +2,19 @@
 // connects in the background and for ever, so that a service starts and serves while the broker is away.
 import { fromBinary } from "@bufbuild/protobuf";
 import {
-  AckPolicy,
   type ConsumerInfo,
   type ConsumerMessages,
   connect,
-  DeliverPolicy,
   headers,
   type JetStreamClient,
   type JsMsg,
   type NatsConnection,
-  nanos,
   type StreamInfo,
 } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Failure } from "./failure.ts";
 import type { Log } from "./log.ts";
-import { eventSubject, type Source, streamName } from "./streams.ts";
+import { consumerConfig, eventSubject, type Source, streamName } from "./streams.ts";
 import { isTracing, type OpenSpan, openSpan } from "./trace.ts";
 
 export interface Consumer {
@@ -47,10 +44,6 @@ const stateMs = 1_000;
 const drainMs = 2_000;
 // Bounds memory and the size of one transaction of a consumer.
 const batchMax = 256;
-const ackWaitSecondsDefault = 30;
-// After this many tries the broker stops offering an event; it is logged as poison from the third on.
-const deliverMax = 1_000;
-const ackPendingMax = 2_000;
 // A moment, so that the stream does not offer it to this process again before it is gone.
 const handBackMs = 200;
 const retryPausesMs = [1_000, 5_000, 30_000, 60_000] as const;
@@ -60,7 +53,7 @@ export class EventBus {
   readonly #namespace: string;
   readonly #name: string;
   readonly #log: Log;
-  readonly #ackWaitMs: number;
+  readonly #ackWaitSeconds: number | undefined;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #listeners: Listener[] = [];
@@ -74,7 +67,7 @@ export class EventBus {
     this.#namespace = options.namespace;
     this.#name = options.name;
     this.#log = options.log;
-    this.#ackWaitMs = 1_000 * (options.ackWaitSeconds ?? ackWaitSecondsDefault);
+    this.#ackWaitSeconds = options.ackWaitSeconds;
     this.#running.push(this.#connect());
   }
 
@@ -219,15 +212,7 @@ export class EventBus {
     if (!connection || !this.#stream) return;
     const stream = streamName(this.#namespace, consumer.source);
     const manager = await connection.jetstreamManager();
-    await manager.consumers.add(stream, {
-      durable_name: consumer.name,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(this.#ackWaitMs),
-      deliver_policy: DeliverPolicy.All,
-      filter_subject: eventSubject(this.#namespace, consumer.source, consumer.types),
-      max_deliver: deliverMax,
-      max_ack_pending: ackPendingMax,
-    });
+    await manager.consumers.add(stream, consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds));
     const arrived: JsMsg[] = [];
     let open = true;
     let wake = () => {};

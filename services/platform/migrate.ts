@@ -18,7 +18,12 @@ const lockWaitMs = 60_000;
  * @returns the names of the files applied now.
  * @throws when an applied file was edited since: history is never rewritten, add a new file instead.
  */
-export async function migrate(options: { databaseUrl: string; service: ServiceName }): Promise<{ applied: string[] }> {
+export async function migrate(options: {
+  databaseUrl: string;
+  service: ServiceName;
+  /** Runs under the same lock, once the schema is there. */
+  whileLocked?: () => Promise<void>;
+}): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: options.databaseUrl, application_name: "tollbooth-migrate" });
   await client.connect();
   try {
@@ -43,6 +48,7 @@ export async function migrate(options: { databaseUrl: string; service: ServiceNa
       await client.query("commit");
       applied.push(file.name);
     }
+    await options.whileLocked?.();
     return { applied };
   } finally {
     await client.end();

@@ -1,14 +1,16 @@
 // The JetStream streams, made or updated by one idempotent command: one stream per announcing service, with explicit limits.
 import {
+  AckPolicy,
   connect,
+  DeliverPolicy,
   DiscardPolicy,
   type JetStreamManager,
   nanos,
   RetentionPolicy,
   StorageType,
-  type StreamConfig,
   type StreamInfo,
 } from "nats";
+import { kept, losses, type WantedStream } from "./stream-changes.ts";
 
 /** Services that announce events; each has a stream of its own. */
 export const sources = ["checkout", "payments", "merchant", "webhook"] as const;
@@ -39,27 +41,68 @@ export function copiesOf(stream: StreamInfo): { wanted: number; current: number 
   return { wanted: stream.config.num_replicas, current };
 }
 
+/** The durable consumers of this release: whoever consumes takes its name, source and filter from here. */
+export const durableConsumers = {
+  followPayments: { name: "checkout-payments", source: "payments", types: "payment.>" },
+  fanOut: { name: "webhook-fan-out", source: "payments", types: "payment.>" },
+} as const satisfies Readonly<Record<string, { name: string; source: Source; types: string }>>;
+
+// Long enough for any batch to commit; a crashed consumer's events come back after it.
+const ackWaitSecondsDefault = 30;
+// After this many tries the broker stops offering an event; it is logged as poison from the third on.
+const deliverMax = 1_000;
+const ackPendingMax = 2_000;
+
+/** A change that an operator has to decide on. Nothing was changed. */
+export class StreamRefused extends Error {
+  override name = "StreamRefused";
+}
+
+/** What a durable consumer is on the broker. */
+export function consumerConfig(
+  namespace: string,
+  of: { name: string; source: Source; types: string },
+  ackWaitSeconds = ackWaitSecondsDefault,
+) {
+  return {
+    durable_name: of.name,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(1_000 * ackWaitSeconds),
+    deliver_policy: DeliverPolicy.All,
+    filter_subject: eventSubject(namespace, of.source, of.types),
+    max_deliver: deliverMax,
+    max_ack_pending: ackPendingMax,
+  };
+}
+
 /**
- * Makes the streams that are missing and brings the others to these limits.
+ * Makes the streams that are missing and brings the others to these limits; the same for the durable consumers on them.
  * @param replicas copies per stream: 1 on a single server, 3 in a cluster.
+ * @param only the streams of these sources; default all
+ * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to decide.
  */
-export async function ensureStreams(options: { natsUrl: string; namespace: string; replicas?: number }): Promise<void> {
+export async function ensureStreams(options: {
+  natsUrl: string;
+  namespace: string;
+  replicas?: number;
+  only?: readonly Source[];
+}): Promise<void> {
   const connection = await connect({ servers: options.natsUrl, timeout: 5_000 });
   try {
     const manager = await connection.jetstreamManager();
-    for (const source of sources) await ensureStream(manager, options.namespace, source, options.replicas ?? 1);
+    for (const source of options.only ?? sources) {
+      await ensureStream(manager, streamConfig(options.namespace, source, options.replicas ?? 1));
+      for (const consumer of Object.values(durableConsumers)) {
+        if (consumer.source === source) await ensureConsumer(manager, options.namespace, consumer);
+      }
+    }
   } finally {
     await connection.close();
   }
 }
 
-async function ensureStream(
-  manager: JetStreamManager,
-  namespace: string,
-  source: Source,
-  replicas: number,
-): Promise<void> {
-  const config: Partial<StreamConfig> & { name: string } = {
+function streamConfig(namespace: string, source: Source, replicas: number) {
+  return {
     name: streamName(namespace, source),
     subjects: [eventSubject(namespace, source, ">")],
     retention: RetentionPolicy.Limits,
@@ -72,13 +115,39 @@ async function ensureStream(
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: replicas,
   };
-  const exists = await manager.streams.info(config.name).then(
-    () => true,
-    (error: Error) => {
-      if ("code" in error && error.code === "404") return false;
-      throw error;
-    },
-  );
-  if (exists) await manager.streams.update(config.name, config);
-  else await manager.streams.add(config);
+}
+
+async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Promise<void> {
+  const known = await unlessMissing(manager.streams.info(wanted.name));
+  if (!known) return void (await manager.streams.add(wanted));
+  const lost = losses(known.config, wanted);
+  if (lost.length > 0) throw new StreamRefused(`stream ${wanted.name} is left as it is: ${lost.join("; ")}`);
+  await manager.streams.update(wanted.name, { ...wanted, ...kept(known.config, wanted) });
+}
+
+async function ensureConsumer(
+  manager: JetStreamManager,
+  namespace: string,
+  of: { name: string; source: Source; types: string },
+): Promise<void> {
+  const stream = streamName(namespace, of.source);
+  const wanted = consumerConfig(namespace, of);
+  const known = await unlessMissing(manager.consumers.info(stream, of.name));
+  if (known && known.config.filter_subject !== wanted.filter_subject) {
+    throw new StreamRefused(
+      `consumer ${of.name} of ${stream} is left as it is: it hears ${known.config.filter_subject}, this release wants ` +
+        `${wanted.filter_subject}; a consumer of another name keeps what was not acknowledged yet`,
+    );
+  }
+  // Its consumer says how long it may take; what stands is left.
+  if (!known) await manager.consumers.add(stream, wanted);
+}
+
+async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "404") return undefined;
+    throw error;
+  }
 }

@@ -8,9 +8,10 @@ import { checkSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
+import { durableConsumers } from "#platform/streams.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
-import { fanOut, fanOutConsumer } from "./jobs/fan-out.ts";
+import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
 import { measureQueueJob } from "./jobs/measure-queue.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
@@ -87,9 +88,7 @@ export async function startWebhook(
     log,
   );
   bus.consume({
-    name: fanOutConsumer,
-    source: "payments",
-    types: "payment.>",
+    ...durableConsumers.fanOut,
     handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, events),
   });
   bus.listen({

@@ -6,6 +6,7 @@ import { crashPoint } from "#platform/crash-point.ts";
 import type { Consumer } from "#platform/event-bus.ts";
 import { type Id, isId } from "#platform/id.ts";
 import { takeIn } from "#platform/inbox.ts";
+import { durableConsumers } from "#platform/streams.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import type { CheckoutContext } from "../flows/context.ts";
@@ -13,10 +14,10 @@ import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "..
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
 import { changeSession, lockSessions, type StoredSession } from "../store/sessions.ts";
 
-const name = "checkout-payments";
+const { name } = durableConsumers.followPayments;
 
 export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log">): Consumer {
-  return { name, source: "payments", types: "payment.>", handle: (events) => takeInBatch(context, events) };
+  return { ...durableConsumers.followPayments, handle: (events) => takeInBatch(context, events) };
 }
 
 interface SessionFact {

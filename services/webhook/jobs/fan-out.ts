@@ -5,6 +5,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { Database } from "#platform/database.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
+import { durableConsumers } from "#platform/streams.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { fanOutBatch } from "../metrics.ts";
 import { isDeliveredPaymentEvent, paymentEventBody } from "../rules/event-types.ts";
@@ -14,7 +15,7 @@ import { dayMs } from "../store/partitions.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { eventDaysMax } from "./keep-partitions.ts";
 
-export const fanOutConsumer = "webhook-fan-out";
+export const fanOutConsumer = durableConsumers.fanOut.name;
 
 export interface FanOutDeps {
   readonly db: Database;

@@ -1,0 +1,39 @@
+// Brings the four databases, the event streams and their consumers to this release. It may run again and any
+// number of times at once: each database's advisory lock covers its schema and the stream that its service announces on.
+import { commonSettings, integer, readConfig, serviceSettings, withDefault } from "#platform/config.ts";
+import { migrate } from "#platform/migrate.ts";
+import { ensureStreams, sources } from "#platform/streams.ts";
+
+// A role that may change tables, straight at PostgreSQL: the lock is the session's, which a pooler in transaction mode breaks.
+const databaseUrl = serviceSettings.DATABASE_URL;
+
+export const migrateSettings = {
+  CHECKOUT_DATABASE_URL: databaseUrl,
+  PAYMENTS_DATABASE_URL: databaseUrl,
+  MERCHANT_DATABASE_URL: databaseUrl,
+  WEBHOOK_DATABASE_URL: databaseUrl,
+  NATS_URL: commonSettings.NATS_URL,
+  NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+  // Copies of each stream: 1 on a single server, 3 or 5 in a cluster.
+  NATS_REPLICAS: withDefault(integer(1, 5), 1),
+} as const;
+
+/** Everything that is missing; says what it did, a line for each service. */
+export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+  const config = readConfig(migrateSettings, env);
+  const streams = { natsUrl: config.NATS_URL, namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
+  const databases = {
+    checkout: config.CHECKOUT_DATABASE_URL,
+    payments: config.PAYMENTS_DATABASE_URL,
+    merchant: config.MERCHANT_DATABASE_URL,
+    webhook: config.WEBHOOK_DATABASE_URL,
+  };
+  const lines: string[] = [];
+  for (const service of sources) {
+    const whileLocked = () => ensureStreams({ ...streams, only: [service] });
+    const { applied } = await migrate({ databaseUrl: databases[service], service, whileLocked });
+    const schema = applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`;
+    lines.push(`${service}: ${schema}; the event stream is in place`);
+  }
+  return lines;
+}

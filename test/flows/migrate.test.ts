@@ -1,0 +1,71 @@
+// The migrate command on a real PostgreSQL and a real broker: one command for everything, by any number of replicas at once, and
+// nothing that an operator would want back is ever dropped.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { connect, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
+import { durableConsumers, StreamRefused, streamName } from "#platform/streams.ts";
+import { migrateAll } from "../../deploy/migrate-all.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { infra } from "../harness/infra.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("migrate", { timeoutMs: 60_000 });
+const namespace = `m${randomBytes(4).toString("hex")}`;
+const stream = streamName(namespace, "payments");
+let env: Record<string, string>;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+
+test.before(async () => {
+  const { natsUrl } = await infra();
+  const database = async () => (await freshDatabase()).url;
+  env = {
+    CHECKOUT_DATABASE_URL: await database(),
+    PAYMENTS_DATABASE_URL: await database(),
+    MERCHANT_DATABASE_URL: await database(),
+    WEBHOOK_DATABASE_URL: await database(),
+    NATS_URL: natsUrl,
+    NATS_NAMESPACE: namespace,
+  };
+  connection = await connect({ servers: natsUrl });
+  manager = await connection.jetstreamManager();
+});
+test.after(() => connection.close());
+
+test("two at once make everything once, and a third finds nothing to do", async () => {
+  const [one, two] = await Promise.all([migrateAll(env), migrateAll(env)]);
+  for (const service of ["checkout", "payments", "merchant", "webhook"]) {
+    const lines = [...one, ...two].filter((line) => line.startsWith(`${service}: `));
+    assert.equal(lines.filter((line) => line.includes("applied")).length, 1, lines.join("\n"));
+  }
+  assert.ok((await migrateAll(env)).every((line) => line.includes("the schema is up to date")));
+  const consumers = await manager.consumers.list(stream).next();
+  const names = Object.values(durableConsumers).map((consumer) => consumer.name);
+  assert.deepEqual(consumers.map((consumer) => consumer.name).sort(), [...names].sort());
+});
+
+test("a limit that an operator raised stays, one below this release's is raised", async () => {
+  const before = (await manager.streams.info(stream)).config;
+  await manager.streams.update(stream, { max_bytes: 2 * before.max_bytes, max_age: nanos(3_600_000) });
+  await migrateAll(env);
+  const after = (await manager.streams.info(stream)).config;
+  assert.deepEqual([after.max_bytes, after.max_age], [2 * before.max_bytes, before.max_age]);
+});
+
+test("a change that would lose events or subjects is refused with its reason, and nothing is changed", async () => {
+  const refusal = async (config: Partial<StreamConfig>): Promise<string> => {
+    await manager.streams.delete(stream);
+    const wanted = { name: stream, subjects: [`${namespace}.events.payments.>`], ...config };
+    const made = (await manager.streams.add(wanted)).config;
+    const error = await migrateAll(env).catch((reason: unknown) => reason);
+    assert.ok(error instanceof StreamRefused, String(error));
+    assert.deepEqual((await manager.streams.info(stream)).config, made);
+    return error.message;
+  };
+  const more = [`${namespace}.events.payments.>`, `${namespace}.audit.>`];
+  assert.match(await refusal({ subjects: more }), /would no longer keep .*audit/);
+  const inMemory = { storage: "memory" } as Partial<StreamConfig>;
+  assert.match(await refusal(inMemory), /its storage is memory, this release wants file/);
+});
+
+test.run();
