@@ -53,6 +53,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   );
   const processors = {
     simulatorUrl: config.SIMULATOR_URL,
+    simulatorPublicUrl: config.SIMULATOR_PUBLIC_URL ?? config.SIMULATOR_URL,
     stripeUrl: config.STRIPE_API_URL,
     timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
   };

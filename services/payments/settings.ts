@@ -6,6 +6,7 @@ import {
   idempotencySettings,
   integer,
   oneOf,
+  optional,
   readConfig,
   serviceSettings,
   url,
@@ -21,8 +22,10 @@ export const paymentsSettings = {
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
-  /** The simulator's API and form origin, as this service and the buyer's browser see it. */
+  /** The simulator's API. */
   SIMULATOR_URL: url("http", "https"),
+  /** The origin of its card forms, as the buyer's browser sees it; absent: the same. */
+  SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
   /** Stripe's API, or what plays it in tests: merchants' secret keys are sent there. */
   STRIPE_API_URL: withDefault(url("https", "http"), stripeApi),
   /** When the reconcile job first asks about a call to a processor that got no answer. */

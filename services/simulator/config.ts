@@ -1,5 +1,6 @@
 // Reads the processor's settings from the environment. What is missing or malformed is reported together; values are not
-// repeated, since some are secret.
+// repeated, since some are secret. NAME_FILE names a file that holds the value of NAME.
+import { readFileSync } from "node:fs";
 
 export interface Config {
   readonly port: number;
@@ -23,7 +24,7 @@ const delayMsMax = 3_600_000; // an hour: who waits longer for a test dispute ha
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const read = (name: string, check: Check, fallback?: string): string => {
-    const text = env[name] || fallback;
+    const text = env[name] || textOf(env[`${name}_FILE`]) || fallback;
     if (text === undefined) problems.push(`${name} is missing`);
     const problem = text === undefined ? undefined : check(text);
     if (problem) problems.push(`${name} ${problem}`);
@@ -44,6 +45,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return config;
+}
+
+/** What a mounted file holds, for secrets. */
+function textOf(path: string | undefined): string | undefined {
+  return path ? readFileSync(path, "utf8").trim() : undefined;
 }
 
 function wholeNumber(min: number, max: number): Check {

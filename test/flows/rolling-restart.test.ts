@@ -8,7 +8,7 @@ import { type Cluster, services, startCluster } from "../harness/pods.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("rolling restart", { timeoutMs: 180_000, hookTimeoutMs: 120_000 });
-// One by default; `npm run rollout -- 3` rolls three of each.
+// One by default; `npm run rollout` rolls three of each.
 const replicas = Number(process.env.ROLLOUT_REPLICAS ?? 1);
 // As a proxy does that knows how long a stopping replica still answers (README.md, Run it in production).
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));

@@ -101,6 +101,7 @@ export async function startMoneyServices(
     DATABASE_URL: paymentsDb.url,
     MERCHANT_URL: merchantUrl,
     SIMULATOR_URL: simulator.url,
+    SIMULATOR_PUBLIC_URL: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
     RECONCILE_AFTER_SECONDS: 30,
     PROCESSOR_TIMEOUT_SECONDS: 8,

@@ -8,6 +8,7 @@ import { stripeConnector } from "./stripe.ts";
 export interface ProcessorSettings {
   /** The simulator's API and form origin. */
   readonly simulatorUrl: string;
+  readonly simulatorPublicUrl: string;
   /** Stripe's API; tests name another. */
   readonly stripeUrl: string;
   /** For one question to a processor as a whole. */
@@ -16,8 +17,11 @@ export interface ProcessorSettings {
 
 /** All connectors that this build has. */
 export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {
-  const { simulatorUrl, stripeUrl, timeoutMs } = settings;
-  const connectors = [simulatorConnector(simulatorUrl, timeoutMs), stripeConnector(stripeUrl, timeoutMs)];
+  const { simulatorUrl, simulatorPublicUrl, stripeUrl, timeoutMs } = settings;
+  const connectors = [
+    simulatorConnector(simulatorUrl, simulatorPublicUrl, timeoutMs),
+    stripeConnector(stripeUrl, timeoutMs),
+  ];
   return new Connectors(connectors, circuits);
 }
 

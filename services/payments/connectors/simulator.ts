@@ -29,10 +29,11 @@ import {
 const signatureToleranceSeconds = 300;
 
 /**
- * @param origin the processor's API and form origin, as seen by us and by the buyer's browser.
+ * @param origin the processor's API
+ * @param formOrigin where its card forms are, as the buyer's browser sees it
  * @param timeoutMs for one call as a whole.
  */
-export function simulatorConnector(origin: string, timeoutMs: number): Connector {
+export function simulatorConnector(origin: string, formOrigin: string, timeoutMs: number): Connector {
   const http = new ProcessorHttp(origin, timeoutMs);
   const get = (account: Account, path: string) => http.call({ method: "GET", path, headers: authOf(account) });
   const post = (account: Account, path: string, json: unknown, key: string) =>
@@ -41,7 +42,7 @@ export function simulatorConnector(origin: string, timeoutMs: number): Connector
     (surface: string) =>
     (body: unknown): CreatedIntent => {
       const intent = SimulatorIntent.parse(body);
-      return { report: readIntent(intent), mount: mountOf(origin, surface, intent.id, intent.client_secret) };
+      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent.id, intent.client_secret) };
     };
   return {
     name: "simulator",

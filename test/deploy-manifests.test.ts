@@ -1,0 +1,239 @@
+// What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against the rules of
+// this project, and each container's settings read by the code of the very process that it runs.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { readConfig } from "#platform/config.ts";
+import { processSettings } from "#platform/process.ts";
+import { migrateSettings } from "../deploy/migrate-all.ts";
+import { gatewaySettings } from "../gateway/settings.ts";
+import { checkoutSettings } from "../services/checkout/settings.ts";
+import { merchantSettings } from "../services/merchant/settings.ts";
+import { paymentsSettings, readPaymentsConfig } from "../services/payments/settings.ts";
+import { readConfig as readSimulatorConfig } from "../services/simulator/config.ts";
+import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
+import { environmentOfContainer, withMountedFiles } from "./harness/container-environment.ts";
+import { type KubeObject, schemaProblems } from "./harness/kube-schema.ts";
+import { suite } from "./harness/suite.ts";
+import { tempDir } from "./harness/temp-dir.ts";
+
+const root = join(import.meta.dirname, "..");
+const test = suite("manifests", { timeoutMs: 120_000 });
+const overlays = ["local", "staging", "production"] as const;
+const services = ["gateway", "checkout", "payments", "merchant", "webhook"];
+const rendered = new Map<string, readonly KubeObject[]>();
+
+const kubectl = ((): boolean => {
+  try {
+    execFileSync("kubectl", ["version", "--client"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** Adds a test for each overlay. */
+function eachOverlay(guarantee: string, body: (objects: readonly KubeObject[], overlay: string) => unknown): void {
+  for (const overlay of overlays) {
+    const name = `${overlay}: ${guarantee}`;
+    if (kubectl) test(name, () => body(render(overlay), overlay));
+    else test.skip(name, "there is no kubectl here to render with");
+  }
+}
+
+function render(overlay: string): readonly KubeObject[] {
+  const known = rendered.get(overlay);
+  if (known) return known;
+  const text = execFileSync("kubectl", ["kustomize", `deploy/overlays/${overlay}`], { cwd: root, encoding: "utf8" });
+  const objects = parseAllDocuments(text).map((document): KubeObject => document.toJS());
+  rendered.set(overlay, objects);
+  return objects;
+}
+
+const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");
+const deployments = (objects: readonly KubeObject[]) =>
+  ofKind(objects, "Deployment").filter(({ metadata }) => services.includes(metadata.name));
+// biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
+const podOf = (workload: KubeObject): any => workload.spec.template.spec;
+
+eachOverlay("every object fits its schema and has no field that the schema does not know", async (objects) => {
+  const problems: string[] = [];
+  for (const object of objects) problems.push(...(await schemaProblems(object)));
+  assert.deepEqual(problems, []);
+});
+
+eachOverlay("every pod satisfies the restricted standard and holds no token of the cluster", (objects) => {
+  for (const workload of workloads(objects)) {
+    const pod = podOf(workload);
+    const name = workload.metadata.name;
+    assert.equal(pod.automountServiceAccountToken, false, name);
+    assert.equal(pod.securityContext.runAsNonRoot, true, name);
+    assert.equal(pod.securityContext.seccompProfile.type, "RuntimeDefault", name);
+    assert.ok(!pod.hostNetwork && !pod.hostPID && !pod.hostIPC, name);
+    for (const container of pod.containers) {
+      assert.deepEqual(container.securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      assert.equal(container.resources.limits.memory, container.resources.requests.memory, name);
+      assert.ok(container.resources.requests.cpu && !container.resources.limits.cpu, name);
+      assert.match(container.image, /@sha256:[0-9a-f]{64}$|:[\w][\w.-]*$/, name);
+      assert.ok(!container.image.endsWith(":latest"), name);
+    }
+  }
+  for (const account of ofKind(objects, "ServiceAccount")) assert.equal(account.automountServiceAccountToken, false);
+});
+
+eachOverlay("every deployment is probed, spread, stopped in time, budgeted and scaled", (objects) =>
+  inFolder((folder) => {
+    assert.deepEqual(
+      deployments(objects)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+      [...services].sort(),
+    );
+    for (const deployment of deployments(objects)) {
+      const { name } = deployment.metadata;
+      const pod = podOf(deployment);
+      const [container] = pod.containers;
+      for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"])
+        assert.ok(container[probe], `${name} ${probe}`);
+      const env = environmentOfContainer(objects, deployment, folder);
+      const stopSeconds = Number(env.LAME_DUCK_SECONDS) + Number(env.DRAIN_SECONDS);
+      assert.ok(pod.terminationGracePeriodSeconds > container.lifecycle.preStop.sleep.seconds + stopSeconds, name);
+      assert.deepEqual(
+        pod.topologySpreadConstraints.map((each: { topologyKey: string }) => each.topologyKey),
+        ["topology.kubernetes.io/zone", "kubernetes.io/hostname"],
+      );
+      assert.deepEqual(deployment.spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+      assert.match(env.NODE_OPTIONS ?? "", /--max-old-space-size-percentage=\d\d$/);
+      const covers = (object: KubeObject) => object.metadata.name === name;
+      assert.ok(ofKind(objects, "PodDisruptionBudget").some(covers), `${name} has no budget`);
+      assert.ok(
+        ofKind(objects, "HorizontalPodAutoscaler", "ScaledObject").filter(covers).length === 1,
+        `${name} scaling`,
+      );
+      assert.ok(ofKind(objects, "Service").some(covers), `${name} has no service`);
+    }
+  }),
+);
+
+// HOUSE's picture: who calls whom.
+const edges = [
+  "checkout>payments",
+  "gateway>checkout",
+  "gateway>merchant",
+  "gateway>payments",
+  "gateway>webhook",
+  "payments>merchant",
+];
+
+eachOverlay(
+  "nothing is allowed on the network by default, and each call of the picture exactly once at both ends",
+  (objects) => {
+    const policies = ofKind(objects, "NetworkPolicy");
+    const deny = policies.find(({ metadata }) => metadata.name === "default-deny");
+    assert.deepEqual(
+      [deny?.spec.podSelector, deny?.spec.policyTypes, deny?.spec.ingress],
+      [{}, ["Ingress", "Egress"], undefined],
+    );
+    const out: string[] = [];
+    const into: string[] = [];
+    const nameIn = (peer: { podSelector?: { matchLabels?: Record<string, string> } }) =>
+      peer.podSelector?.matchLabels?.["app.kubernetes.io/name"] ?? "";
+    for (const { spec } of policies) {
+      const own = spec.podSelector.matchLabels?.["app.kubernetes.io/name"] ?? "";
+      if (!services.includes(own)) continue;
+      for (const rule of spec.egress ?? [])
+        out.push(...(rule.to ?? []).map(nameIn).map((to: string) => `${own}>${to}`));
+      for (const rule of spec.ingress ?? [])
+        into.push(...(rule.from ?? []).map(nameIn).map((from: string) => `${from}>${own}`));
+    }
+    const between = (found: string[]) =>
+      found.filter((edge) => edge.split(">").every((end) => services.includes(end))).sort();
+    assert.deepEqual(between(out), edges);
+    assert.deepEqual(between(into), edges);
+  },
+);
+
+eachOverlay("every setting of every container is known to its process, and none is missing", (objects, overlay) =>
+  inFolder((folder) => {
+    for (const workload of workloads(objects)) {
+      const program = podOf(workload).containers[0].args?.[0];
+      if (program in settingsOf) readsAll(program, environmentOfContainer(objects, workload, folder), overlay);
+    }
+  }),
+);
+
+test("compose.yaml: every setting of every container is known to its process, and none is missing", () =>
+  inFolder((folder) => {
+    const compose = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true });
+    for (const program of Object.keys(settingsOf)) {
+      const container = compose.services[program];
+      assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], [program]]);
+      const plain = Object.entries(container.environment).map(([name, value]) => [name, String(value)]);
+      readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
+    }
+  }));
+
+async function inFolder(work: (folder: string) => void): Promise<void> {
+  const folder = await tempDir("mounted");
+  try {
+    work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Reads the environment as the process does. */
+function readsAll(program: string, env: Record<string, string>, where: string): void {
+  const settings = settingsOf[program] ?? {};
+  const unknown = Object.keys(env).filter((name) => !(name in settings) && !(name.replace(/_FILE$/, "") in settings));
+  assert.deepEqual(
+    unknown.filter((name) => !readByLibraries.test(name)),
+    [],
+    `${where} ${program}`,
+  );
+  if (program === "simulator") readSimulatorConfig(env);
+  else if (program === "webhook") readWebhookConfig(env);
+  else if (program === "payments") readPaymentsConfig(env);
+  else readConfig(settings, env);
+}
+
+const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+)$/;
+const simulatorNames =
+  "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_TEST_CONTROLS";
+const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
+  gateway: { ...gatewaySettings, ...processSettings },
+  checkout: { ...checkoutSettings, ...processSettings },
+  payments: { ...paymentsSettings, ...processSettings },
+  merchant: { ...merchantSettings, ...processSettings },
+  webhook: { ...webhookSettings, ...processSettings },
+  migrate: migrateSettings,
+  simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),
+};
+
+eachOverlay("config maps carry a hash of their content, and no secret's value stands anywhere", (objects) => {
+  for (const { metadata } of ofKind(objects, "ConfigMap").filter((map) => map.metadata.name.startsWith("tollbooth-"))) {
+    assert.match(metadata.name, /-[a-z0-9]{10}$/);
+  }
+  assert.deepEqual(ofKind(objects, "Secret"), []);
+});
+
+test("no file of deploy/ holds a secret's value", () => {
+  const files = globSync("deploy/**/*.{yaml,env,sql,md}", { cwd: root });
+  assert.ok(files.length > 20);
+  for (const file of files) {
+    const text = readFileSync(join(root, file), "utf8");
+    assert.doesNotMatch(text, /(PASSWORD|SECRET_KEY|HASH_KEY|ENCRYPTION_KEYS|token)=[^$\s/]/i, file);
+    assert.doesNotMatch(text, /postgres(ql)?:\/\/[^:\s]+:[^{$\s@]+@/, file);
+  }
+});
+
+test.run();
