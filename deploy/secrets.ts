@@ -68,7 +68,10 @@ function manifests(secrets: Secrets): string {
 
 /** All or nothing: values belong together. Containers of other users read the folder, which nothing else mounts. */
 function writeFiles(folder: string, secrets: Secrets): void {
-  if (existsSync(join(folder, "complete"))) return console.log("the secrets are there");
+  if (existsSync(join(folder, "complete"))) {
+    console.log("the secrets are there");
+    return;
+  }
   for (const [name, values] of Object.entries(secrets)) {
     mkdirSync(join(folder, name), { recursive: true });
     for (const [key, value] of Object.entries(values)) writeFileSync(join(folder, name, key), value, { mode: 0o444 });

@@ -9,6 +9,7 @@ const programs: Readonly<Record<string, string>> = {
   simulator: "../../services/simulator/main.ts",
   migrate: "../migrate.ts",
   "journal-check": "../journal-check.ts",
+  connector: "../connector.ts",
   secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */

@@ -106,7 +106,7 @@ async function surroundings(dir: string): Promise<Surroundings> {
     rpcFiles: await rpcFiles(dir),
     ports: { simulator: await freePort(), merchant: 0, payments: 0, checkout: 0, webhook: 0, gateway: 0 },
     // Each pod has its own.
-    adminPorts: { simulator: 0, merchant: 0, payments: 0, checkout: 0, webhook: 0, gateway: 0 },
+    adminPorts: { merchant: 0, payments: 0, checkout: 0, webhook: 0, gateway: 0 },
   };
 }
 
