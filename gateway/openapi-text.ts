@@ -18,7 +18,7 @@ export const describedTags = [
   {
     name: "Checkout (browser)",
     description:
-      "The two operations of the buyer's browser, with the session secret and without an API key. Callable from any origin.",
+      "The two operations of the buyer's browser, with the session secret and without an API key. Callable from any origin. The browser SDK at `/js/v1/checkout.js` and the hosted page at a session's `checkout_url` call them for you.",
   },
   { name: "Payments", description: "What became of the buyers' attempts." },
   {

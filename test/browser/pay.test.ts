@@ -108,23 +108,26 @@ inBrowser("a double click on Pay sends one card", async ({ page }) => {
   assert.equal(sent.length, 1);
 });
 
-inBrowser("a reload while the bank decides, or while the card is being sent, ends on the paid screen", async () => {
-  const reload = async (card: string, isUnderWay: (page: Page) => Promise<unknown>) => {
-    const { page, close } = await inBrowser.open();
-    await page.goto((await newOrder(merchant)).link);
-    await typeCard(page, card);
-    const underWay = isUnderWay(page);
-    await payButton(page).click();
-    await underWay;
-    await page.reload();
-    await paid(page);
-    await close();
-  };
-  await Promise.all([
-    reload(cards.asynchronous, (page) => seeScreen(page, "Your payment is being processed")),
-    reload(slowCard, (page) => page.waitForRequest(/\/form\/[^/]+\/pay$/)),
-  ]);
-});
+inBrowser.alone(
+  "a reload while the bank decides, or while the card is being sent, ends on the paid screen",
+  async () => {
+    const reload = async (card: string, isUnderWay: (page: Page) => Promise<unknown>) => {
+      const { page, close } = await inBrowser.open();
+      await page.goto((await newOrder(merchant)).link);
+      await typeCard(page, card);
+      const underWay = isUnderWay(page);
+      await payButton(page).click();
+      await underWay;
+      await page.reload();
+      await paid(page);
+      await close();
+    };
+    await Promise.all([
+      reload(cards.asynchronous, (page) => seeScreen(page, "Your payment is being processed")),
+      reload(slowCard, (page) => page.waitForRequest(/\/form\/[^/]+\/pay$/)),
+    ]);
+  },
+);
 
 inBrowser("without a connection nothing is sent, and with one the buyer pays", async ({ context, page }) => {
   await page.goto((await newOrder(merchant)).link);

@@ -35,17 +35,26 @@ const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
   ...(process.env.SCREENS === "all" ? [["desktop", { viewport: desktop }] as const] : []),
 ];
 
+const visits = new Map<string, Awaited<ReturnType<typeof inBrowser.open>>>();
+
+/** A tab of the one visit of this size. axe is put in as a script of the page, which its policy forbids. */
+async function tabOf(size: string, options: BrowserContextOptions): Promise<Page> {
+  const visit = visits.get(size) ?? (await inBrowser.open({ ...options, bypassCSP: true }));
+  visits.set(size, visit);
+  return await visit.context.newPage();
+}
+
 /** One screen in its sizes, side by side. */
 function screen(name: string, reach: (page: Page, order: Order) => Promise<void>, order: Record<string, unknown> = {}) {
-  inBrowser(`${name} can be used by everybody`, async () => {
+  inBrowser.alone(`${name} can be used by everybody`, async () => {
     await Promise.all(
       sizes.map(async ([size, options]) => {
-        const visit = await inBrowser.open({ ...options, bypassCSP: true }); // axe is put in as a script of the page
+        const page = await tabOf(size, options);
         const opened = await newOrder(merchant, { cancel_url: "https://lemonbooks.example/cart", ...order });
-        await reach(visit.page, opened);
-        await shoot(visit.page, `${name.replaceAll(" ", "-")}-${size}`);
-        assert.deepEqual(await violations(visit.page), []);
-        await visit.close();
+        await reach(page, opened);
+        await shoot(page, `${name.replaceAll(" ", "-")}-${size}`);
+        assert.deepEqual(await violations(page), []);
+        await page.close();
       }),
     );
   });
@@ -150,6 +159,10 @@ screen("14 server trouble", async (page, order) => {
   await page.goto(order.link);
   await seeScreen(page, "Something went wrong on our side");
   await page.getByRole("button", { name: "Try again" }).waitFor();
+});
+
+inBrowser.alone("no screen broke a script", async () => {
+  for (const visit of visits.values()) await visit.close();
 });
 
 /** The real answer with other values. */

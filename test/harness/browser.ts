@@ -28,6 +28,8 @@ export interface Visit {
 export interface BrowserSuite {
   /** The body gets a fresh visit. Errors of scripts and breaches of a policy fail the test. */
   (name: string, body: (visit: Visit) => Promise<void>, options?: BrowserContextOptions, limits?: TestLimits): void;
+  /** As above, but the body opens its visits itself. */
+  alone(name: string, body: () => Promise<void>, limits?: TestLimits): void;
   open(options?: BrowserContextOptions): Promise<Visit & { close(): Promise<void> }>;
 }
 
@@ -51,30 +53,30 @@ export function browserSuite(test: Suite): BrowserSuite {
     return { context, page, close };
   };
   test.after(async () => await browser?.close());
+  const alone = (name: string, body: () => Promise<void>, limits?: TestLimits) => {
+    if (browserPath) test(name, body, limits);
+    else test.skip(name, "no Chromium found; BROWSER_PATH can name one");
+  };
   const add = (
     name: string,
     body: (visit: Visit) => Promise<void>,
     options?: BrowserContextOptions,
     limits?: TestLimits,
   ) => {
-    if (!browserPath) return test.skip(name, "no Chromium found; BROWSER_PATH can name one");
-    test(
-      name,
-      async () => {
-        const visit = await open(options);
-        try {
-          await body(visit);
-        } catch (error) {
-          await shoot(visit.page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
-          await visit.context.close();
-          throw error;
-        }
-        await visit.close();
-      },
-      limits,
-    );
+    const visiting = async () => {
+      const visit = await open(options);
+      try {
+        await body(visit);
+      } catch (error) {
+        await shoot(visit.page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
+        await visit.context.close();
+        throw error;
+      }
+      await visit.close();
+    };
+    alone(name, visiting, limits);
   };
-  return Object.assign(add, { open });
+  return Object.assign(add, { open, alone });
 }
 
 async function launch(): Promise<Browser> {
