@@ -1,23 +1,16 @@
 // The simulator's card form in a real browser: as a page of its own, and framed by a merchant's page of another origin.
 
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { type Browser, chromium, type Page } from "playwright-core";
 import * as assert from "uvu/assert";
+import { browserPath } from "../harness/browser.ts";
 import { suite } from "../harness/suite.ts";
 import { type SimulatorRig, startRig } from "./simulator-service.ts";
 
 const test = suite("simulator-form", { timeoutMs: 30_000 });
-const executablePath = [
-  process.env.BROWSER_PATH ?? "",
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/chromium",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-].find((path) => path !== "" && existsSync(path));
-
 const inBrowser = (name: string, body: (page: Page) => Promise<void>) => {
-  if (!executablePath) return test.skip(name, "no Chromium found");
+  if (!browserPath) return test.skip(name, "no Chromium found");
   test(name, async () => {
     const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: "en-IE" });
     const problems: string[] = [];
@@ -36,10 +29,10 @@ let rig: SimulatorRig;
 let browser: Browser;
 
 test.before(async () => {
-  if (!executablePath) return;
+  if (!browserPath) return;
   rig = await startRig();
   browser = await chromium.launch({
-    executablePath,
+    executablePath: browserPath,
     chromiumSandbox: process.getuid?.() !== 0,
     args: ["--disable-dev-shm-usage", "--disable-gpu"],
   });

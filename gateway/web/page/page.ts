@@ -20,7 +20,7 @@ interface PageData {
 const slowMs = 4_000;
 const processingSlowMs = 15_000;
 const processingLongMs = 60_000;
-
+// After a reload in the middle of a payment: how often the session is read, and how long.
 const againMs = 3_000;
 const againForMs = 30_000;
 
@@ -67,7 +67,6 @@ function start({ sessionId, secret }: PageLink): void {
     document.title = `${session.amount.formatted} · ${session.merchant.displayName}`;
     panel = make("section", { class: "panel" });
     page.replaceChildren(summary(session, texts), panel);
-    document.body.classList.add("is-open");
   };
   const showPay = (session: SessionView, state: HandleState) => {
     if (!pay) {
@@ -138,7 +137,7 @@ function start({ sessionId, secret }: PageLink): void {
   const showEnd = (session: SessionView, title: string, text: string) => {
     const merchant = session.merchant.displayName;
     const back = backLink(session, session.cancelUrl, session.status, fill(texts.back, { merchant }));
-    tell({ sign: "attention", title, text: fill(text, { merchant }), actions: [back], note: support(session, texts) });
+    tell({ sign: "attention", title, text: fill(text, { merchant }), actions: [back] });
   };
 
   const render = (state: HandleState) => {
