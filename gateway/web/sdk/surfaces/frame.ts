@@ -26,8 +26,9 @@ export const frameSurface: Surface<FrameRender> = {
         clearTimeout(timer);
         hear(data, port, frame);
       };
-      frame.contentWindow?.postMessage({ type: "tollbooth:init" }, origin, [port2]);
-      post({ type: "options", pay_button: appearance.payButton === true, locale: settings.locale });
+      // Said with the port itself, so that the form never tells the height of what it will not show.
+      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true };
+      frame.contentWindow?.postMessage(init, origin, [port2]);
       post(styleOf(appearance));
     });
     container.append(frame);

@@ -15,11 +15,11 @@ export function openFramePort(actions) {
     const [given] = event.ports;
     if (port || event.source !== window.parent || event.data?.type !== "tollbooth:init" || !given) return;
     port = given; // the first one counts: nobody can take the form over later
+    document.body.classList.toggle("is-fields-only", event.data.pay_button === false);
     port.onmessage = ({ data }) => {
       if (data?.type === "submit") actions.submit();
       if (data?.type === "focus") actions.focus();
       if (data?.type === "fill" && typeof data.number === "string") actions.fill(data.number);
-      if (data?.type === "options") document.body.classList.toggle("is-fields-only", data.pay_button === false);
       if (data?.type === "style") applyStyle(data);
     };
     for (const message of waiting) port.postMessage(message);
