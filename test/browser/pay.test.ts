@@ -13,7 +13,7 @@ import { formReady, newOrder, payButton, payWith, payWithTestCard, seeScreen, ty
 
 const test = suite("pay", { timeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
-const shiftMax = 0.1; // what the browsers' makers call good; ours is 0 as long as nothing is slow in between
+const shiftMax = 0.1; // what browser makers call good
 const slowCard = "4000000000006009";
 let running: StackInfo;
 let merchant: TestMerchant;
