@@ -11,7 +11,7 @@ import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payButton, payWith, payWithTestCard, seeScreen, typeCard } from "./buyer.ts";
 
-const test = suite("pay", { timeoutMs: 120_000 });
+const test = suite("pay", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
 const shiftMax = 0.1; // what browser makers call good
 const slowCard = "4000000000006009";

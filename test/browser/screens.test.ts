@@ -11,7 +11,7 @@ import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
 
-const test = suite("screens", { timeoutMs: 120_000 });
+const test = suite("screens", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const branding = {

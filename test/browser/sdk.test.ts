@@ -12,7 +12,7 @@ import { suite } from "../harness/suite.ts";
 import { newOrder } from "./buyer.ts";
 import { type Shop, startShop } from "./shop/server.ts";
 
-const test = suite("sdk", { timeoutMs: 120_000 });
+const test = suite("sdk", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
 const scriptHost = "https://js.processor.example";
 let running: StackInfo;
