@@ -1,9 +1,11 @@
-// Logs: secrets do not pass, wherever in a text they stand.
+// Logs: secrets do not pass, wherever in a text they stand; and a log that nobody reads keeps no process alive.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { suite } from "../../test/harness/suite.ts";
 import { masked } from "./log.ts";
 
-const test = suite("log masking");
+const test = suite("log");
 
 test("every secret of the system is masked inside any text", () => {
   const secrets = [
@@ -20,6 +22,28 @@ test("every secret of the system is masked inside any text", () => {
   }
   assert.equal(masked("postgres://user:hunter2@host/db"), "postgres://user:…@host/db");
   assert.equal(masked("pay_01abc is fine"), "pay_01abc is fine");
+});
+
+test("a process whose log nobody reads any more ends with its last words", async () => {
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
+    const log = createLog("orphan", "info");
+    process.stdin.resume().once("end", () => {
+      log.info("to nobody");
+      log.fatal("last words");
+      process.exit(3);
+    });
+    log.info("up");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  child.stdin.end();
+  try {
+    assert.deepEqual(await exited, [3, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
 });
 
 test.run();

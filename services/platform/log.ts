@@ -34,9 +34,18 @@ export function masked(text: string): string {
   );
 }
 
-/** The logger of a process. `service` is in every line. */
+/**
+ * The logger of a process. `service` is in every line. Lines go through process.stdout and not through pino's own stream: that one
+ * repeats its last write for ever once nobody reads, and a process whose supervisor was killed would never end.
+ */
 export function createLog(service: string, level: string): Log {
-  return pino({
+  const options = optionsOf(service, level);
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {}); // nobody reads, nobody to tell
+  return pino(options, process.stdout);
+}
+
+function optionsOf(service: string, level: string): pino.LoggerOptions {
+  return {
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -54,7 +63,7 @@ export function createLog(service: string, level: string): Log {
         method.apply(this, args.map((a) => (typeof a === "string" ? masked(a) : a)) as typeof args);
       },
     },
-  });
+  };
 }
 
 /** An error as log fields: message, stack and causes, masked. */

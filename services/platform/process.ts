@@ -61,7 +61,8 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
         await spans?.stop();
       },
     };
-    stopOnSignal(log, running, drainOf(settings), () => (stopping = true));
+    const stop = stopOnSignal(log, running, drainOf(settings), () => (stopping = true));
+    if (process.connected === false) return stop("supervisor gone"); // while we were starting
     process.send?.({ ready: true });
     log.info("ready");
   } catch (error) {
@@ -84,7 +85,9 @@ async function startTracing(
   return exportSpans(name, { endpoint, share, attributes }, log);
 }
 
-function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drainOf>, onStop: () => void): void {
+type Stop = (why: string) => void;
+
+function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drainOf>, onStop: () => void): Stop {
   let stopping = false;
   const stop = (why: string) => {
     if (stopping) return;
@@ -109,4 +112,5 @@ function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drain
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
   process.once("disconnect", () => stop("supervisor gone"));
+  return stop;
 }

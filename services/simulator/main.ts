@@ -21,5 +21,6 @@ async function main(): Promise<void> {
     );
   };
   for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.once(event, stop);
+  if (process.connected === false) return stop(); // the parent went while we were starting
   process.send?.({ ready: true });
 }

@@ -40,7 +40,7 @@ const delayMsDefault = 1_000;
 
 /** @throws when the database is away or the port is taken; nothing is left running then */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const log = pino({ name: "simulator", level: options.logLevel ?? "info" });
+  const log = simulatorLog(options.logLevel ?? "info");
   const db = openPool(options.databaseUrl, log);
   const senderDb = openPool(options.databaseUrl, log, { isRelaxed: true });
   const endPools = async () => void (await Promise.all([db.end(), senderDb.end()]));
@@ -55,6 +55,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await endPools();
     throw error;
   }
+}
+
+/** Through process.stdout, since pino's own stream hangs in its last words when nobody reads any more. */
+function simulatorLog(level: string) {
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {});
+  return pino({ name: "simulator", level }, process.stdout);
 }
 
 async function serve(
