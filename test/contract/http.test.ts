@@ -66,7 +66,7 @@ test("CONTRACT.md §2: a known path with another method is method_not_allowed wi
 test("OPTIONS answers 204 with Allow; CORS is for the two browser operations alone", async () => {
   const plain = await send("OPTIONS", "/v1/payments");
   assert.equal(plain.status, 204);
-  assert.equal(plain.headers.get("allow"), "GET, HEAD, OPTIONS");
+  assert.equal(plain.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
   for (const name of ["origin", "methods", "headers"])
     assert.equal(plain.headers.get(`access-control-allow-${name}`), null);
   const preflight = await send("OPTIONS", "/v1/checkout/cs_x/confirm", {
