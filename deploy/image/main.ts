@@ -10,6 +10,8 @@ const programs: Readonly<Record<string, string>> = {
   migrate: "../migrate.ts",
   "journal-check": "../journal-check.ts",
   connector: "../connector.ts",
+  operator: "../operator.ts",
+  reencrypt: "../reencrypt.ts",
   secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */
