@@ -84,10 +84,22 @@ test("every place is passed by a story", () => {
 
 for (const [index, places] of stories.entries()) {
   test(`a crash at ${places.join(", ")} loses and doubles nothing`, async () => {
-    for (const place of places) writeFileSync(join(dir, place), "");
+    const armed = new Set<CrashPoint>();
+    const arm = (isNow: (place: CrashPoint) => boolean) => {
+      for (const place of places.filter(isNow)) {
+        writeFileSync(join(dir, place), "");
+        armed.add(place);
+      }
+    };
     const watching = new AbortController();
-    const revived = reviveCrashed(places, watching.signal);
+    const revived = reviveCrashed(armed, watching.signal);
     try {
+      // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token, whose last
+      // phases would then not be passed.
+      const isOfToken = (place: CrashPoint) => place.startsWith("create-payment.");
+      arm(isOfToken);
+      await payByToken(`story-${index}-token`);
+      arm((place) => !isOfToken(place));
       await play(`story-${index}`);
       await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
     } finally {
@@ -104,9 +116,8 @@ test("afterwards the processor, our books, the events and the clients agree", as
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
-async function reviveCrashed(places: readonly CrashPoint[], until: AbortSignal): Promise<void> {
-  const armed = new Set(places);
-  while (!until.aborted && armed.size > 0) {
+async function reviveCrashed(armed: Set<CrashPoint>, until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
     const left = new Set<string>(readdirSync(dir));
     const dead = new Set<string>();
     for (const place of armed) {
@@ -120,7 +131,6 @@ async function reviveCrashed(places: readonly CrashPoint[], until: AbortSignal):
 }
 
 async function play(name: string): Promise<void> {
-  await payByToken(`${name}-token`);
   const [paid, unpaid] = [await create(`${name}-paid`), await create(`${name}-unpaid`)];
   await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
   await eventually(
