@@ -118,6 +118,7 @@ export class Door {
 
 /** GOAWAY in two steps (RFC 9113, 6.8): the first refuses no stream, so a client that sends one at this moment loses nothing. */
 function leave(session: ServerHttp2Session): void {
+  if (session.destroyed) return; // gone already; its "close" may come later
   session.goaway(http2.constants.NGHTTP2_NO_ERROR, lastStreamPossible);
   setTimeout(() => session.close(), noticeMs).unref();
 }
