@@ -1,4 +1,4 @@
-// `npm run chaos -- --minutes N --seed S`: persistent clients use the whole system over HTTP while its processes, PostgreSQL and NATS
+// `npm run chaos -- --minutes N --seed S [--clients C]`: persistent clients use the whole system over HTTP while its processes, PostgreSQL and NATS
 // are killed, frozen and cut off by a seeded schedule and the processor misbehaves; then calm, and every outcome that any client ever
 // saw is compared with all the books. Prints a report; exit code 1 on a difference. Ctrl-C ends it and leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
@@ -150,20 +150,26 @@ async function putClockForward({ books }: ChaosRig): Promise<void> {
 }
 
 async function runCommand(): Promise<void> {
-  const { values } = parseArgs({ options: { minutes: { type: "string" }, seed: { type: "string" } } });
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({ options: { minutes: text, seed: text, clients: text } });
   const minutes = Number(values.minutes ?? 2);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
+  const clients = Number(values.clients ?? 12);
   if (!(minutes > 0 && minutes <= 1_440) || !Number.isSafeInteger(seed) || seed < 0) {
     console.error("--minutes takes more than 0 and at most 1440, --seed a whole number");
     process.exit(2);
   }
+  if (!(Number.isInteger(clients) && clients >= 1 && clients <= 100)) {
+    console.error("--clients takes a whole number from 1 to 100");
+    process.exit(2);
+  }
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
-  const again = `npm run chaos -- --minutes ${minutes} --seed ${seed}`;
+  const again = `npm run chaos -- --minutes ${minutes} --seed ${seed} --clients ${clients}`;
   console.log(`chaos of ${minutes} minutes, seed ${seed}`);
   const rig = await startChaosRig();
   try {
-    const options = { seconds: minutes * 60, seed, clients: 12, say: console.log, signal: interrupted.signal };
+    const options = { seconds: minutes * 60, seed, clients, say: console.log, signal: interrupted.signal };
     const report = await chaos(rig, options);
     print(report);
     if (report.differences.length > 0) {
