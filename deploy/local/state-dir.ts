@@ -101,6 +101,8 @@ async function removeStale(file: string, stale: Record<string, unknown> | undefi
     return;
   }
   try {
+    // One that is there stays what it is, since only we may remove; where none is, another start may be making its own right now.
+    if (!existsSync(file)) return;
     const now = await readObject(file);
     if (now?.pid === stale?.pid && now?.birth === stale?.birth) await rm(file, { force: true });
   } finally {
