@@ -21,7 +21,7 @@ try {
     const vault = new Vault(ENCRYPTION_KEYS);
     for (const sealed of sealedColumns[SERVICE]) {
       const changed = await reencryptColumn(db, vault, sealed);
-      console.log(`${sealed.table}.${sealed.column}: ${changed} values sealed again under key ${vault.currentKey}`);
+      console.log(`${sealed.table}.${sealed.column}: ${changed} values sealed again under key ${vault.currentKeyId}`);
     }
   } finally {
     await db.close();

@@ -42,7 +42,7 @@ async function onePass(db: Database, vault: Vault, sealed: SealedColumn): Promis
       `select ctid::text as place, ${context} as context, ${column} as value from ${table}
        where ctid >= $1::tid and ctid < $2::tid and ${column} is not null
          and substring(${column} from 2 for get_byte(${column}, 0)) <> $3::bytea`,
-      [`(${block},0)`, `(${block + blocksPerStep},0)`, Buffer.from(vault.currentKey)],
+      [`(${block},0)`, `(${block + blocksPerStep},0)`, Buffer.from(vault.currentKeyId)],
     );
     if (rows.length === 0) continue;
     counts.found += rows.length;

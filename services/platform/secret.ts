@@ -47,11 +47,6 @@ export class Vault {
     return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
   }
 
-  /** The name of the key that encrypts. */
-  get currentKey(): string {
-    return this.#current;
-  }
-
   #key(id: string): Buffer {
     const key = this.#keys.get(id);
     if (!key) throw new Error("no such encryption key");
