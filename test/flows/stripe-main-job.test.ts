@@ -7,7 +7,9 @@ import { connectPeer, type Peer } from "#platform/rpc-client.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { seeScreen } from "../browser/buyer.ts";
 import { type Answer, api } from "../harness/api.ts";
+import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { FakeStripe, signed } from "../harness/fake-stripe.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -17,6 +19,7 @@ import type { Json, StripeAccount } from "../harness/stripe-account.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("Stripe as the active connector", { timeoutMs: 30_000, hookTimeoutMs: 120_000 });
+const inBrowser = browserSuite(test);
 const environment = Environment.SANDBOX;
 const credentials = { secret_key: "sk_test_1", publishable_key: "pk_test_1", webhook_secret: "whsec_1" };
 let fake: FakeStripe;
@@ -242,7 +245,37 @@ test("the merchant chooses Stripe's own page, and its buyer pays there", async (
   await eventually("the session to complete", async () => (await buyer(session, "")).at("status") === "completed");
   const paymentId = (await buyer(session, "")).text("payment_id");
   (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {})).expect(201);
+});
+
+inBrowser(
+  "the hosted page sends the buyer to Stripe's own page, and says paid when the buyer comes back",
+  async ({ page, context }) => {
+    const thanks = "https://shop.example/thanks";
+    const session = await newSession({ success_url: thanks });
+    const outside = session.text("render.redirect_url");
+    await context.route(outside, async (route) => {
+      stripe.payOnPage(outside.split("/").at(-1) ?? "");
+      await route.fulfill({ contentType: "text/html", body: `<a href="${thanks}">Pay and return</a>` });
+    });
+    await context.route(`${thanks}**`, (route) =>
+      route.fulfill({ contentType: "text/html", body: "<h1>Thank you</h1>" }),
+    );
+    await page.goto(session.text("checkout_url"));
+    await page.getByRole("button", { name: /^Continue/ }).click();
+    await page.waitForURL(outside);
+    assert.doesNotMatch(await page.evaluate("document.referrer"), /secret/);
+    await page.getByRole("link", { name: "Pay and return" }).click();
+    await seeScreen(page, "Thank you");
+    (await deliver(event("payment_intent.succeeded"))).expect(200);
+    await page.goto(session.text("checkout_url"));
+    await seeScreen(page, "Payment successful");
+  },
+);
+
+test("the merchant chooses the embedded form again", async () => {
+  const path = `/v1/merchants/me/connectors/${connectorId}`;
   (await merchant.api.patch(path, { selected_surface: "embedded" })).expect(200);
+  assert.equal((await newSession()).text("render.kind"), "element");
 });
 
 test("while Stripe surely does nothing, new sessions go to another connector; never when it may have", async () => {
