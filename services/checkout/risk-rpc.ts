@@ -46,8 +46,8 @@ export function riskRpc(context: RiskRulesContext): ServiceImpl<typeof RiskServi
       };
       return { rule: ruleMessage(await updateRule(context, ruleId, change)) };
     },
-    deleteRule: async ({ ruleId }) => {
-      await removeRule(context, ruleId);
+    deleteRule: async ({ ruleId, operator }) => {
+      await removeRule(context, ruleId, operator);
       return {};
     },
     explainDecision: async ({ sessionId }) => {

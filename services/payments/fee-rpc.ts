@@ -2,7 +2,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Database, isDuplicate } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { currencyExponent } from "#platform/money.ts";
 import {
@@ -11,22 +10,23 @@ import {
   FeeScheduleSchema,
   type FeeService,
 } from "#proto/payments/v1/fee_pb.ts";
+import { type FeeDeps, removeSchedule, setSchedule } from "./flows/fee-schedules.ts";
 import { fee } from "./rules/fee.ts";
-import { deleteSchedule, findSchedule, insertSchedule, listSchedules, type StoredFee } from "./store/fee-schedules.ts";
+import { findSchedule, listSchedules, type StoredFee } from "./store/fee-schedules.ts";
 
-export function feeRpc({ db }: { readonly db: Database }): ServiceImpl<typeof FeeService> {
+export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
+  const { db } = deps;
   return {
     listFeeSchedules: async ({ merchantId, limit, offset }) => {
       const { schedules, total } = await listSchedules(db, merchantId, { limit, offset });
       return { schedules: schedules.map(scheduleMessage), total };
     },
-    setFeeSchedule: async ({ schedule }) => ({ schedule: scheduleMessage(await setSchedule(db, schedule)) }),
-    removeFeeSchedule: async ({ key }) => {
+    setFeeSchedule: async ({ schedule }) => ({
+      schedule: scheduleMessage(await setSchedule(deps, wantedFee(schedule))),
+    }),
+    removeFeeSchedule: async ({ key, operator }) => {
       if (!key?.effectiveFrom) throw invalid("key.effective_from", "is required");
-      const outcome = await deleteSchedule(db, { ...key, effectiveFrom: timestampDate(key.effectiveFrom) });
-      if (outcome === "unknown") throw new Failure("NOT_FOUND");
-      if (outcome === "begun")
-        throw invalid("key.effective_from", "has passed: what has begun stays; add one that begins later");
+      await removeSchedule(deps, { ...key, effectiveFrom: timestampDate(key.effectiveFrom) }, operator);
       return {};
     },
     quoteFee: async (request) => {
@@ -38,22 +38,14 @@ export function feeRpc({ db }: { readonly db: Database }): ServiceImpl<typeof Fe
   };
 }
 
-async function setSchedule(db: Database, wanted: FeeSchedule | undefined): Promise<StoredFee> {
+function wantedFee(wanted: FeeSchedule | undefined) {
   const key = wanted?.key;
   if (!wanted || !key) throw invalid("schedule.key", "is required");
   assertSensible(wanted, key);
   const { merchantId, currency, connector } = key;
   const { basisPoints, fixedAmount, operator, note } = wanted;
   const effectiveFrom = key.effectiveFrom && timestampDate(key.effectiveFrom);
-  const fee = { merchantId, currency, connector, effectiveFrom, basisPoints, fixedAmount, operator, note };
-  try {
-    const stored = await insertSchedule(db, fee);
-    if (!stored) throw invalid("schedule.key.effective_from", "must not be in the past");
-    return stored;
-  } catch (error) {
-    if (isDuplicate(error)) throw invalid("schedule.key.effective_from", "another schedule of this key begins then");
-    throw error;
-  }
+  return { merchantId, currency, connector, effectiveFrom, basisPoints, fixedAmount, operator, note };
 }
 
 function assertSensible(wanted: FeeSchedule, key: FeeScheduleKey): void {

@@ -41,7 +41,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       return { operation, history: history.map((fact) => ({ ...fact, at: timestampFromDate(fact.at) })) };
     },
     retryOperation: async ({ operationId, operator, note }) => {
-      await retryOperation(db, { operationId, operator, note });
+      await retryOperation(deps, { operationId, operator, note });
       deps.askNow();
       return { operation: await read(operationId) };
     },

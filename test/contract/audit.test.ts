@@ -1,13 +1,16 @@
 // The audit log and the log of API requests, as operators read them over merchant.v1.AuditService.
 import assert from "node:assert/strict";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
 import { Database } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { keepRequestDays } from "../../services/merchant/jobs/keep-request-days.ts";
 import { listRequestDays } from "../../services/merchant/store/request-days.ts";
@@ -96,6 +99,49 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
     assert.ok(!text.includes(secret));
   }
   assert.ok(!text.includes("a private"));
+});
+
+test("operators' changes of fees and risk rules leave their name and what they changed, without a buyer's data", async () => {
+  const [fees, risk] = [running.rpc.payments, running.rpc.checkout].map((url) =>
+    connectPeer({ url, token: running.rpc_token }),
+  );
+  assert(fees && risk);
+  const [operator, merchantId] = ["ada@example.com", merchant.id];
+  try {
+    const effectiveFrom = timestampFromDate(new Date(Date.now() + 86_400_000));
+    const key = { merchantId, currency: "EUR", connector: "*", effectiveFrom };
+    const schedule = { key, basisPoints: 150, fixedAmount: 25n, operator };
+    await fees.client(FeeService).setFeeSchedule({ schedule });
+    await fees.client(FeeService).removeFeeSchedule({ key, operator });
+    const set = await entryOf("fee_schedule.set", `${merchantId}/EUR/*`);
+    assert.deepEqual(
+      [set.actor, set.merchantId, set.details.operator, set.details.basis_points, set.details.fixed_amount],
+      ["", merchantId, operator, "150", "25"],
+    );
+    const removed = await entryOf("fee_schedule.removed", `${merchantId}/EUR/*`);
+    assert.deepEqual(removed.details, { operator, effective_from: timestampDate(effectiveFrom).toISOString() });
+    const rules = risk.client(RiskService);
+    const entries = ["buyer@example.com"];
+    const { rule } = await rules.createRule({
+      merchantId,
+      kind: RiskKind.BLOCK_LIST,
+      subject: "email",
+      entries,
+      operator,
+    });
+    const ruleId = rule?.id ?? "";
+    await rules.deleteRule({ ruleId, operator });
+    const told = await eventually("both changes of the rule in the audit log", async () => {
+      const { entries } = await audit.listAuditEntries({ merchantId, action: "risk_rule.changed", objectId: ruleId });
+      return entries.length === 2 && entries.map(({ details }) => `${details.act} ${details.kind} ${details.operator}`);
+    });
+    assert.deepEqual(told, [`removed block_list ${operator}`, `created block_list ${operator}`]);
+    const all = await audit.listAuditEntries({ merchantId, objectId: ruleId });
+    assert.ok(!JSON.stringify(all.entries.map(({ details }) => details)).includes("buyer@"));
+  } finally {
+    fees.close();
+    risk.close();
+  }
 });
 
 test("the audit log is filtered and paged, newest first", async () => {

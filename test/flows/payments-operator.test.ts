@@ -7,6 +7,7 @@ import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
@@ -74,6 +75,20 @@ async function parkedRefund(kind: "error_before" | "error_after"): Promise<{ pay
   return { paymentId, operationId: await park(refund.id) };
 }
 
+/** The only entry of an operator's act in the audit log. */
+async function audited(action: string, objectId: string) {
+  const log = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  try {
+    return await eventually(`${action} in the audit log`, async () => {
+      const { entries } = await log.client(AuditService).listAuditEntries({ action, objectId });
+      assert(entries.length <= 1);
+      return entries[0];
+    });
+  } finally {
+    log.close();
+  }
+}
+
 async function park(reference: string): Promise<string> {
   const [row] = await db.rows<{ id: string }>(
     `update operations set state = 'parked' where reference = $1 and state = 'started' returning id`,
@@ -133,6 +148,7 @@ test("an operator's word never goes before the processor's own, and a retry take
     ["in_doubt", "retried", "asked"],
   );
   assert.equal((await record(paymentId)).refunds[0]?.status, "succeeded");
+  assert.equal((await audited("operation.retried", operationId)).details.operator, word.operator);
   assert.equal(await refusedField(operators.retryOperation({ operationId, operator: "ada" })), "operation_id");
 });
 
@@ -149,6 +165,10 @@ test("a refund that never happened gives its amount back once, on a proof that i
   assert.equal(resolved?.operator, word.operator);
   assert.match(resolved?.note ?? "", /never happened: .*ticket 4711/);
   await booksAgree();
+  const { details } = await audited("operation.resolved", operationId);
+  const [refund] = payment.refunds;
+  const of = { payment_id: paymentId, refund_id: refund?.id };
+  assert.deepEqual(details, { ...of, operator: word.operator, resolution: "never_happened" });
 });
 
 test("a refund that happened is taken in under the processor's id, which must be free", async () => {

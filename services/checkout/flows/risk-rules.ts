@@ -51,7 +51,7 @@ export type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "e
 /** @throws Failure INVALID_BODY. */
 export async function createRule(context: RiskRulesContext, wanted: NewRule): Promise<StoredRule> {
   try {
-    return await change(context, (tx) => save(tx, { ...wanted, id: newId("riskRule") }));
+    return await change(context, "created", (tx) => save(tx, { ...wanted, id: newId("riskRule") }));
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     throw invalid("subject", "has a rule of this kind for this merchant and environment; update that one");
@@ -60,15 +60,15 @@ export async function createRule(context: RiskRulesContext, wanted: NewRule): Pr
 
 /** @throws Failure NOT_FOUND, INVALID_BODY. */
 export async function updateRule(context: RiskRulesContext, id: string, wish: RuleChange): Promise<StoredRule> {
-  return await change(context, async (tx) => await save(tx, { ...(await known(tx, id)), ...wish }));
+  return await change(context, "updated", async (tx) => await save(tx, { ...(await known(tx, id)), ...wish }));
 }
 
 /** @throws Failure NOT_FOUND. */
-export async function removeRule(context: RiskRulesContext, id: string): Promise<void> {
-  await change(context, async (tx) => {
+export async function removeRule(context: RiskRulesContext, id: string, operator: string): Promise<void> {
+  await change(context, "removed", async (tx) => {
     const rule = await known(tx, id);
     await deleteRule(tx, id);
-    return rule;
+    return { ...rule, operator };
   });
 }
 
@@ -86,10 +86,12 @@ async function save(tx: Tx, wanted: Omit<StoredRule, "updatedAt">): Promise<Stor
   return await saveRule(tx, rule);
 }
 
-async function change(context: RiskRulesContext, work: (tx: Tx) => Promise<StoredRule>): Promise<StoredRule> {
+type Act = "created" | "updated" | "removed";
+
+async function change(context: RiskRulesContext, act: Act, work: (tx: Tx) => Promise<StoredRule>): Promise<StoredRule> {
   const changed = await context.db.transaction(async (tx) => {
     const rule = await work(tx);
-    await context.outbox.append(tx, [ruleChanged(rule)]);
+    await context.outbox.append(tx, [ruleChanged(rule, act)]);
     return rule;
   });
   context.riskRules.forget();
@@ -97,8 +99,9 @@ async function change(context: RiskRulesContext, work: (tx: Tx) => Promise<Store
   return changed;
 }
 
-/** Internal: it concerns one merchant, or every one when merchant_id is empty. */
-function ruleChanged(rule: StoredRule): Announcement {
+/** Internal: it concerns one merchant, or every one when merchant_id is empty. Entries of block lists are buyers' data and stay here. */
+function ruleChanged(rule: StoredRule, act: Act): Announcement {
+  const { kind, subject, limit, windowSeconds, operator } = rule;
   return {
     type: "risk_rule.changed",
     merchantId: rule.merchantId === "*" ? "" : rule.merchantId,
@@ -106,5 +109,6 @@ function ruleChanged(rule: StoredRule): Announcement {
     objectId: rule.id,
     status: rule.enabled ? "enabled" : "disabled",
     at: new Date(),
+    attributes: { act, kind, subject, limit: String(limit), window_seconds: String(windowSeconds), operator },
   };
 }

@@ -7,18 +7,19 @@ import { isId } from "#platform/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { type AuditEntry, appendAudit } from "../store/audit-entries.ts";
 
-const name = "merchant-audit";
-
 /** What is audited of each service. Everything that the merchant service announces is an administrative act. */
 const audited = [
-  { source: "merchant", types: ">" },
-  { source: "webhook", types: "endpoint.>" },
-  { source: "payments", types: "refund.requested" },
-  { source: "checkout", types: "session.expiry_requested" },
+  { name: "merchant-audit", source: "merchant", types: ">" },
+  { name: "merchant-audit", source: "webhook", types: "endpoint.>" },
+  { name: "merchant-audit", source: "payments", types: "refund.requested" },
+  { name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
+  { name: "merchant-audit-operations", source: "payments", types: "operation.>" },
+  { name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
+  { name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {
-  return audited.map((of) => ({ ...of, name, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
+  return audited.map((of) => ({ ...of, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
 }
 
 /** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */

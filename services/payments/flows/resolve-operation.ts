@@ -2,6 +2,7 @@
 // more, whose own word goes before any operator's · 3 move the money and note who said so on what proof, in one transaction.
 import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
+import type { Announcement } from "#platform/outbox.ts";
 import type { Answer, RefundReport } from "../connectors/connector.ts";
 import { findOperationRecord, type OperationRecord, tell, unpark } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, savePayment } from "../store/payments.ts";
@@ -22,14 +23,16 @@ const resolvedCode = "resolved_by_operator";
 
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked). */
 export async function retryOperation(
-  db: Database,
+  { db, outbox }: Pick<VerifyDeps, "db" | "outbox">,
   word: { operationId: string; operator: string; note: string },
 ): Promise<void> {
-  await parked(db, word.operationId);
+  const operation = await parked(db, word.operationId);
   await db.transaction(async (tx) => {
     if (!(await unpark(tx, word.operationId, "started"))) throw notParked();
     await tell(tx, word.operationId, "retried", word.note, word.operator);
+    await outbox.append(tx, [told("operation.retried", operation, { operator: word.operator })]);
   });
+  outbox.poke();
 }
 
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
@@ -53,6 +56,8 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
         `${happened ? `happened as ${word.connectorRef}` : "never happened"}: ${word.proof}`,
         word.operator,
       );
+      const resolution = happened ? "happened" : "never_happened";
+      await deps.outbox.append(tx, [told("operation.resolved", operation, { operator: word.operator, resolution })]);
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
       else await endIntent(tx, operation, word.connectorRef);
     });
@@ -69,6 +74,21 @@ async function parked(db: Database, id: string): Promise<OperationRecord> {
   if (!operation) throw new Failure("NOT_FOUND");
   if (operation.state !== "parked") throw notParked();
   return operation;
+}
+
+/** Internal, for the audit log; the proof stays in the operation's history. */
+function told(type: string, operation: OperationRecord, facts: Readonly<Record<string, string>>): Announcement {
+  const { merchantId, environment, paymentId, refundId } = operation;
+  const of = { payment_id: paymentId, ...(refundId !== "" && { refund_id: refundId }) };
+  return {
+    type,
+    merchantId,
+    environment,
+    objectId: operation.id,
+    status: "",
+    at: new Date(),
+    attributes: { ...facts, ...of },
+  };
 }
 
 function notParked(): Failure {

@@ -55,7 +55,8 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
   environment: Environment;
 
   /**
-   * `ak_…` of the API key; empty: an operator over RPC, or a service by itself.
+   * `ak_…` of the API key; empty: an operator over RPC, whose name is in details as `operator` where the call gives one, or a
+   * service by itself.
    *
    * @generated from field: string actor = 5;
    */
@@ -71,7 +72,7 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
   /**
    * What was done: `api_key.created|rolled|revoked`, `endpoint.created|updated|secret_rolled|deleted`, `connector.updated`,
    * `branding.updated`, `merchant.created|updated`, `application.submitted|approved|rejected`, `refund.requested`,
-   * `session.expiry_requested`.
+   * `session.expiry_requested`; of operators: `fee_schedule.set|removed`, `risk_rule.changed`, `operation.retried|resolved`.
    *
    * @generated from field: string action = 7;
    */

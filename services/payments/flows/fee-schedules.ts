@@ -1,0 +1,57 @@
+// How operators change what is charged: each change is one transaction with the event that the audit log is made from.
+import { type Database, isDuplicate } from "#platform/database.ts";
+import { Failure, invalid } from "#platform/failure.ts";
+import type { Announcement, Outbox } from "#platform/outbox.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { deleteSchedule, type FeeKey, insertSchedule, type StoredFee } from "../store/fee-schedules.ts";
+
+export interface FeeDeps {
+  readonly db: Database;
+  readonly outbox: Outbox;
+}
+
+/** @param fee `effectiveFrom` undefined: at once. @throws Failure INVALID_BODY (in the past, or another one begins then). */
+export async function setSchedule(
+  { db, outbox }: FeeDeps,
+  fee: Omit<StoredFee, "effectiveFrom"> & { effectiveFrom: Date | undefined },
+): Promise<StoredFee> {
+  try {
+    const stored = await db.transaction(async (tx) => {
+      const inserted = await insertSchedule(tx, fee);
+      if (!inserted) throw invalid("schedule.key.effective_from", "must not be in the past");
+      const terms = { basis_points: String(inserted.basisPoints), fixed_amount: String(inserted.fixedAmount) };
+      await outbox.append(tx, [told("fee_schedule.set", inserted, fee.operator, terms)]);
+      return inserted;
+    });
+    outbox.poke();
+    return stored;
+  } catch (error) {
+    if (isDuplicate(error)) throw invalid("schedule.key.effective_from", "another schedule of this key begins then");
+    throw error;
+  }
+}
+
+/** @throws Failure NOT_FOUND, INVALID_BODY (it has begun). */
+export async function removeSchedule({ db, outbox }: FeeDeps, key: FeeKey, operator: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const outcome = await deleteSchedule(tx, key);
+    if (outcome === "unknown") throw new Failure("NOT_FOUND");
+    if (outcome === "begun")
+      throw invalid("key.effective_from", "has passed: what has begun stays; add one that begins later");
+    await outbox.append(tx, [told("fee_schedule.removed", key, operator, {})]);
+  });
+  outbox.poke();
+}
+
+/** Internal: of one merchant, or of every one when merchant_id is empty. The object is `<merchant>/<currency>/<connector>`. */
+function told(type: string, key: FeeKey, operator: string, terms: Readonly<Record<string, string>>): Announcement {
+  return {
+    type,
+    merchantId: key.merchantId === "*" ? "" : key.merchantId,
+    environment: Environment.UNSPECIFIED,
+    objectId: `${key.merchantId}/${key.currency}/${key.connector}`,
+    status: "",
+    at: new Date(),
+    attributes: { ...terms, effective_from: key.effectiveFrom.toISOString(), operator },
+  };
+}
