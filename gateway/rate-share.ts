@@ -3,7 +3,8 @@
 // back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { connect, type NatsConnection } from "nats";
+import type { NatsConnection } from "nats";
+import { connectBroker } from "#platform/broker-connection.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { GatewayConfig } from "./settings.ts";
 
@@ -70,7 +71,7 @@ async function connectForever(
   while (!closing.aborted) {
     try {
       const name = "gateway-limits";
-      onConnected(await connect({ servers, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
+      onConnected(await connectBroker({ servers, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
       return;
     } catch {
       // The event bus logs that the broker is away.

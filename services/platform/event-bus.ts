@@ -4,7 +4,6 @@ import { fromBinary } from "@bufbuild/protobuf";
 import {
   type ConsumerInfo,
   type ConsumerMessages,
-  connect,
   headers,
   type JetStreamClient,
   type JsMsg,
@@ -12,6 +11,7 @@ import {
   type StreamInfo,
 } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { connectBroker } from "./broker-connection.ts";
 import { Failure } from "./failure.ts";
 import type { Log } from "./log.ts";
 import { consumerConfig, eventSubject, type Source, streamName } from "./streams.ts";
@@ -146,7 +146,7 @@ export class EventBus {
   async #connect(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        this.#connection = await connect({
+        const connection = await connectBroker({
           servers: this.#url,
           name: this.#name,
           timeout: connectMs,
@@ -154,9 +154,11 @@ export class EventBus {
           reconnectTimeWait: reconnectMs,
           pingInterval: 10_000,
         });
-        this.#stream = this.#connection.jetstream();
-        for (const listener of this.#listeners) this.#subscribe(this.#connection, listener);
-        this.#watchReconnects(this.#connection);
+        if (this.#closing.signal.aborted) return await connection.close();
+        this.#connection = connection;
+        this.#stream = connection.jetstream();
+        for (const listener of this.#listeners) this.#subscribe(connection, listener);
+        this.#watchReconnects(connection);
         return;
       } catch (error) {
         this.#log.warn({ err: error }, "the broker does not answer; trying again");

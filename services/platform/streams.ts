@@ -1,7 +1,6 @@
 // The JetStream streams, made or updated by one idempotent command: one stream per announcing service, with explicit limits.
 import {
   AckPolicy,
-  connect,
   DeliverPolicy,
   DiscardPolicy,
   type JetStreamManager,
@@ -10,6 +9,7 @@ import {
   StorageType,
   type StreamInfo,
 } from "nats";
+import { connectBroker } from "./broker-connection.ts";
 import { kept, losses, type WantedStream } from "./stream-changes.ts";
 
 /** Services that announce events; each has a stream of its own. */
@@ -87,7 +87,7 @@ export async function ensureStreams(options: {
   replicas?: number;
   only?: readonly Source[];
 }): Promise<void> {
-  const connection = await connect({ servers: options.natsUrl, timeout: 5_000 });
+  const connection = await connectBroker({ servers: options.natsUrl, timeout: 5_000 });
   try {
     const manager = await connection.jetstreamManager();
     for (const source of options.only ?? sources) {

@@ -1,6 +1,7 @@
 // The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that nothing
 // stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
 import { type Test, suite as uvuSuite } from "uvu";
+import { openHandles } from "./open-handles.ts";
 
 type Body = () => unknown;
 
@@ -106,9 +107,7 @@ function pauseLeakCheck(): void {
 
 function startLeakCheck(): void {
   leakTimer = setTimeout(() => {
-    console.error(
-      `\nstill open ${leakMs / 1000} s after the last test: ${process.getActiveResourcesInfo().join(", ")}`,
-    );
+    console.error(`\nstill open ${leakMs / 1000} s after the last test:\n  ${openHandles().join("\n  ")}`);
     process.exit(1);
   }, leakMs).unref();
 }
