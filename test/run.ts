@@ -1,11 +1,12 @@
 // `npm test`: type check, lint, protos, structure, unit tests, then contract and flow tests against one stack, then the rest. One
-// process per file, two at a time. It passes only when every file proves that all its tests passed.
-// Usage: npm test -- [part of a path …] [--only check|unit|contract|flows|others]
+// process per file, two at a time. It passes only when every file proves that all its tests passed; one that needs servers and
+// fails is shown and run once more, alone. Usage: npm test -- [part of a path …] [--only check|unit|contract|flows|others] [--no-retry]
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { stackFile } from "../deploy/local/stack-file.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
+import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
 import { type GroupName, groupNames, type Selection, selectFiles } from "./harness/select-files.ts";
 import { startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -17,18 +18,14 @@ const checkMsMax = 120_000;
 const vendoredProtos = ["buf", "google", "grpc"].map((folder) => `--exclude-path=proto/${folder}`);
 const root = new URL("..", import.meta.url).pathname;
 
-interface Job {
-  name: string;
-  run(): Promise<Outcome>;
-}
-
 const totals = { passed: 0, failed: 0, skipped: 0 };
+const flaky: string[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 await main();
 
 async function main(): Promise<void> {
-  const { only, parts } = readArguments();
+  const { only, parts, mayRepeat } = readArguments();
   process.chdir(root);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(signal, () => void interrupted());
   process.channel?.unref();
@@ -38,7 +35,10 @@ async function main(): Promise<void> {
     const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: ".local-test/compile-cache" };
     for (const group of groupNames) {
       if (only && group !== only) continue;
-      await runJobs(group, await jobsOf(group, selection, environment, parts.length > 0));
+      const jobs = await jobsOf(group, selection, environment, parts.length > 0, mayRepeat);
+      if (jobs.length === 0) continue;
+      console.log(`\n${group}`);
+      flaky.push(...(await runJobs(jobs, parallel, report)));
     }
     if (totals.passed + totals.failed + totals.skipped === 0) fail("no test matches");
   } catch (error) {
@@ -47,17 +47,19 @@ async function main(): Promise<void> {
     await stopAll();
   }
   console.log(`\n${((performance.now() - began) / 1000).toFixed(1)} s`);
+  if (flaky.length > 0) console.log(`flaky: ${flaky.length} files passed only when run again: ${flaky.join(", ")}`);
   const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
   console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
   process.exit(totals.failed === 0 ? 0 : 1);
 }
 
-function readArguments(): { only: GroupName | undefined; parts: string[] } {
+function readArguments(): { only: GroupName | undefined; parts: string[]; mayRepeat: boolean } {
   try {
-    const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: "string" } } });
+    const options = { only: { type: "string" }, "no-retry": { type: "boolean" } } as const;
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
     const only = groupNames.find((group) => group === values.only);
     if (values.only !== undefined && !only) throw new Error(`--only takes one of ${groupNames.join(", ")}`);
-    return { only, parts: positionals };
+    return { only, parts: positionals, mayRepeat: values["no-retry"] !== true };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
@@ -65,7 +67,13 @@ function readArguments(): { only: GroupName | undefined; parts: string[] } {
 }
 
 /** The jobs of a group; servers and the stack are started before the first group that needs them. */
-async function jobsOf(group: GroupName, selection: Selection, env: Record<string, string>, isFiltered: boolean) {
+async function jobsOf(
+  group: GroupName,
+  selection: Selection,
+  env: Record<string, string>,
+  isFiltered: boolean,
+  mayRepeat: boolean,
+): Promise<Job[]> {
   const files = selection[group];
   if (files.length === 0 && !isFiltered) {
     if (process.env.CI) fail(`there are no ${group} tests`);
@@ -76,7 +84,15 @@ async function jobsOf(group: GroupName, selection: Selection, env: Record<string
   if (files.length > 0 && (group === "contract" || group === "flows") && !env.TEST_STACK_FILE) {
     Object.assign(env, await sharedStack(env));
   }
-  const tests = files.map((file): Job => ({ name: file, run: () => runTestFile(file, env, fileMsMax) }));
+  // The shared stack may be what made it fail: without one, the file starts its own.
+  const { TEST_STACK_FILE: _, ...clean } = env;
+  const tests = files.map(
+    (file): Job => ({
+      name: file,
+      run: () => runTestFile(file, env, fileMsMax),
+      ...(isOnServers && mayRepeat && { runAgain: () => runTestFile(file, clean, fileMsMax) }),
+    }),
+  );
   return group === "check" && !isFiltered ? [...checks(), ...tests] : tests;
 }
 
@@ -113,25 +129,16 @@ async function sharedStack(env: Record<string, string>): Promise<Record<string, 
   return { TEST_STACK_FILE: stackFile(stateDir) };
 }
 
-async function runJobs(group: GroupName, jobs: Job[]): Promise<void> {
-  if (jobs.length === 0) return;
-  console.log(`\n${group}`);
-  const queue = [...jobs];
-  const worker = async () => {
-    for (let job = queue.shift(); job; job = queue.shift()) report(job.name, await job.run());
-  };
-  await Promise.all(Array.from({ length: parallel }, worker));
-}
-
-function report(name: string, outcome: Outcome): void {
-  totals.passed += outcome.passed;
-  totals.failed += outcome.failed;
-  totals.skipped += outcome.skipped;
+function report(name: string, outcome: Outcome, standing: Standing): void {
   const isGood = outcome.failed === 0;
+  if (standing === "counts") {
+    totals.passed += outcome.passed;
+    totals.failed += outcome.failed;
+    totals.skipped += outcome.skipped;
+  }
+  const word = isGood ? "ok  " : standing === "counts" ? "FAIL" : "fail, will be run again:";
   const count = `${outcome.passed}/${outcome.passed + outcome.failed}`;
-  console.log(
-    `  ${isGood ? "ok  " : "FAIL"} ${name}  ${count}  ${outcome.ms} ms${outcome.problem && `  (${outcome.problem})`}`,
-  );
+  console.log(`  ${word} ${name}  ${count}  ${outcome.ms} ms${outcome.problem && `  (${outcome.problem})`}`);
   if (!isGood) console.log(outcome.output.trimEnd().replace(/^/gm, "    | "));
 }
 

@@ -10,6 +10,8 @@ export interface Outcome {
   ms: number;
   /** Why it counts as failed, beyond its tests; empty when it does not. */
   problem: string;
+  /** It was ended at its time limit. */
+  isLate: boolean;
   output: string;
 }
 
@@ -44,7 +46,7 @@ export async function runCheck(command: string, args: string[], limitMs: number)
 }
 
 function runGroup(command: string, args: string[], env: Record<string, string>, limitMs: number) {
-  return new Promise<Pick<Outcome, "ms" | "problem" | "output">>((resolve) => {
+  return new Promise<Pick<Outcome, "ms" | "problem" | "isLate" | "output">>((resolve) => {
     const began = performance.now();
     const child = spawn(command, args, {
       detached: true, // a group of its own, which can be ended as a whole
@@ -53,20 +55,21 @@ function runGroup(command: string, args: string[], env: Record<string, string>, 
     });
     groups.add(child);
     let output = "";
-    let problem = "";
+    let isLate = false;
     const read = (data: Buffer) => {
       if (output.length < outputMax) output += data.toString();
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
     const timer = setTimeout(() => {
-      problem = `not done after ${limitMs / 1000} s`;
+      isLate = true;
       killGroup(child);
     }, limitMs);
     const done = (reason: string) => {
+      const problem = isLate ? `not done after ${limitMs / 1000} s` : reason;
       clearTimeout(timer);
       groups.delete(child);
-      resolve({ ms: Math.round(performance.now() - began), problem: problem || reason, output });
+      resolve({ ms: Math.round(performance.now() - began), problem, isLate, output });
     };
     child.once("error", (error) => done(error.message));
     child.once("close", (code, signal) => done(code === 0 ? "" : signal ? `ended by ${signal}` : `exit code ${code}`));

@@ -1,0 +1,50 @@
+// The runner's promise about flakes: a second chance hides nothing, and only a pass of the whole file takes it.
+import assert from "node:assert/strict";
+import type { Outcome } from "./run-file.ts";
+import { type Job, runJobs } from "./run-jobs.ts";
+import { suite } from "./suite.ts";
+
+const test = suite("run jobs");
+const good: Outcome = { passed: 2, failed: 0, skipped: 0, ms: 1, problem: "", output: "", isLate: false };
+const bad: Outcome = { ...good, passed: 1, failed: 1, output: "why" };
+
+/** A job with these outcomes, one for each run. */
+function job(name: string, first: Outcome, ...again: Outcome[]): Job {
+  const [second] = again;
+  return { name, run: async () => first, ...(second && { runAgain: async () => second }) };
+}
+
+async function told(...jobs: Job[]) {
+  const lines: string[] = [];
+  const flaky = await runJobs(jobs, 2, (name, { failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
+  return { lines, flaky };
+}
+
+test("a file that fails once is told both times, and is flaky only when the second run passes whole", async () => {
+  const { lines, flaky } = await told(job("a", bad, good), job("b", bad, bad), job("c", good, bad));
+  assert.deepEqual(lines, ["a 1 repeated", "b 1 repeated", "c 0 counts", "a 0 counts", "b 1 counts"]);
+  assert.deepEqual(flaky, ["a"]);
+});
+
+test("what may not be repeated, and what ended by its time limit, has one run", async () => {
+  const { lines, flaky } = await told(job("check", bad), job("hang", { ...bad, isLate: true }, good));
+  assert.deepEqual([lines, flaky], [["check 1 counts", "hang 1 counts"], []]);
+});
+
+test("a repeated file runs alone, after all others", async () => {
+  let running = 0;
+  const slow = async (outcome: Outcome) => {
+    running++;
+    await new Promise(setImmediate);
+    running--;
+    return outcome;
+  };
+  const alone = async () => {
+    assert.equal(running, 0);
+    return slow(good);
+  };
+  const jobs = ["a", "b", "c", "d"].map((name): Job => ({ name, run: () => slow(bad), runAgain: alone }));
+  assert.deepEqual(await runJobs(jobs, 2, () => {}), ["a", "b", "c", "d"]);
+});
+
+test.run();
