@@ -12,7 +12,6 @@ import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { auditRpc } from "./audit-rpc.ts";
 import { keepRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
-import { resealOld } from "./jobs/reseal-credentials.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
 import { ApplicationEntity } from "./store/applications.ts";
@@ -50,8 +49,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
       return bus.connected;
     },
   });
-  const reseal = { name: "reseal-credentials", everyMs: 3_600_000, runOnce: () => resealOld(context, log) };
-  const jobs = startJobs([...outboxJobs(db, bus, outbox), reseal, keepRequestDaysJob(db)], log);
+  const jobs = startJobs([...outboxJobs(db, bus, outbox), keepRequestDaysJob(db)], log);
   for (const consumer of auditConsumers(db)) bus.consume(consumer);
   return {
     port: server.port,

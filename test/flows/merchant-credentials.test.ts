@@ -1,4 +1,4 @@
-// Connector accounts and their credentials at rest, against a real PostgreSQL: stored once, sealed, and sealed anew under a new key.
+// Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database.ts";
@@ -10,10 +10,9 @@ import { createMerchant } from "../../services/merchant/flows/create-merchant.ts
 import { namedAccounts } from "../../services/merchant/flows/find-account.ts";
 import { unsealCredentials } from "../../services/merchant/flows/open-account.ts";
 import { deactivateAccount, saveAccount } from "../../services/merchant/flows/save-account.ts";
-import { resealOld } from "../../services/merchant/jobs/reseal-credentials.ts";
 import { ApplicationEntity } from "../../services/merchant/store/applications.ts";
 import { BrandingEntity } from "../../services/merchant/store/brandings.ts";
-import { findAccountById, listConnectors } from "../../services/merchant/store/connectors.ts";
+import { listConnectors } from "../../services/merchant/store/connectors.ts";
 import { MerchantEntity } from "../../services/merchant/store/merchants.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -22,8 +21,7 @@ import { refused } from "./service-config.ts";
 const test = suite("credentials of connector accounts");
 const log = createLog("test", "fatal");
 const environment = Environment.SANDBOX;
-const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
-const oldVault = new Vault(new Map([["k1", oldKey]]));
+const vault = new Vault(new Map([["k1", randomBytes(32)]]));
 let db: Database;
 
 test.before(async () => {
@@ -35,7 +33,7 @@ test.after(() => db.close());
 const context = () => ({
   db,
   outbox: new Outbox({ namespace: "test", source: "merchant" }),
-  vault: oldVault,
+  vault,
   hashKey: randomBytes(32),
   simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
 });
@@ -72,7 +70,7 @@ test("saving one account many times at once stores it once, with the credentials
   );
   const [stored] = await namedAccounts(db, { connector: "stripe", externalAccountId: "acct_one" });
   assert.ok(!stored.credentials.includes("very_secret"));
-  assert.deepEqual(unsealCredentials(oldVault, stored), { secret_key: "sk_test_very_secret" });
+  assert.deepEqual(unsealCredentials(vault, stored), { secret_key: "sk_test_very_secret" });
 });
 
 test("an account belongs to one merchant in one environment, and to the same one in the other if it likes", async () => {
@@ -101,30 +99,6 @@ test("a deactivated account comes back with what its merchant chose", async () =
     deactivateAccount(context(), { ...named, merchantId: await newMerchant() }),
     refused("NOT_FOUND"),
   );
-});
-
-test("after a new key came first every account is sealed under it, and the old key may go", async () => {
-  const merchantId = await newMerchant();
-  const { id } = await saveAccount(context(), account(merchantId, "acct_keys"));
-  const lost = await saveAccount(
-    { ...context(), vault: new Vault(new Map([["k0", randomBytes(32)]])) },
-    account(merchantId, "acct_lost"),
-  );
-  const both = new Vault(
-    new Map([
-      ["k2", newKey],
-      ["k1", oldKey],
-    ]),
-  );
-  assert.equal(await resealOld({ db, vault: both }, log), false);
-  const onlyNew = new Vault(new Map([["k2", newKey]]));
-  const stored = await findAccountById(db, id);
-  assert.ok(stored);
-  assert.deepEqual(unsealCredentials(onlyNew, stored), { secret_key: "sk_test_very_secret" });
-  const [left] = await db.rows<{ count: string }>(
-    `select count(*) from connectors where substring(credentials from 2 for get_byte(credentials, 0)) <> 'k2'`,
-  );
-  assert.equal(Number(left?.count), 1, `all but ${lost.id}, which no key opens`);
 });
 
 test.run();

@@ -35,11 +35,6 @@ export function sealCredentials(vault: Vault, connectorId: string, credentials: 
   return vault.encrypt(JSON.stringify(credentials), sealContext(connectorId));
 }
 
-/** The same credentials under the vault's current key. */
-export function resealCredentials(vault: Vault, connectorId: string, sealed: Buffer): Buffer {
-  return vault.encrypt(vault.decrypt(sealed, sealContext(connectorId)), sealContext(connectorId));
-}
-
 /** The account's credentials by their names at the connector. */
 export function unsealCredentials(vault: Vault, account: AccountRow): Record<string, string> {
   const plain = vault.decrypt(account.credentials, sealContext(account.connector.id)).toString();

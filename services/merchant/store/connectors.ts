@@ -150,29 +150,6 @@ export async function updateCredentials(sql: Sql, id: string, credentials: Buffe
   await sql.rows("update connectors set credentials = $2 where id = $1", [id, credentials]);
 }
 
-/** Accounts whose credentials are sealed with another key than this; see Vault for where a ciphertext names its key. */
-export async function findSealedOtherwise(sql: Sql, keyId: string, limit: number): Promise<SealedRow[]> {
-  return await sql.rows<SealedRow>(
-    `select id, credentials from connectors
-     where substring(credentials from 2 for get_byte(credentials, 0)) <> convert_to($1, 'UTF8') limit $2`,
-    [keyId, limit],
-  );
-}
-
-export interface SealedRow {
-  readonly id: string;
-  readonly credentials: Buffer;
-}
-
-/** Writes the credentials unless somebody has changed them meanwhile. */
-export async function replaceSeal(sql: Sql, row: SealedRow, credentials: Buffer): Promise<void> {
-  await sql.rows("update connectors set credentials = $3 where id = $1 and credentials = $2", [
-    row.id,
-    row.credentials,
-    credentials,
-  ]);
-}
-
 function accountOf(row: AccountColumns): AccountRow {
   return {
     connector: connectorOf(row),
