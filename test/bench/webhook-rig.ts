@@ -23,7 +23,7 @@ import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { webhookHeap } from "../../deploy/local/services.ts";
-import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
+import { tlsFiles } from "../../deploy/local/tls.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 
@@ -45,13 +45,17 @@ export interface Rig {
   /** Arrivals of payments' events, by payment id; cleared when read. */
   takeArrivals(): Map<string, number>;
   /** Of everything that is measured. */
-  readonly pids: Readonly<Record<string, number>>;
-  readonly tls: TlsFiles;
+  readonly pids: Record<string, number>;
   endpoints(count: number, path: string): Promise<BenchEndpoint[]>;
   /** An endpoint of a merchant of its own. */
   endpoint(url: string): Promise<BenchEndpoint>;
-  /** Commits one succeeded payment's event to the outbox, as the payments service does. @returns the payment's id */
-  commit(merchantId: string): Promise<string>;
+  /** Starts the misbehaving receivers. @returns the URL of each kind */
+  hostileUrls(): Promise<string[]>;
+  /**
+   * Commits one succeeded payment's event to the outbox, as the payments service does.
+   * @returns the payment's id, and when the commit was over: milliseconds since 1970 with fractions
+   */
+  commit(merchantId: string): Promise<{ id: string; at: number }>;
   stop(): Promise<void>;
 }
 
@@ -61,10 +65,12 @@ export interface Watched {
   /** CPU time used so far, milliseconds. */
   cpuMs(): number;
   residentMb(): number;
+  /** The most that it has been so far. */
+  peakMb(): number;
 }
 
 /** Starts it all. @param serviceEnv settings of the service besides the usual ones */
-export async function startRig(serviceEnv: Record<string, string> = {}): Promise<Rig> {
+export async function startRig(serviceEnv: Readonly<Record<string, string>>): Promise<Rig> {
   const home = await tempDir("bench");
   const program = await findNatsServer();
   const [postgres, nats] = await Promise.all([
@@ -78,6 +84,8 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
   const receiverEnv = { TLS_CERT: tls.cert, TLS_KEY: tls.key };
+  const children: ChildProcess[] = [];
+  const forked = (script: string, env: Record<string, string>) => startChild(script, env, children);
   const receiver = await forked("test/bench/webhook-receiver.ts", receiverEnv);
   // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones' delay.
   const dead = await forked("test/bench/webhook-receiver.ts", receiverEnv);
@@ -115,17 +123,22 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
     const wish = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
     return { merchantId, id: (await webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
   };
+  const pids: Record<string, number> = {
+    bench: process.pid,
+    postgres: postgres.pid,
+    nats: nats.pid,
+    service: service.child.pid ?? 0,
+    receiver: receiver.child.pid ?? 0,
+    dead: dead.child.pid ?? 0,
+  };
   return {
-    pids: {
-      bench: process.pid,
-      postgres: postgres.pid,
-      nats: nats.pid,
-      service: service.child.pid ?? 0,
-      receiver: receiver.child.pid ?? 0,
-      dead: dead.child.pid ?? 0,
-    },
-    tls,
+    pids,
     endpoint: register,
+    async hostileUrls() {
+      const { child, ready } = await forked("test/bench/webhook-hostile.ts", { ...receiverEnv, TLS_CA: tls.ca });
+      pids.hostile = child.pid ?? 0;
+      return ready.urls ?? [];
+    },
     db,
     bus,
     namespace: "bench",
@@ -138,9 +151,9 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
       return taken;
     },
     async endpoints(count, path) {
-      const { port: at } = path.startsWith("/hang") ? dead : receiver;
+      const { ready } = path.startsWith("/hang") ? dead : receiver;
       const made: BenchEndpoint[] = [];
-      for (let i = 0; i < count; i++) made.push(await register(`https://localhost:${at}${path}/${i}`));
+      for (let i = 0; i < count; i++) made.push(await register(`https://localhost:${ready.port}${path}/${i}`));
       return made;
     },
     async commit(merchantId) {
@@ -154,37 +167,50 @@ export async function startRig(serviceEnv: Record<string, string> = {}): Promise
         at: new Date(),
       };
       await payments.transaction((tx) => outbox.append(tx, [{ ...event, environment: 1 }]));
+      const at = performance.timeOrigin + performance.now();
       outbox.poke();
-      return objectId;
+      return { id: objectId, at };
     },
     async stop() {
       peer.close();
       await jobs.stop();
       await bus.close();
       await Promise.all([db.close(), payments.close()]);
-      for (const child of [service.child, receiver.child, dead.child]) await ended(child);
+      await Promise.all(children.map(ended));
       await Promise.all([postgres.stop(), nats.stop()]);
       await rm(home, { recursive: true, force: true });
     },
   };
 }
 
-async function forked(script: string, env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
+/** What a process says once it serves. */
+interface Ready {
+  readonly ready: true;
+  readonly port?: number;
+  readonly urls?: string[];
+}
+
+async function startChild(
+  script: string,
+  env: Record<string, string>,
+  children: ChildProcess[],
+): Promise<{ child: ChildProcess; ready: Ready }> {
   const child = fork(join(import.meta.dirname, "../..", script), {
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  const port = await new Promise<number>((resolve, reject) => {
+  children.push(child);
+  const ready = await new Promise<Ready>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
-    child.on("message", (message) => {
-      if (typeof message !== "object" || message === null || !("ready" in message)) return;
-      resolve("port" in message ? Number(message.port) : 0);
+    child.on("message", (message: Partial<Ready>) => {
+      if (message.ready) resolve({ ...message, ready: true });
     });
   });
-  return { child, port };
+  return { child, ready };
 }
 
 async function ended(child: ChildProcess): Promise<void> {
+  if (!child.connected) return;
   const exit = new Promise((resolve) => child.once("exit", resolve));
   child.disconnect();
   await exit;
@@ -195,12 +221,15 @@ const ticksPerSecond = 100; // Linux, everywhere
 function watched(child: ChildProcess): Watched {
   const pid = child.pid ?? 0;
   const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
+  const megabytes = (field: string) =>
+    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(read("status"))?.[1] ?? 0) / 1_024);
   return {
     pid,
     cpuMs() {
       const fields = read("stat").split(") ")[1]?.split(" ") ?? [];
       return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
     },
-    residentMb: () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1] ?? 0) / 1_024),
+    residentMb: () => megabytes("VmRSS"),
+    peakMb: () => megabytes("VmHWM"),
   };
 }

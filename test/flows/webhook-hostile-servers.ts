@@ -18,6 +18,8 @@ type Behaviour = (socket: Socket) => void;
 
 const head = (status: string, ...headers: string[]) => `HTTP/1.1 ${[status, ...headers].join("\r\n")}\r\n\r\n`;
 const chunk = Buffer.alloc(64 * 1_024, "x");
+// Made once: it takes a quarter of a second, in which none of these servers would answer.
+let bomb: Buffer | undefined;
 
 /** What each does once a request has begun to arrive. */
 const behaviours: Readonly<Record<string, Behaviour>> = {
@@ -37,7 +39,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     drip(socket, "y".repeat(100_000), 100);
   },
   gzipBomb: (socket) => {
-    const bomb = gzipSync(Buffer.alloc(50 * 1_024 * 1_024));
+    bomb ??= gzipSync(Buffer.alloc(50 * 1_024 * 1_024));
     socket.end(
       Buffer.concat([Buffer.from(head("500 No", "Content-Encoding: gzip", `Content-Length: ${bomb.length}`)), bomb]),
     );

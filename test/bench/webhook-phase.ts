@@ -1,0 +1,21 @@
+// What a phase of the webhook benchmark is, and where it writes its figures.
+import type { Rig } from "./webhook-rig.ts";
+
+export interface Phase {
+  /** All phases together, with their stacks, take less than eight minutes at their limits. */
+  readonly limitSeconds: number;
+  /** Settings of the service besides the usual ones. */
+  readonly serviceEnv: Readonly<Record<string, string>>;
+  readonly run: (rig: Rig, report: Report) => Promise<void>;
+}
+
+export interface Report {
+  /** A line of the table. */
+  row(what: string, value: string): void;
+  /** Where the phase is, for whoever waits. */
+  progress(text: string): void;
+  /** The phase's limit; loops end with it. */
+  readonly deadline: AbortSignal;
+  /** How much of the usual amount is to be done, 0 to 1. */
+  readonly part: number;
+}

@@ -1,0 +1,87 @@
+// Deliveries a second: events published as fast as the service takes them in, until all of them are recorded as delivered.
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { newId } from "#platform/id.ts";
+import { eventSubject } from "#platform/streams.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { eventually } from "../harness/eventually.ts";
+import type { Phase, Report } from "./webhook-phase.ts";
+import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
+
+const endpointsCount = 64;
+const warmUpEvents = 5_000;
+const roundEvents = 30_000;
+const rounds = 3;
+// Published but unacknowledged events of this process.
+const inFlightMax = 512;
+
+export const throughput: Phase = { limitSeconds: 120, serviceEnv: {}, run: measure };
+
+async function measure(rig: Rig, report: Report): Promise<void> {
+  const endpoints = await rig.endpoints(endpointsCount, "/ok");
+  await delivered(rig, report, endpoints, Math.round(warmUpEvents * report.part));
+  const events = Math.round(roundEvents * report.part);
+  const rates: number[] = [];
+  const before = { service: rig.service.cpuMs(), receivers: rig.receivers.cpuMs(), publisher: process.cpuUsage() };
+  for (let round = 0; round < rounds; round++) {
+    rates.push(events / (await delivered(rig, report, endpoints, events)));
+    report.progress(`${Math.round(rates.at(-1) ?? 0)}/s in round ${round + 1}`);
+  }
+  const publisher = process.cpuUsage(before.publisher);
+  const each = (ms: number) => String(Math.round((ms * 1_000) / (events * rounds)));
+  report.row(
+    `sustained, event to recorded 2xx, ${endpointsCount} endpoints, ${rounds} rounds of ${events}`,
+    `${rates.map(Math.round).join(", ")}/s`,
+  );
+  report.row(
+    "  CPU per delivery: service / receivers / publisher",
+    `${each(rig.service.cpuMs() - before.service)} / ${each(rig.receivers.cpuMs() - before.receivers)} / ${each((publisher.user + publisher.system) / 1_000)} µs`,
+  );
+  const [fresh] = await rig.db.rows<{ n: string }>("select count(*) as n from attempts where not reused", []);
+  report.row("  connections opened", String(fresh?.n));
+  report.row("  resident memory of the service at most", `${rig.service.peakMb()} MB`);
+}
+
+/** @returns seconds from the first event until the last delivery is recorded */
+async function delivered(
+  rig: Rig,
+  report: Report,
+  endpoints: readonly BenchEndpoint[],
+  events: number,
+): Promise<number> {
+  const before = { recorded: await recorded(rig), answered: rig.answered() };
+  const startedAt = performance.now();
+  const flying = new Set<Promise<unknown>>();
+  for (let i = 0; i < events; i++) {
+    report.deadline.throwIfAborted();
+    const { merchantId } = endpoints[i % endpoints.length] ?? { merchantId: "" };
+    const sent = publish(rig, merchantId).finally(() => flying.delete(sent));
+    flying.add(sent);
+    if (flying.size >= inFlightMax) await Promise.race(flying);
+  }
+  await Promise.all(flying);
+  // Counting rows costs the database time, so that nothing is asked before the receivers have answered everything.
+  const isDone = async () =>
+    rig.answered() - before.answered >= events && (await recorded(rig)) - before.recorded >= events;
+  await eventually("all to be recorded", isDone, { limitMs: 100_000, everyMs: 50 });
+  return (performance.now() - startedAt) / 1_000;
+}
+
+async function recorded(rig: Rig): Promise<number> {
+  const [row] = await rig.db.rows<{ n: string }>("select count(*) as n from deliveries where state = 'delivered'", []);
+  return Number(row?.n ?? 0);
+}
+
+async function publish(rig: Rig, merchantId: string): Promise<void> {
+  const event = create(EventSchema, {
+    id: newId("event"),
+    type: "payment.succeeded",
+    source: "payments",
+    merchantId,
+    environment: 1,
+    objectId: newId("payment"),
+    status: "succeeded",
+    occurredAt: timestampNow(),
+  });
+  await rig.bus.publish(eventSubject(rig.namespace, "payments", event.type), event.id, toBinary(EventSchema, event));
+}
