@@ -35,10 +35,11 @@ const leaseAttempts = 3;
 /**
  * Starts the service.
  * @param options.lookup asks for host names instead of DNS; for tests
+ * @param options.ttlSecondsMin how long what it answers is kept at least; for tests
  */
 export async function startWebhook(
   config: WebhookConfig,
-  options: { readonly lookup?: Lookup } = {},
+  options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {},
 ): Promise<RunningService> {
   const log = createLog("webhook", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
@@ -55,7 +56,7 @@ export async function startWebhook(
     log,
     ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
   });
-  const resolver = new Resolver(options.lookup);
+  const resolver = new Resolver(options);
   const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
   const sender = new Sender(
     { resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy },

@@ -6,7 +6,7 @@ const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
 /**
  * Begins to watch.
- * @param pids of what is measured; their children count as theirs
+ * @param pids of what is measured; their children count as theirs, and this process is measured too
  * @returns tells the share of all cores that others have taken since, 0 to 1
  */
 export function watchOthers(pids: Readonly<Record<string, number>>): () => number {
@@ -19,7 +19,8 @@ export function watchOthers(pids: Readonly<Record<string, number>>): () => numbe
 }
 
 function own(pids: Readonly<Record<string, number>>): number {
-  return Object.values(cpuOf(pids)).reduce((sum, us) => sum + us, 0);
+  const { user, system } = process.cpuUsage();
+  return Object.values(cpuOf(pids)).reduce((sum, us) => sum + us, user + system);
 }
 
 function machine(): { busyUs: number; allUs: number } {

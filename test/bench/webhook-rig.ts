@@ -39,12 +39,11 @@ export interface Rig {
   readonly bus: EventBus;
   readonly namespace: string;
   readonly service: Watched;
-  readonly receivers: Watched;
   /** Deliveries that the receivers have answered so far. */
   answered(): number;
   /** Arrivals of payments' events, by payment id; cleared when read. */
   takeArrivals(): Map<string, number>;
-  /** Of everything that is measured. */
+  /** Of everything that is measured, besides this process. */
   readonly pids: Record<string, number>;
   endpoints(count: number, path: string): Promise<BenchEndpoint[]>;
   /** An endpoint of a merchant of its own. */
@@ -59,11 +58,8 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
-/** A process whose use of the machine is watched. */
+/** A process whose memory is watched. */
 export interface Watched {
-  readonly pid: number;
-  /** CPU time used so far, milliseconds. */
-  cpuMs(): number;
   residentMb(): number;
   /** The most that it has been so far. */
   peakMb(): number;
@@ -124,7 +120,6 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     return { merchantId, id: (await webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
   };
   const pids: Record<string, number> = {
-    bench: process.pid,
     postgres: postgres.pid,
     nats: nats.pid,
     service: service.child.pid ?? 0,
@@ -143,7 +138,6 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     bus,
     namespace: "bench",
     service: watched(service.child),
-    receivers: watched(receiver.child),
     answered: () => answered,
     takeArrivals() {
       const taken = arrivals;
@@ -216,20 +210,10 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-const ticksPerSecond = 100; // Linux, everywhere
-
 function watched(child: ChildProcess): Watched {
-  const pid = child.pid ?? 0;
-  const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
-  const megabytes = (field: string) =>
-    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(read("status"))?.[1] ?? 0) / 1_024);
-  return {
-    pid,
-    cpuMs() {
-      const fields = read("stat").split(") ")[1]?.split(" ") ?? [];
-      return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
-    },
-    residentMb: () => megabytes("VmRSS"),
-    peakMb: () => megabytes("VmHWM"),
+  const megabytes = (field: string) => {
+    const text = readFileSync(`/proc/${child.pid}/status`, "utf8");
+    return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1_024);
   };
+  return { residentMb: () => megabytes("VmRSS"), peakMb: () => megabytes("VmHWM") };
 }

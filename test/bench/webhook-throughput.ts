@@ -5,6 +5,7 @@ import { newId } from "#platform/id.ts";
 import { eventSubject } from "#platform/streams.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventually } from "../harness/eventually.ts";
+import { cpuOf } from "./cpu.ts";
 import type { Phase, Report } from "./webhook-phase.ts";
 import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
 
@@ -22,20 +23,22 @@ async function measure(rig: Rig, report: Report): Promise<void> {
   await delivered(rig, report, endpoints, Math.round(warmUpEvents * report.part));
   const events = Math.round(roundEvents * report.part);
   const rates: number[] = [];
-  const before = { service: rig.service.cpuMs(), receivers: rig.receivers.cpuMs(), publisher: process.cpuUsage() };
+  const before = { us: cpuOf(rig.pids), publisher: process.cpuUsage() };
   for (let round = 0; round < rounds; round++) {
     rates.push(events / (await delivered(rig, report, endpoints, events)));
     report.progress(`${Math.round(rates.at(-1) ?? 0)}/s in round ${round + 1}`);
   }
+  const us = cpuOf(rig.pids);
   const publisher = process.cpuUsage(before.publisher);
-  const each = (ms: number) => String(Math.round((ms * 1_000) / (events * rounds)));
+  const each = (total: number) => Math.round(total / (events * rounds));
+  const spent = (name: string) => each((us[name] ?? 0) - (before.us[name] ?? 0));
   report.row(
     `sustained, event to recorded 2xx, ${endpointsCount} endpoints, ${rounds} rounds of ${events}`,
     `${rates.map(Math.round).join(", ")}/s`,
   );
   report.row(
-    "  CPU per delivery: service / receivers / publisher",
-    `${each(rig.service.cpuMs() - before.service)} / ${each(rig.receivers.cpuMs() - before.receivers)} / ${each((publisher.user + publisher.system) / 1_000)} µs`,
+    "  CPU per delivery: service / PostgreSQL / NATS / receivers / publisher",
+    `${spent("service")} / ${spent("postgres")} / ${spent("nats")} / ${spent("receiver")} / ${each(publisher.user + publisher.system)} µs`,
   );
   const [fresh] = await rig.db.rows<{ n: string }>("select count(*) as n from attempts where not reused", []);
   report.row("  connections opened", String(fresh?.n));

@@ -157,18 +157,22 @@ test("an event that makes no sense is parked, and those around it are delivered"
   const bad = await t.announce({ merchantId, paymentId: "pay_../../etc" });
   const good = await t.announce({ merchantId });
   await receiver.waitFor((r) => r.body.includes(good.paymentId));
-  const parked = await t.db.rows<{ problem: string }>("select problem from parked_events where event_id = $1", [
-    bad.eventId,
-  ]);
-  assert.deepEqual(parked, [{ problem: "it names no payment" }]);
+  const parked = await eventually("it to be parked", async () => {
+    const text = "select problem from parked_events where event_id = $1";
+    return (await t.db.rows<{ problem: string }>(text, [bad.eventId]))[0];
+  });
+  assert.deepEqual(parked, { problem: "it names no payment" });
 });
 
 test("the first attempt starts within a second of the event, also for an endpoint that is new", async () => {
-  const to = await register();
-  const announcedAt = Date.now();
-  const { paymentId } = await t.announce({ merchantId: to.owner.merchantId });
-  const request = await receiver.waitFor((r) => r.body.includes(paymentId));
-  assert(request.at - announcedAt < 1_000, `${request.at - announcedAt} ms`);
+  // A busy machine may be late now and then; a dispatcher that waits for its next look always is.
+  await eventually("a first attempt within a second", async () => {
+    const to = await register();
+    const announcedAt = Date.now();
+    const { paymentId } = await t.announce({ merchantId: to.owner.merchantId });
+    const request = await receiver.waitFor((r) => r.body.includes(paymentId));
+    return request.at - announcedAt < 1_000;
+  });
 });
 
 test.run();

@@ -60,7 +60,7 @@ test("a replica that is killed while its request is unanswered is replaced: the 
 });
 
 test("replicas, NATS and PostgreSQL killed under load: every committed event arrives at each endpoint, byte-identical", async () => {
-  let [one, other] = [await t.replica(), await t.replica()];
+  let [one, other] = await Promise.all([t.replica(), t.replica()]);
   const paths = ["/a", "/b"];
   const { merchantId } = await register(one, paths);
   receiver.answer({ status: 200, delayMs: 5 });

@@ -77,6 +77,7 @@ export async function startReplicas(): Promise<Replicas> {
   const rpc = await rpcFiles(home);
   const environment = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     HOST: "127.0.0.1",
     LOG_LEVEL: "error",
     NODE_ENV: "test",

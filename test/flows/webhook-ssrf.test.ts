@@ -12,7 +12,7 @@ import { startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";
 import { startWebhookTest, type WebhookTest } from "./webhook-service.ts";
 
-const test = suite("webhook targets", { timeoutMs: 20_000 });
+const test = suite("webhook targets", { timeoutMs: 120_000 });
 
 const dotted = [
   ...[
@@ -105,6 +105,11 @@ const otherHosts = [
   ],
 ];
 
+// How long these services keep what a name resolves to, instead of 5 s at least.
+const ttlSecondsMin = 0.1;
+// Registrations under way.
+const atOnce = 16;
+
 interface Instruments {
   queries: string[];
   sockets: number;
@@ -134,6 +139,7 @@ async function strictService(names: Map<string, string[]>): Promise<WebhookTest 
         if (!addresses) throw new ResolveError("dns_not_found");
         return { addresses, ttlSeconds: 0 };
       },
+      ttlSecondsMin,
     },
   );
   countSockets(instruments);
@@ -149,15 +155,11 @@ test("an inner address is refused at registration in every spelling, without a q
   try {
     const hosts = [...dotted.flatMap(spellings), ...otherHosts];
     assert(hosts.length >= 500);
-    const accepted: string[] = [];
-    for (const host of hosts) {
-      const attempt = t.webhooks.createEndpoint({ ...owner(), url: `https://${host}/hook`, eventTypes: ["test.ping"] });
-      await attempt.then(
-        () => accepted.push(host),
-        (error) => assert(isUrlRefusal(error), host),
-      );
-    }
-    assert.deepEqual(accepted, []);
+    const register = async (host: string) => {
+      const call = t.webhooks.createEndpoint({ ...owner(), url: `https://${host}/hook`, eventTypes: ["test.ping"] });
+      await assert.rejects(call, isUrlRefusal, host);
+    };
+    for (let i = 0; i < hosts.length; i += atOnce) await Promise.all(hosts.slice(i, i + atOnce).map(register));
     assert.deepEqual(t.instruments.queries, []);
     assert.equal(t.instruments.sockets, 0);
   } finally {
@@ -198,7 +200,7 @@ test("a name that leads to an inner address, also or only, is refused at registr
         });
         return attempt.errorCode === "blocked_address" ? attempt : undefined;
       },
-      { limitMs: 15_000, everyMs: 500 },
+      { limitMs: 60_000, everyMs: 100 },
     );
     assert.equal(blocked.statusCode, 0);
     assert.equal(t.instruments.sockets, 0);
@@ -212,7 +214,7 @@ test("a name that changes between registration and delivery is judged again, and
   let addresses = ["127.0.0.1"];
   const t = await startWebhookTest(
     { WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.1/32")] },
-    { lookup: async () => ({ addresses, ttlSeconds: 0 }) },
+    { lookup: async () => ({ addresses, ttlSeconds: 0 }), ttlSecondsMin },
   );
   const receiver = await startReceiver(t.tls);
   const instruments: Instruments = { queries: [], sockets: 0, stop: () => {} };
@@ -232,8 +234,8 @@ test("a name that changes between registration and delivery is judged again, and
     assert.equal(instruments.sockets, 1, "the instrument counts");
     addresses = ["127.0.0.2"];
     await eventually("the new address to be judged", async () => (await attempt()) === "blocked_address", {
-      limitMs: 15_000,
-      everyMs: 500,
+      limitMs: 60_000,
+      everyMs: 100,
     });
     assert.equal(receiver.received.length, 0);
   } finally {

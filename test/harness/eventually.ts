@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 
-const limitMsDefault = 10_000;
+const limitMsDefault = 30_000; // far beyond what a slow and loaded machine needs: only a failing test waits for it
 const everyMsDefault = 20; // short beside what is waited for, long beside the cost of asking
 
 /**

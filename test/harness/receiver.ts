@@ -26,6 +26,8 @@ export interface Reply {
   body?: string;
   /** Answer after this time. */
   delayMs?: number;
+  /** Answer when this has settled. */
+  after?: Promise<unknown>;
   /** Never answer; cut the connection after the delay. */
   drop?: boolean;
 }
@@ -38,7 +40,7 @@ export interface Receiver {
   received: readonly Received[];
   /** From now on; the default is 200 at once. */
   answer(reply: Reply | ((request: Received) => Reply)): void;
-  /** The first request that fits, now or within the limit (default 10 s). */
+  /** The first request that fits, now or within the limit (default: that of `eventually`). */
   waitFor(fits: (request: Received) => boolean, limitMs?: number): Promise<Received>;
   close(): Promise<void>;
 }
@@ -96,7 +98,8 @@ function send(response: ServerResponse, reply: Reply): void {
     if (reply.drop) response.destroy();
     else response.writeHead(reply.status, reply.headers).end(reply.body);
   };
-  if (reply.delayMs) setTimeout(act, reply.delayMs).unref();
+  if (reply.after !== undefined) void reply.after.then(act, act);
+  else if (reply.delayMs) setTimeout(act, reply.delayMs).unref();
   else act();
 }
 

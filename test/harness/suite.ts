@@ -26,7 +26,8 @@ export interface Suite {
   run(): void;
 }
 
-const testMsDefault = 10_000; // a flow through six processes takes under a second
+// A flow through six processes takes under a second; longer than `eventually` waits, whose failure says more.
+const testMsDefault = 45_000;
 const hookMsDefault = 60_000; // a hook may start servers
 /** After its last test a file has this long to close what it opened; then the open handle is a failure. */
 const leakMs = 5_000;

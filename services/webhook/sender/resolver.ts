@@ -21,10 +21,10 @@ export class ResolveError extends Error {
 
 const queryMs = 2_000;
 const queriesMax = 2;
-// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per delivery.
+// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per delivery. Failures
+// have the shortest.
 const ttlSecondsMin = 5;
 const ttlSecondsMax = 60;
-const failureMs = 5_000;
 const entriesMax = 10_000;
 
 interface Entry {
@@ -34,11 +34,13 @@ interface Entry {
 
 export class Resolver {
   readonly #lookup: Lookup;
+  readonly #ttlSecondsMin: number;
   readonly #entries = new Map<string, Entry>();
 
-  /** @param lookup how names are asked for; tests give their own */
-  constructor(lookup: Lookup = lookupByDns()) {
-    this.#lookup = lookup;
+  /** @param options how names are asked for, and how long answers are kept at least; tests give their own */
+  constructor(options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {}) {
+    this.#lookup = options.lookup ?? lookupByDns();
+    this.#ttlSecondsMin = options.ttlSecondsMin ?? ttlSecondsMin;
   }
 
   /** The addresses of the name, at least one. @throws ResolveError */
@@ -49,11 +51,11 @@ export class Resolver {
     this.#keep(host, { answer, until: Number.POSITIVE_INFINITY });
     try {
       const resolved = await answer;
-      const ttl = Math.min(Math.max(resolved.ttlSeconds, ttlSecondsMin), ttlSecondsMax);
+      const ttl = Math.min(Math.max(resolved.ttlSeconds, this.#ttlSecondsMin), ttlSecondsMax);
       this.#keep(host, { answer, until: performance.now() + ttl * 1_000 });
       return resolved.addresses;
     } catch (error) {
-      this.#keep(host, { answer, until: performance.now() + failureMs });
+      this.#keep(host, { answer, until: performance.now() + this.#ttlSecondsMin * 1_000 });
       throw error;
     }
   }
