@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { rpcPages } from "../deploy/rpc-pages.ts";
 import { releaseVersion } from "../gateway/release.ts";
 import { bundle } from "../gateway/web/build.ts";
+import { rows } from "./contract/rows.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -149,6 +150,27 @@ test("the pages of the internal API are what the protos say", () => {
   const names = [...new Set([...pages.keys(), ...committed])];
   const onDisk = (name: string) => (committed.includes(name) ? readFileSync(join(root, "docs/rpc", name), "utf8") : "");
   none(names.filter((name) => pages.get(name) !== onDisk(name)).map((name) => `docs/rpc/${name}: run npm run proto`));
+});
+
+test("every row of SPEC.md §4, §5, §7 and §8 is proved by a test that names it, and none names another", () => {
+  const known = Object.entries(rows).flatMap(([section, facts]) =>
+    Object.keys(facts).map((row) => `${section}: ${row}`),
+  );
+  const proved = new Set<string>();
+  const offences: string[] = [];
+  for (const { path, text } of files.filter((file) => file.path.endsWith(".test.ts"))) {
+    for (const [, list = "", next = ""] of text.matchAll(/^\/\/ Proves (.*)\n(.*)/gm)) {
+      if (!/^\w+\(/.test(next)) offences.push(`${path}: "Proves ${list}" stands above no test`);
+      for (const part of list.split("; ")) {
+        const [section = "", facts = ""] = part.split(": ");
+        for (const row of facts.split(", ")) {
+          if (known.includes(`${section}: ${row}`)) proved.add(`${section}: ${row}`);
+          else offences.push(`${path} proves "${section}: ${row}", which test/contract/rows.ts does not have`);
+        }
+      }
+    }
+  }
+  none([...offences, ...known.filter((row) => !proved.has(row)).map((row) => `${row}: no test proves it`)]);
 });
 
 test("sizes, as a guide", () => {

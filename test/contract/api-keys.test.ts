@@ -28,6 +28,7 @@ const recordOf = async (made: Answer) => {
   return found ?? assert.fail("the key is not listed");
 };
 
+// Proves §4 createApiKey: response; §4 listApiKeys: response; §5: bearer
 test("SPEC.md §4: the raw key is answered once, works, and is listed by its suffix only", async () => {
   const made = await create();
   assert.deepEqual(Object.keys(made.body).sort(), ["api_key", "note"]);
@@ -103,6 +104,7 @@ test("CONTRACT.md §7: a revoked key stops working within a second; revoking aga
   await api.call("revokeApiKey", 204, { path: { id: String(id) } });
 });
 
+// Proves §5: leaked
 test("CONTRACT.md §7: a rolled key works on during the overlap and stops after it", async () => {
   const old = await create({ name: "Rolled", scopes: ["merchant:read"] });
   const { id } = await recordOf(old);

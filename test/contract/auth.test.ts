@@ -30,6 +30,7 @@ test.before(async () => {
   assert.ok(guarded.length >= 25);
 });
 
+// Proves §5: bearer, unauthorized; §7: unauthorized
 test("SPEC.md §5.2: without a key, and with anything but a valid one, every merchant operation is unauthorized", async () => {
   const wrong = [
     "",
@@ -83,6 +84,7 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
   assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
 });
 
+// Proves §5: forbidden; §7: forbidden; §4 createCheckoutSession: scope; §4 createRefund: scope; §4 listPayments: scope; §4 getPayment: scope
 test("SPEC.md §5.4: a key without the operation's scope is forbidden, before its input is looked at", async () => {
   const narrow = new Map<string, string>();
   for (const scope of everyScope) {
@@ -97,6 +99,7 @@ test("SPEC.md §5.4: a key without the operation's scope is forbidden, before it
   }
 });
 
+// Proves §5: read, write, management
 test("CONTRACT.md §7: reads need a read scope and writes a write scope, of their noun", () => {
   for (const { path, method, scope } of guarded) {
     const noun = path.startsWith("/v1/merchants/me") ? "merchant" : "payments";
@@ -129,6 +132,7 @@ test("CONTRACT.md §2: a suspended merchant reads and does not write, within a s
   );
 });
 
+// Proves §5: onboarding; §4: operations; §4 submitApplication: public
 test("SPEC.md §5.7: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {
   const open = api.document.operations.filter((operation) => operation.scope === undefined).map((each) => each.id);
   assert.deepEqual(open.sort(), ["confirmCheckout", "createApplication", "resolveCheckout", "submitApplication"]);

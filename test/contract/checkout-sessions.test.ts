@@ -21,6 +21,7 @@ test.before(async () => {
   api = await caller(running, merchant.apiKey);
 });
 
+// Proves §4 createCheckoutSession: response
 test("SPEC.md §2, §4: creation answers exactly the session's fields, with its secret", async () => {
   const session = await api.call("createCheckoutSession", 201, { body: order });
   assert.match(session.text("id"), /^cs_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -39,6 +40,7 @@ test("SPEC.md §2, §4: creation answers exactly the session's fields, with its 
   assert.match(session.text("expires_at"), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
+// Proves §4 createCheckoutSession: body
 test("CONTRACT.md §4: every optional field is taken and read back; the currency is stored in upper case", async () => {
   const body = {
     amount: 99_999_999,
@@ -63,6 +65,7 @@ test("CONTRACT.md §4: every optional field is taken and read back; the currency
   assert.equal(read.at("render"), undefined);
 });
 
+// Proves §4 createCheckoutSession: body; §7: invalid_body
 test("CONTRACT.md §4: a value beyond each bound is invalid_body, named, and creates nothing", async () => {
   const before = (await api.call("listCheckoutSessions", 200)).number("total");
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, "v"]));
@@ -113,6 +116,7 @@ test("CONTRACT.md §4: http to localhost is for the sandbox alone", async () => 
   assert.equal(answer.at("error.details.0.field"), "success_url");
 });
 
+// Proves §7: payment_blocked, no_connector, connector_error
 test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () => {
   const blocked = { ...order, customer_email: "blocked@example.com" };
   await api.refused("createCheckoutSession", 402, "payment_blocked", { body: blocked });
@@ -124,6 +128,7 @@ test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () 
   await api.refused("createCheckoutSession", 502, "connector_error", { as: unlucky.apiKey, body: order });
 });
 
+// Proves §4 createCheckoutSession: reuse, in_flight; §7: idempotency_conflict, idempotency_key_reuse
 test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
   await failProcessor(running, slow, { target: "api.intents.create", kind: "delay", ms: 2_500, count: 1 });
@@ -200,6 +205,7 @@ test("CONTRACT.md §2: unknown, foreign and malformed ids are not_found, all ali
   assert.equal(bodies.size, 1);
 });
 
+// Proves §4 createCheckoutSession: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything(
     [],

@@ -33,6 +33,7 @@ const resolve = (session: Answer) => api.call("resolveCheckout", 200, buyer(sess
 const confirm = (session: Answer) => api.call("confirmCheckout", 200, buyer(session));
 const payWith = (session: Answer, card: string) => pay(session.text("render.frame_url"), card);
 
+// Proves §4 resolveCheckout: secret
 test("CONTRACT.md §4: resolve shows what a page needs, and no secret, metadata or processor reference", async () => {
   await merchant.api.patch("/v1/merchants/me/branding", {
     display_name: "Lemon Books",
@@ -75,6 +76,7 @@ test("CONTRACT.md §4: render is there only while the session is open", async ()
   assert.match(seen.text("receipt_url"), /^http/);
 });
 
+// Proves §4 confirmCheckout: verifies, replay, response
 test("SPEC.md §4: confirm answers exactly its four fields, and a repeated one replays the payment", async () => {
   const session = await create();
   await payWith(session, cards.succeeds);
@@ -115,6 +117,7 @@ test("CONTRACT.md §4: confirm says open with failed, requires_action or pending
   );
 });
 
+// Proves §4 resolveCheckout: secret; §4 confirmCheckout: secret; §5: session_secret
 test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an unknown session", async () => {
   const [session, other] = [await create(), await create()];
   const right = session.text("session_secret");
@@ -141,6 +144,7 @@ test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an 
   assert.equal(bodies.size, 1);
 });
 
+// Proves §5: session_secret
 test("SPEC.md §5.6: an API key opens no session, and a session secret is no API key", async () => {
   const session = await create();
   const path = { id: session.text("id") };
@@ -174,6 +178,7 @@ test(
   { timeoutMs: 60_000 },
 );
 
+// Proves §7: connector_error
 test("SPEC.md §4: confirm is connector_error while the processor cannot be asked, and the session stays as it was", async () => {
   const unlucky = await freshMerchant(running);
   const unpaid = await create({}, unlucky.apiKey);
@@ -204,6 +209,7 @@ test("a buyer from a blocked address sees no form, and is stopped after a declin
   await api.refused("confirmCheckout", 410, "session_expired", buyer(tried));
 });
 
+// Proves §4 confirmCheckout: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything([], "resolveCheckout", "confirmCheckout"));
 

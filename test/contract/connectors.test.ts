@@ -21,6 +21,7 @@ test.before(async () => {
   cid = (await api.call("listConnectors", 200)).text("data.0.id");
 });
 
+// Proves §4 listConnectors: response
 test("SPEC.md §2: a connector has its fields and no credentials", async () => {
   const answer = await api.call("listConnectors", 200);
   const [connector] = answer.list("data").map(Object);
@@ -43,6 +44,7 @@ test("SPEC.md §2: a connector has its fields and no credentials", async () => {
   assert.deepEqual((await api.call("listConnectors", 200, { as: live.apiKey })).body, { data: [] });
 });
 
+// Proves §4 updateConnector: surface, primary, response
 test("CONTRACT.md §8: a chosen surface is what new sessions get", async () => {
   const changed = await api.call("updateConnector", 200, { path: { cid }, body: { selected_surface: "hosted" } });
   assert.deepEqual(
@@ -85,6 +87,7 @@ test("CONTRACT.md §2: foreign, unknown and malformed ids are not_found", async 
   }
 });
 
+// Proves §4 updateConnector: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything([], "listConnectors", "updateConnector"));
 

@@ -33,6 +33,7 @@ function isEnvelope(answer: Answer, status: number, code: string): void {
   assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
 }
 
+// Proves §7: envelope, not_found
 test("CONTRACT.md §2: an unknown route is not_found in the envelope, with and without a key", async () => {
   for (const path of [
     "/",

@@ -20,6 +20,7 @@ test.before(async () => {
 const profile = (body: object) => api.call("updateProfile", 200, { body });
 const branding = (body: object) => api.call("updateBranding", 200, { body });
 
+// Proves §4 getMerchant: response
 test("SPEC.md §2: the merchant has exactly its six fields", async () => {
   assert.deepEqual((await api.call("getMerchant", 200)).body, {
     id: merchant.id,
@@ -31,6 +32,7 @@ test("SPEC.md §2: the merchant has exactly its six fields", async () => {
   });
 });
 
+// Proves §4 updateProfile: response
 test("CONTRACT.md §8: profile fields change one by one; null clears the optional ones; the others are left out", async () => {
   const set = { legal_name: "Lemon Books GmbH", phone: "+49301234567", website: "https://lemonbooks.example/" };
   const full = await profile({ name: "Lemon Books", email: "Owner@lemonbooks.example", ...set });
@@ -58,6 +60,7 @@ test("CONTRACT.md §8: country and currency are not changed", async () => {
   assert.deepEqual([same.at("country"), same.at("currency")], ["US", "USD"]);
 });
 
+// Proves §4 updateProfile: errors
 test("SPEC.md §7: a bad profile field is invalid_body, named, and nothing changes", async () => {
   const before = (await profile({})).body;
   const wrong: [string, Record<string, unknown>][] = [
@@ -80,6 +83,7 @@ test("SPEC.md §7: a bad profile field is invalid_body, named, and nothing chang
   assert.deepEqual((await profile({})).body, before);
 });
 
+// Proves §4 getBranding: response; §4 updateBranding: response
 test("CONTRACT.md §8: branding begins with its defaults and takes any of the ten fields", async () => {
   const styles = { button_style: "rounded", background_style: "subtle", theme: "light", font_family: "inter" };
   assert.deepEqual((await api.call("getBranding", 200)).body, styles);
@@ -103,6 +107,7 @@ test("CONTRACT.md §8: branding begins with its defaults and takes any of the te
   assert.deepEqual(cleared.body, rest);
 });
 
+// Proves §4 updateBranding: errors
 test("SPEC.md §7: a bad branding field is invalid_body, named, and nothing changes", async () => {
   const before = (await api.call("getBranding", 200)).body;
   const wrong: [string, Record<string, unknown>][] = [

@@ -34,6 +34,7 @@ test("CONTRACT.md §8: a draft takes any of its fields, without an API key", asy
   assert.deepEqual(Object.keys((await create({})).body).sort(), ["created_at", "id", "status"]);
 });
 
+// Proves §4 submitApplication: public, response
 test("CONTRACT.md §8: submit moves a whole draft to submitted, and again answers its state", async () => {
   const id = (await create(full)).text("id");
   assert.equal((await submit(id)).text("status"), "submitted");
@@ -52,6 +53,7 @@ test("CONTRACT.md §8: submit of a draft with gaps is invalid_body and names the
   assert.deepEqual(fields.sort(), ["country_code", "legal_name"]);
 });
 
+// Proves §4 submitApplication: errors
 test("SPEC.md §7: wrong fields are invalid_body, unknown applications not_found", async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ["applicant_email", { applicant_email: "x" }],

@@ -109,6 +109,7 @@ test("the YAML and the JSON say the same", () => {
   assert.equal(document.root.openapi, "3.1.0");
 });
 
+// Proves §4: operations
 test("SPEC.md §4: every operation is there, and none that the contract does not have", () => {
   const described = document.operations.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual(described.sort(), operations.toSorted());

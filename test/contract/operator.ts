@@ -87,10 +87,26 @@ async function processorKey(stack: StackInfo): Promise<string> {
 
 /** Changes a connector as the operator's data set-up would: no operation switches it off. @param change SQL after SET */
 export async function changeConnector(stack: StackInfo, connectorId: string, change: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${stack.database}_merchant` });
+  await inDatabase(`${stack.database}_merchant`, `update connectors set ${change} where id = $1`, [connectorId]);
+}
+
+/** Stores declined payments, which no money hangs on: more than a test has time to make. */
+export async function storeDeclined(stack: StackInfo, merchantId: string, count: number): Promise<void> {
+  await inDatabase(
+    `${stack.database}_payments`,
+    `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, outcome,
+       visible, failed_at, expires_at)
+     select 'pay_0' || lpad(to_hex(i), 12, '0') || left(md5($1 || i), 13), $1, 1, 100, 'EUR', 'simulator', 'mco_rows',
+       'embedded', 'failed', true, now(), now() + interval '1 day' from generate_series(1, $2::int) i`,
+    [merchantId, count],
+  );
+}
+
+async function inDatabase(url: string, statement: string, params: readonly unknown[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`update connectors set ${change} where id = $1`, [connectorId]);
+    await client.query(statement, [...params]);
   } finally {
     await client.end();
   }

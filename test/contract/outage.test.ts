@@ -69,6 +69,7 @@ test("every operation is service_unavailable with Retry-After while its service 
   }
 });
 
+// Proves §4 createRefund: errors; §7: connector_error
 test("while the processor is away nothing is lost or done twice, and the same keys go on when it is back", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);

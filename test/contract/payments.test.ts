@@ -7,6 +7,7 @@ import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { type Caller, caller } from "./caller.ts";
+import { storeDeclined } from "./operator.ts";
 
 const test = suite("payments", { timeoutMs: 30_000 });
 let running: StackInfo;
@@ -40,6 +41,7 @@ async function payment(order: object, card: string): Promise<string> {
 const list = (query = {}) => api.call("listPayments", 200, { query });
 const ids = async (query = {}) => (await list(query)).list("data").map((item) => String(Object(item).id));
 
+// Proves §4 getPayment: response
 test("SPEC.md §2: the full record of a paid payment has every field, typed and consistent", async () => {
   const record = await api.call("getPayment", 200, { path: { id: made[2] ?? "" } });
   assert.deepEqual(
@@ -77,6 +79,7 @@ test("SPEC.md §3: a failed payment has failed_at and no captured_at", async () 
   assert.equal(record.at("captured_at"), undefined);
 });
 
+// Proves §4 listPayments: response
 test("SPEC.md §2: the list item carries only its fields, card only brand, last4 and funding", async () => {
   const [newest] = (await list()).list("data").map(Object);
   assert.deepEqual(Object.keys(newest).sort(), [
@@ -86,6 +89,7 @@ test("SPEC.md §2: the list item carries only its fields, card only brand, last4
   assert.deepEqual(Object.keys(newest.card).sort(), ["brand", "funding", "last4"]);
 });
 
+// Proves §4 listPayments: offset, response; §8: offset
 test("CONTRACT.md §5: newest first, exact total, next_cursor is the next offset and 0 at the end", async () => {
   assert.deepEqual(await ids(), made.toReversed());
   const first = await list({ limit: 2 });
@@ -97,6 +101,22 @@ test("CONTRACT.md §5: newest first, exact total, next_cursor is the next offset
   assert.deepEqual(await ids(), await ids());
 });
 
+// Proves §4 listPayments: limit, offset; §8: limit, offset
+test("SPEC.md §8: a page has 50 payments when nothing is asked and 200 at most, from the first on", async () => {
+  const many = await freshMerchant(running);
+  await storeDeclined(running, many.id, 201);
+  const page = async (query = {}) => {
+    const answer = await api.call("listPayments", 200, { as: many.apiKey, query });
+    const found = answer.list("data").map((item) => String(Object(item).id));
+    return { found, total: answer.at("total"), next: answer.at("next_cursor") };
+  };
+  const [usual, largest] = [await page(), await page({ limit: 200, offset: 0 })];
+  assert.deepEqual([usual.found.length, usual.total, usual.next], [50, 201, 50]);
+  assert.deepEqual([largest.found.length, largest.total, largest.next], [200, 201, 200]);
+  assert.deepEqual(largest.found.slice(0, 50), usual.found);
+});
+
+// Proves §4 listPayments: status, from, to, q, amounts
 test("SPEC.md §4: status, amounts, dates and q filter, alone and together", async () => {
   const [ada, bob, adaUsd] = made;
   const cases: [Record<string, string | number>, (string | undefined)[]][] = [
@@ -130,6 +150,7 @@ test("SPEC.md §4: status, amounts, dates and q filter, alone and together", asy
   }
 });
 
+// Proves §4 listPayments: from, to
 test("CONTRACT.md §5: from and to include their moments", async () => {
   const { created_at: at } = Object((await list({ limit: 1 })).list("data")[0]);
   assert.ok((await ids({ from: at })).includes(made[2] ?? ""));
@@ -138,6 +159,7 @@ test("CONTRACT.md §5: from and to include their moments", async () => {
   );
 });
 
+// Proves §4 listPayments: limit; §7: invalid_body
 test("CONTRACT.md §2: bad query parameters are invalid_body, named", async () => {
   const wrong: [string, Record<string, string | number>][] = [
     ["limit", { limit: 201 }],
@@ -159,6 +181,7 @@ test("CONTRACT.md §2: bad query parameters are invalid_body, named", async () =
   }
 });
 
+// Proves §4 getPayment: errors; §7: not_found
 test("CONTRACT.md §3: payments of another merchant and unknown ids are not_found, all alike", async () => {
   const stranger = await freshMerchant(running);
   const bodies = new Set<string>();

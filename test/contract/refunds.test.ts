@@ -32,6 +32,7 @@ async function paid(as = merchant.apiKey, card: string = cards.succeeds): Promis
 const refund = (id: string, body?: object, more = {}) =>
   api.call("createRefund", 201, { path: { id }, ...(body && { body }), ...more });
 
+// Proves §4 createRefund: rest, partial, response
 test("SPEC.md §4: an amount refunds partially, none and an empty body refund the rest", async () => {
   const id = await paid();
   const part = await refund(id, { amount: 300, reason: "requested_by_customer" });
@@ -51,6 +52,7 @@ test("SPEC.md §4: an amount refunds partially, none and an empty body refund th
   assert.equal(record.number("net_amount"), -record.number("fee_amount"));
 });
 
+// Proves §7: amount_too_large, not_refundable
 test("SPEC.md §7: amount_too_large and not_refundable refund nothing", async () => {
   const id = await paid();
   for (const amount of [1001, 99_999_999, Number.MAX_SAFE_INTEGER]) {
@@ -72,6 +74,7 @@ test("CONTRACT.md §5: a payment with an open dispute is not refundable", async 
   await api.refused("createRefund", 422, "not_refundable", { path: { id }, body: { amount: 1 } });
 });
 
+// Proves §7: feature_disabled
 test("SPEC.md §7: feature_disabled while refunds are switched off", async () => {
   const other = await freshMerchant(running);
   const id = await paid(other.apiKey);
@@ -84,6 +87,7 @@ test("SPEC.md §7: feature_disabled while refunds are switched off", async () =>
   await api.refused("createRefund", 403, "feature_disabled", { as: other.apiKey, path: { id } });
 });
 
+// Proves §4 createRefund: replay
 test("CONTRACT.md §5: no answer of the processor is not a failure: the refund is pending and is made once", async () => {
   const other = await freshMerchant(running);
   const id = await paid(other.apiKey);
@@ -98,6 +102,7 @@ test("CONTRACT.md §5: no answer of the processor is not a failure: the refund i
   assert.equal(record.number("refunded_amount"), 400);
 });
 
+// Proves §7: invalid_body, not_found
 test("SPEC.md §7: bad amounts and reasons are invalid_body; foreign and unknown payments not_found", async () => {
   const id = await paid();
   for (const body of [
@@ -122,6 +127,7 @@ test("SPEC.md §7: bad amounts and reasons are invalid_body; foreign and unknown
   assert.equal((await api.call("getPayment", 200, { path: { id } })).number("refunded_amount"), 0);
 });
 
+// Proves §4 createRefund: reuse, in_flight
 test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
   const id = await paid(slow.apiKey);
@@ -170,6 +176,7 @@ test("CONTRACT.md §5: refunds are listed newest first, of one payment and of al
   }
 });
 
+// Proves §4 createRefund: errors
 test("every described code of these operations was seen", () =>
   // createRefund's connector_error needs a processor that surely did nothing: outage.test.ts stops it.
   api.sawEverything(["createRefund connector_error"], "createRefund", "listRefunds", "listPaymentRefunds"));

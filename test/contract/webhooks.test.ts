@@ -32,6 +32,7 @@ const create = (change = {}, as = merchant.apiKey) =>
   });
 const pathOf = (endpoint: Answer) => ({ path: { id: endpoint.text("id") } });
 
+// Proves §4 createWebhookEndpoint: body, response; §4 listWebhookEndpoints: response
 test("SPEC.md §2, §4: the signing secret is in the creation's answer and nowhere else", async () => {
   const created = await create({
     description: "Shop",
@@ -52,6 +53,7 @@ test("SPEC.md §2, §4: the signing secret is in the creation's answer and nowhe
   assert.ok(!list.raw.includes("whsec_"));
 });
 
+// Proves §4 createWebhookEndpoint: body, errors; §8: url
 test("SPEC.md §4, CONTRACT.md §9: a bad endpoint is invalid_body, named", async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ["url", { url: "http://shop.example.com" }],
@@ -86,6 +88,7 @@ test("CONTRACT.md §9: at most 16 endpoints of a merchant and environment", asyn
   await api.refused("createWebhookEndpoint", 400, "invalid_body", { as: own.apiKey, body });
 });
 
+// Proves §4 updateWebhookEndpoint: body, response, errors
 test("SPEC.md §3: an endpoint moves between active and disabled", async () => {
   const endpoint = await create();
   const change = (status: unknown) => api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status } });
@@ -97,6 +100,7 @@ test("SPEC.md §3: an endpoint moves between active and disabled", async () => {
   }
 });
 
+// Proves §4 testWebhookEndpoint: response; §4 listWebhookDeliveries: response; §5: signatures
 test("SPEC.md §4, §6: test.ping reaches the endpoint, subscribed or not, signed; its delivery is listed", async () => {
   const endpoint = await create();
   assert.deepEqual((await api.call("testWebhookEndpoint", 200, pathOf(endpoint))).body, { sent: true });
@@ -117,6 +121,7 @@ test("SPEC.md §4, §6: test.ping reaches the endpoint, subscribed or not, signe
   assert.equal(delivered.next_attempt_at, undefined);
 });
 
+// Proves §4 retryWebhookDelivery: response
 test("SPEC.md §3: a refused delivery is pending with next_attempt_at and last_error, and retry sends it again", async () => {
   const endpoint = await create();
   receiver.answer({ status: 500 });
@@ -170,6 +175,7 @@ test("CONTRACT.md §9: a deleted endpoint is gone for every operation", async ()
   await nowhere(endpoint.text("id"), merchant.apiKey);
 });
 
+// Proves §4 updateWebhookEndpoint: errors; §4 retryWebhookDelivery: errors; §4 testWebhookEndpoint: errors
 test("CONTRACT.md §3: endpoints of other merchants and of the other environment are not_found", async () => {
   const endpoint = await create();
   const stranger = await freshMerchant(running);
@@ -188,6 +194,7 @@ async function nowhere(id: string, as: string): Promise<void> {
   for (const operation of [...others, "listWebhookDeliveries"]) await api.refused(operation, 404, "not_found", sent);
 }
 
+// Proves §4 listEventTypes: response
 test("SPEC.md §4, CONTRACT.md §9: the catalogue is the table of event types, and the document describes the delivered ones", async () => {
   const { body } = await api.call("listEventTypes", 200);
   assert.deepEqual(body, { data: eventTypes.map(({ code, label, category }) => ({ code, label, category })) });

@@ -25,6 +25,7 @@ async function intentsAtProcessor(paymentId: string): Promise<number> {
   return body.data.length;
 }
 
+// Proves §5: fragment
 test("a session comes with its secret, its page and what the browser needs to pay", async () => {
   const { merchantId, environment } = services.money;
   const order = {

@@ -77,6 +77,7 @@ function makePrimary(merchantId: string, connectorId: string) {
   });
 }
 
+// Proves §4 updateConnector: primary
 test("making one connector primary takes it from the other, and both changes are announced", async () => {
   const merchantId = await newMerchant();
   const [former] = await primaries(merchantId);

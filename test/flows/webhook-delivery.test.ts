@@ -106,6 +106,7 @@ test("an event that is published twice becomes one delivery; two events of one p
   assert.equal(requests(paymentId).length, 2);
 });
 
+// Proves §8: freshness
 test("a failed attempt is repeated with the same bytes until it succeeds; only the signature's time may differ", async () => {
   const to = await register();
   let refusals = 2;

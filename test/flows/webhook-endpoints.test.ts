@@ -137,6 +137,7 @@ test("a test event reaches the endpoint whatever it subscribed to", async () => 
   });
 });
 
+// Proves §4 updateWebhookEndpoint: body
 test("disabled stops new deliveries at once and keeps what is pending; active resumes it", async () => {
   const own = await register();
   receiver.answer({ status: 500 });
@@ -227,6 +228,7 @@ test("deliveries are listed newest first, in pages, by state and by type", async
   await assert.rejects(t.webhooks.listDeliveries({ ...own, pageToken: "x" }), refused("INVALID_BODY", "page_token"));
 });
 
+// Proves §4 retryWebhookDelivery: response
 test("retry makes a delivered, a pending or a failed delivery due now, with a fresh budget", async () => {
   const own = await register();
   const { paymentId } = await t.announce({ merchantId: own.merchantId });

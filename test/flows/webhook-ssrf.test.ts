@@ -150,6 +150,7 @@ const owner = () => ({ merchantId: newId("merchant"), environment: 1 as const })
 const isUrlRefusal = (error: unknown) =>
   error instanceof Failure && error.reason === "INVALID_BODY" && error.violations[0]?.field === "url";
 
+// Proves §4 createWebhookEndpoint: errors
 test("an inner address is refused at registration in every spelling, without a query or a packet", async () => {
   const t = await strictService(new Map());
   try {
@@ -210,6 +211,7 @@ test("a name that leads to an inner address, also or only, is refused at registr
   }
 });
 
+// Proves §4 createWebhookEndpoint: connect
 test("a name that changes between registration and delivery is judged again, and what was judged is what is called", async () => {
   let addresses = ["127.0.0.1"];
   const t = await startWebhookTest(

@@ -10,6 +10,7 @@ const problem = (url: string, ranges: string[] = []) => {
   return "problem" in target ? target.problem : undefined;
 };
 
+// Proves §8: url
 test("only https is accepted, on every host", () => {
   for (const url of [
     "http://example.com/",
