@@ -6,6 +6,7 @@ import { Failure } from "#platform/failure.ts";
 import { applications, connectors } from "./operator/accounts.ts";
 import { type Answer, type Command, type Commands, type Given, UsageError } from "./operator/command.ts";
 import { deliveries, endpoints } from "./operator/deliveries.ts";
+import { journal } from "./operator/journal.ts";
 import { keys } from "./operator/keys.ts";
 import { merchants } from "./operator/merchants.ts";
 import { operations } from "./operator/operations.ts";
@@ -22,9 +23,13 @@ const nouns: Readonly<Record<string, Commands>> = {
   endpoints,
   deliveries,
   operations,
+  journal,
   status,
   tokens,
 };
+
+/** Commands that call no service. */
+const needNobody = new Set<Command | undefined>([tokens.new, journal.check]);
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -58,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function run(command: Command, given: Given): Promise<Answer> {
-  if (command === tokens.new) return command.run(Object.create(null), given);
+  if (needNobody.has(command)) return command.run(Object.create(null), given);
   const peers = await connectOperator(process.env);
   try {
     return await command.run(peers, given);

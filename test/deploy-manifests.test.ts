@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join, matchesGlob, normalize } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "#platform/config.ts";
 import { processSettings } from "#platform/process.ts";
@@ -17,6 +17,7 @@ import { readConfig as readSimulatorConfig } from "../services/simulator/config.
 import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
 import { environmentOfContainer, withMountedFiles } from "./harness/container-environment.ts";
 import { type KubeObject, schemaProblems } from "./harness/kube-schema.ts";
+import { reachable, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
@@ -219,12 +220,50 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),
 };
 
+eachOverlay("what is monitored has its alerts and dashboards, word for word", (objects, overlay) => {
+  const [rule] = ofKind(objects, "PrometheusRule");
+  const dashboards = objects.find(({ metadata }) => metadata.name === "grafana-dashboards");
+  assert.equal(rule !== undefined, ofKind(objects, "PodMonitor").length > 0, overlay);
+  if (!rule) return;
+  assert.deepEqual(rule.spec, parse(readFileSync(join(root, "deploy/alerts/tollbooth.yaml"), "utf8")));
+  const files = globSync("deploy/dashboards/*.json", { cwd: root });
+  assert.deepEqual(
+    dashboards?.data,
+    Object.fromEntries(files.map((file) => [basename(file), readFileSync(join(root, file), "utf8")])),
+  );
+  assert.deepEqual(dashboards?.metadata.labels, { "app.kubernetes.io/part-of": "tollbooth", grafana_dashboard: "1" });
+});
+
 eachOverlay("config maps carry a hash of their content, and no secret's value stands anywhere", (objects) => {
   for (const { metadata } of ofKind(objects, "ConfigMap").filter((map) => map.metadata.name.startsWith("tollbooth-"))) {
     assert.match(metadata.name, /-[a-z0-9]{10}$/);
   }
   assert.deepEqual(ofKind(objects, "Secret"), []);
 });
+
+test("the image gets every file that its programs import", () => {
+  const entry = readFileSync(join(root, "deploy/image/main.ts"), "utf8");
+  const programs = [...entry.matchAll(/"\.\.\/([^"]+\.ts)"/g)].map(([, path = ""]) => normalize(`deploy/${path}`));
+  assert.ok(programs.length > 10);
+  const needed = reachable(sourceFiles(root), programs);
+  const rules = readFileSync(join(root, ".dockerignore"), "utf8")
+    .split("\n")
+    .filter((line) => line && line[0] !== "#");
+  // As the builders read it: the last rule that names the file or a folder above it decides.
+  const isIn = (file: string) => {
+    const named = rules.filter((rule) => covers(rule.replace("!", ""), file));
+    return named.at(-1)?.startsWith("!") ?? true;
+  };
+  assert.deepEqual(
+    [...needed].filter((file) => !isIn(file)),
+    [],
+  );
+});
+
+function covers(pattern: string, file: string): boolean {
+  const parts = file.split("/");
+  return parts.some((_, index) => matchesGlob(parts.slice(0, index + 1).join("/"), pattern));
+}
 
 test("no file of deploy/ holds a secret's value", () => {
   const files = globSync("deploy/**/*.{yaml,env,sql,md}", { cwd: root });

@@ -14,7 +14,6 @@ import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { readObject } from "../local/private-file.ts";
-import { stackFile } from "../local/stack-file.ts";
 
 export const serviceNames = ["checkout", "payments", "merchant", "webhook"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -87,7 +86,7 @@ async function fromSettings(env: NodeJS.ProcessEnv): Promise<Place | undefined> 
 
 async function fromStack(env: NodeJS.ProcessEnv): Promise<Place> {
   const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optional(text), ".local") }, env);
-  const path = stackFile(resolve(STATE_DIR ?? ".local"));
+  const path = resolve(STATE_DIR ?? ".local", "stack.json");
   const stack = await readObject(path);
   const rpc: Record<string, unknown> = Object(stack?.rpc);
   const tokens: Record<string, unknown> = Object(Object(stack?.rpc_files).tokens);

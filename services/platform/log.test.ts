@@ -21,6 +21,9 @@ test("every secret of the system is masked inside any text", () => {
     assert.ok(!line.includes(secret), line);
   }
   assert.equal(masked("postgres://user:hunter2@host/db"), "postgres://user:…@host/db");
+  assert.equal(masked("no nats://svc:hunter2@nats:4222"), "no nats://…@nats:4222");
+  assert.equal(masked("tls://s3cr3ttoken@nats:4222"), "tls://…@nats:4222");
+  assert.equal(masked("https://shop.example/a@b"), "https://shop.example/a@b");
   assert.equal(masked("pay_01abc is fine"), "pay_01abc is fine");
 });
 

@@ -22,15 +22,16 @@ const secretFields = [
   "url.search",
 ];
 
-// Every secret of this system has a telling prefix (CONTRACT.md §3); anything after it is masked.
+// Every secret of this system has a telling prefix (CONTRACT.md §3); anything after it is masked. So is who logs in, in a URL.
 const secretText =
-  /\b(sk_(?:test|live)_|cs_secret_|whsec_|sim_sk_|pi_[a-z0-9]+_secret_)[A-Za-z0-9_-]+|(postgres(?:ql)?:\/\/[^:/\s]+:)[^@\s]+/g;
+  /\b(sk_(?:test|live)_|cs_secret_|whsec_|sim_sk_|pi_[a-z0-9]+_secret_)[A-Za-z0-9_-]+|(postgres(?:ql)?:\/\/[^:/\s]+:)[^@\s]+|((?:nats|tls|https?):\/\/)[^@/\s]+(?=@)/g;
 
 /** The text without secrets. */
 export function masked(text: string): string {
   return text.replace(
     secretText,
-    (_all, prefix: string | undefined, dsn: string | undefined) => `${prefix ?? dsn ?? ""}…`,
+    (_all, prefix: string | undefined, dsn: string | undefined, scheme: string | undefined) =>
+      `${prefix ?? dsn ?? scheme ?? ""}…`,
   );
 }
 

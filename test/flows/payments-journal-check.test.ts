@@ -109,7 +109,7 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
   }
 });
 
-test("the command ends with 0 on right books, and with 1 and the difference on wrong ones", async () => {
+test("the commands end with 0 on right books, and with 1 and the difference on wrong ones", async () => {
   const good = await command();
   assert.deepEqual([good.code, good.output.trim()], [0, "1 payments checked, 0 with differences"]);
   await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
@@ -117,16 +117,19 @@ test("the command ends with 0 on right books, and with 1 and the difference on w
     const bad = await command();
     assert.equal(bad.code, 1);
     assert.match(bad.output, new RegExp(`${paymentId}: fee is 1, the books give 59`));
+    const told = await command("operator.ts", "journal", "check", "--json");
+    assert.equal(told.code, 1);
+    assert.deepEqual(JSON.parse(told.output), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
   }
 });
 
-function command(): Promise<{ code: number; output: string }> {
-  const script = join(import.meta.dirname, "../../deploy/journal-check.ts");
+function command(name = "journal-check.ts", ...words: string[]): Promise<{ code: number; output: string }> {
+  const script = join(import.meta.dirname, "../../deploy", name);
   const env = { ...process.env, DATABASE_URL: services.paymentsDatabaseUrl };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script], { env, timeout: 20_000 }, (_error, stdout, stderr) =>
+    const child = execFile(process.execPath, [script, ...words], { env, timeout: 20_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );
   });

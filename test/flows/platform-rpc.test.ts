@@ -53,7 +53,7 @@ test.before(async () => {
 });
 test.after(() => server.close({ lameDuckMs: 0, graceMs: 500 }));
 
-test("Connect over HTTP/2, gRPC, gRPC-Web and grpc-js all get the same answer from one port", async () => {
+test("Connect, gRPC, gRPC-Web over HTTP/2 and HTTP/1.1, and grpc-js all get the same answer from one port", async () => {
   const peer = connectPeer({ url: base, token });
   const answer = await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
   assert.equal(answer.merchant?.id, "mer_1");
@@ -61,6 +61,7 @@ test("Connect over HTTP/2, gRPC, gRPC-Web and grpc-js all get the same answer fr
   for (const transport of [
     createGrpcTransport({ baseUrl: base }),
     createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "1.1" }),
   ]) {
     const client = createClient(MerchantService, transport);
     assert.equal((await client.getMerchant({ merchantId: "mer_1" }, { headers })).merchant?.id, "mer_1");
