@@ -11,7 +11,13 @@ import { changeSession, findSession, insertSession, type NewSession } from "../.
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import { firstTry } from "../../services/payments/store/operations.ts";
-import { insertPayment, lockPayment, recordIntent } from "../../services/payments/store/payments.ts";
+import {
+  findPayment,
+  insertPayment,
+  lockPayment,
+  recordIntent,
+  type StoredPayment,
+} from "../../services/payments/store/payments.ts";
 import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
 import type { StoredRefund } from "../../services/payments/store/refunds.ts";
 import { type Measured, measure } from "./load.ts";
@@ -153,9 +159,9 @@ async function confirmWrites(payments: Base, checkout: Base, id: string): Promis
 
 async function refundWrites(payments: Base, id: string): Promise<void> {
   const refundId = newId("refund");
-  await payments.transaction(async (tx) => {
-    const locked = await lockPayment(tx, id);
-    if (!locked) throw new Error("no payment");
+  const operation = firstTry(newId("operation"), "create_refund", id, refundId);
+  const reserveFrom = async (sql: Sql, payment: StoredPayment | undefined) => {
+    if (!payment) throw new Error("no payment");
     const refund: StoredRefund = {
       id: refundId,
       paymentId: id,
@@ -171,8 +177,11 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       acknowledged: false,
       createdAt: new Date(),
     };
-    await insertReservation(tx, refund, firstTry(newId("operation"), "create_refund", id, refundId), 3_600);
-  });
+    const events = paymentsOutbox.rows([event("refund.requested", refundId)]);
+    return await insertReservation(sql, payment.state, refund, operation, 3_600, events);
+  };
+  const isTaken = await reserveFrom(payments, await findPayment(payments, id));
+  if (!isTaken) await payments.transaction(async (tx) => reserveFrom(tx, (await lockPayment(tx, id))?.payment));
   const report: RefundReport = {
     ref: `rf_${refundId}`,
     reference: refundId,

@@ -1,6 +1,7 @@
 // The benchmark of the main flows: drives a stack of its own over HTTP with 1 and 32 connections and prints rates, latencies, CPU per
 // request of each process, and the ratio to two limits measured in the same run: a bare Fastify answer, and the same writes said
-// straight to PostgreSQL (fsync on). `npm run bench`. Options: --seconds N (per measurement, default 5).
+// straight to PostgreSQL (fsync on). `npm run bench`. Options: --seconds N (per measurement, default 5), --warm N (seconds of the same load
+// before each measurement over HTTP, default 5), --connections 1,32, --only create,refund, --statements (PostgreSQL's costliest).
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
@@ -10,11 +11,25 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { bareSql } from "./bare-sql.ts";
 import { cpuOf, residentMb } from "./cpu.ts";
 import { type Measured, measure, type Request } from "./load.ts";
+import { watchStatements } from "./statements.ts";
 
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "5" } } });
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "5" },
+    connections: { type: "string", default: "1,32" },
+    warm: { type: "string", default: "5" },
+    only: { type: "string" },
+    statements: { type: "boolean", default: false },
+  },
+});
 const seconds = Number(values.seconds);
 if (!(seconds >= 1 && seconds <= 60)) throw new Error("--seconds takes 1 to 60");
-const connectionCounts = [1, 32] as const;
+const warmSeconds = Number(values.warm);
+if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to 60");
+const connectionCounts = values.connections.split(",").map(Number);
+if (!connectionCounts.every((n) => n >= 1 && n <= 64)) throw new Error("--connections takes numbers from 1 to 64");
+const only = values.only?.split(",");
+const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
 let barePool: Pool | undefined;
 const stateDir = await tempDir("bench");
@@ -37,6 +52,7 @@ try {
 
 async function report(): Promise<void> {
   const { stack } = running;
+  const statements = values.statements ? await watchStatements(running) : undefined;
   show(
     "resident memory, idle, MB",
     Object.entries(stack.pids)
@@ -125,6 +141,7 @@ async function report(): Promise<void> {
     const refund = () => ({ method: "POST", path: `/v1/payments/${some()}/refunds`, body: '{"amount":1}' }) as const;
     await drive("refund 1 unit", connections, refund, sql.refund);
   }
+  await statements?.close();
   await gateway.close();
   await processor.close();
 
@@ -134,21 +151,23 @@ async function report(): Promise<void> {
     next: () => Request | undefined,
     limit?: Measured,
   ): Promise<void> {
+    if (!isWanted(name)) return;
+    const load = () => {
+      const request = next();
+      return request && (() => send(gateway, request));
+    };
+    // A new process spends several times as much on a request as a warm one.
+    await measure({ connections, seconds: warmSeconds, next: load });
+    await statements?.reset();
     const before = cpuOf(stack.pids);
-    const measured = await measure({
-      connections,
-      seconds,
-      next: () => {
-        const request = next();
-        return request && (() => send(gateway, request));
-      },
-    });
+    const measured = await measure({ connections, seconds, next: load });
     const after = cpuOf(stack.pids);
     print(name, measured, limit);
     const spent = Object.entries(after).map(
       ([process, us]) => `${process} ${Math.round((us - (before[process] ?? 0)) / measured.count)}`,
     );
     show("    CPU µs per request", spent.join(" · "));
+    for (const line of (await statements?.costliest(measured.count)) ?? []) console.log(`      ${line}`);
   }
 }
 

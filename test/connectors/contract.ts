@@ -11,7 +11,10 @@ import type {
   IntentOrder,
   IntentReport,
   RefundOrder,
+  StatementPage,
+  StatementPeriod,
 } from "../../services/payments/connectors/connector.ts";
+import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";
 
 /** What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the limit. */
@@ -69,6 +72,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     await rig.pay(made, "paid");
     return retrieved(made);
   };
+
+  const paidNothing = async () => rig.pay(await created(), "declined");
 
   test("one key makes one intent, which says whose it is and that nothing has happened", async () => {
     const [wanted, same] = [order(), key()];
@@ -193,6 +198,33 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.equal((await rig.connector.retrieveIntent(rig.account, "pi_unknown")).kind, "absent");
   });
 
+  test("the statement has what was captured and refunded under our ids on every surface, page by page, and of its period only", async () => {
+    const { connector, account } = rig;
+    if (!connector.readStatement) return;
+    const began = Date.now();
+    const payments: IntentReport[] = [];
+    for (const surface of connector.surfaces) payments.push(await paid({ surface }));
+    const [payment] = payments;
+    if (!payment) throw new Error("no surface");
+    await paidNothing();
+    const refund = valueIn(await connector.createRefund(account, refundOf(payment, 50n), key()));
+    const lines = (from: number, to: number) => statementOf(rig, { from: new Date(from), to: new Date(to) });
+    const hour = 3_600_000;
+    const moved = await lines(began - hour, began + hour);
+    const line = { currency: "EUR", status: "" };
+    for (const { ref } of payments) {
+      const [found, ...others] = moved.filter((each) => each.ref === ref);
+      assert.deepEqual(found, { ...line, object: "payment", ref, intentRef: ref, amount: 1_050n });
+      assert.deepEqual(others, [], "one line for an object");
+    }
+    assert.deepEqual(
+      moved.filter((each) => each.ref === refund.ref),
+      [{ ...line, object: "refund", ref: refund.ref, intentRef: payment.ref, amount: 50n, status: refund.status }],
+    );
+    assert.equal(moved.filter((each) => each.amount === 0n).length, 0);
+    assert.deepEqual(await lines(began - 3 * hour, began - 2 * hour), []);
+  });
+
   test("an event is read only with a fresh signature over its very bytes", async () => {
     const made = await created();
     const now = Math.floor(Date.now() / 1_000);
@@ -229,4 +261,21 @@ export function valueIn<T>(answer: Answer<T>): T {
 
 export function kinds(report: IntentReport): string[] {
   return report.facts.map((fact) => fact.kind);
+}
+
+/** All pages of a period. */
+export async function statementOf(
+  { connector, account }: Pick<ConnectorRig, "connector" | "account">,
+  period: StatementPeriod,
+): Promise<StatementLine[]> {
+  const lines: StatementLine[] = [];
+  let after = "";
+  do {
+    const answer: Answer<StatementPage> | undefined = await connector.readStatement?.(account, period, after);
+    if (!answer) throw new Error("no statement");
+    const page = valueIn(answer);
+    lines.push(...page.lines);
+    after = page.next;
+  } while (after !== "");
+  return lines;
 }

@@ -9,7 +9,7 @@ import { signed } from "../harness/fake-stripe.ts";
 import type { Json } from "../harness/stripe-account.ts";
 import { misfits, parseForm } from "../harness/stripe-form.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { kinds, statementOf, valueIn } from "./contract.ts";
 import { credentials, type StripeRig, startStripeRig } from "./stripe-rig.ts";
 
 const test = suite("Stripe", { timeoutMs: 20_000 });
@@ -153,6 +153,31 @@ test("disputes have the contract's statuses, and the day until which evidence is
   rig.stripe.moveDispute(id, "needs_response");
   const answer = await refund(report, 100n);
   assert.equal(answer.kind === "declined" && answer.code, "not_refundable");
+});
+
+test("a statement goes through all of Stripe's pages, and passes over what others take on the account", async () => {
+  const { report } = await created();
+  const intent = rig.stripe.pay(report.ref);
+  const refunds = Array.from({ length: 101 }, () => rig.stripe.refund(intent, 1).id);
+  const dispute = rig.stripe.dispute(report.ref);
+  const others = rig.stripe.createIntent({ amount: 900, currency: "eur" });
+  const othersRefund = rig.stripe.refund(rig.stripe.pay(others.id), 100).id;
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  const lines = await statementOf(rig, period);
+  const ours = lines.filter(({ intentRef }) => intentRef === report.ref);
+  assert.deepEqual(
+    ours.filter(({ object }) => object === "refund").map(({ ref }) => ref),
+    refunds.toReversed(),
+  );
+  const held = { object: "dispute", ref: dispute.id, intentRef: report.ref, amount: 1_050n, currency: "EUR" };
+  assert.deepEqual(
+    ours.filter(({ object }) => object === "dispute"),
+    [{ ...held, status: "needs_response" }],
+  );
+  assert.deepEqual(
+    lines.filter(({ ref, intentRef }) => intentRef === others.id || ref === othersRefund),
+    [],
+  );
 });
 
 test("Stripe's own page: declined, paid, told by its intent's events, refunded, all under the page's reference", async () => {

@@ -227,11 +227,7 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
     "GET /v1/charges",
     "Charges.d.ts",
     "ChargeListParams",
-    ({ account, params }) =>
-      list(
-        [...account.charges.values()].filter((each) => each.payment_intent === params.payment_intent),
-        params,
-      ),
+    ({ account, params }) => list(ofIntent([...account.charges.values()], params), params),
   ],
   ["POST /v1/refunds", "Refunds.d.ts", "RefundCreateParams", createRefund],
   [
@@ -239,20 +235,14 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
     "Refunds.d.ts",
     "RefundListParams",
     ({ account, params }) =>
-      list(
-        [...account.refunds.values()].filter((each) => each.payment_intent === params.payment_intent),
-        params,
-      ),
+      list(withCharges(account, ofIntent([...account.refunds.values()], params), params), params),
   ],
   [
     "GET /v1/disputes",
     "Disputes.d.ts",
     "DisputeListParams",
     ({ account, params }) =>
-      list(
-        [...account.disputes.values()].filter((each) => each.payment_intent === params.payment_intent),
-        params,
-      ),
+      list(withCharges(account, ofIntent([...account.disputes.values()], params), params), params),
   ],
   ["POST /v1/checkout/sessions", "Checkout/Sessions.d.ts", "Checkout.SessionCreateParams", createSession],
   [
@@ -338,10 +328,23 @@ function createSession({ account, params }: Call): Json {
   return session;
 }
 
+/** Those of one intent, if one is named. */
+function ofIntent<T extends Json>(objects: readonly T[], { payment_intent: intent }: FormObject): readonly T[] {
+  return intent === undefined ? objects : objects.filter((each) => each.payment_intent === intent);
+}
+
+/** With the charge in place of its id, if `expand` names it. */
+function withCharges<T extends Json>(account: StripeAccount, objects: readonly T[], params: FormObject): readonly T[] {
+  const names = Object.values((params.expand as FormObject | undefined) ?? {});
+  if (!names.includes("data.charge")) return objects;
+  return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
+}
+
 /** Newest first, a page of it. */
 function list(objects: readonly (Json & { id: string })[], params: FormObject): Json {
-  const since = Number((params.created as FormObject | undefined)?.gte ?? 0);
-  const newest = objects.filter((each) => Number(each.created) >= since).toReversed();
+  const { gte = 0, lt = Number.POSITIVE_INFINITY } = (params.created ?? {}) as { gte?: number; lt?: number };
+  const isWithin = (at: number) => at >= Number(gte) && at < Number(lt);
+  const newest = objects.filter((each) => isWithin(Number(each.created))).toReversed();
   const start = newest.findIndex((each) => each.id === params.starting_after) + 1;
   const page = newest.slice(start, start + Number(params.limit ?? 10));
   return { object: "list", url: "/v1/list", data: page, has_more: start + page.length < newest.length };

@@ -179,7 +179,7 @@ function checkOf(said: string | null | undefined): string {
   return said && checkResults.has(said) ? said : "unchecked";
 }
 
-function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Charge[]): DisputeReport {
+export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Charge[]): DisputeReport {
   const charge = charges.find(
     (c) => c.id === (typeof dispute.charge === "string" ? dispute.charge : dispute.charge.id),
   );

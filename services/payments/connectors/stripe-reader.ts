@@ -1,9 +1,10 @@
 // Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
 import type Stripe from "stripe";
 import { idTimeMs } from "#platform/id.ts";
-import type { Account, Answer } from "./connector.ts";
+import type { Account, Answer, StatementPage, StatementPeriod } from "./connector.ts";
 import { asked } from "./stripe-client.ts";
 import { metadataNames, type StripeIntent } from "./stripe-objects.ts";
+import { readStatementPage } from "./stripe-statement.ts";
 
 const pageMax = 100; // of Stripe's lists
 // An order whose answer was lost is looked for among the newest this many. Lists are exact; Stripe's search lags behind.
@@ -62,6 +63,11 @@ export class StripeReader {
     if (session.kind !== "succeeded") return inDoubt(session);
     const id = idOf(session.value.payment_intent);
     return id ? { kind: "succeeded", value: id } : { kind: "absent", cause: new Error("the page made no intent yet") };
+  }
+
+  /** A page of what moved money in the period. */
+  async statement(account: Account, period: StatementPeriod, after: string): Promise<Answer<StatementPage>> {
+    return await asked(readStatementPage(this.#sdk, this.#call(account), period, after));
   }
 
   /** All refunds of a PaymentIntent. */

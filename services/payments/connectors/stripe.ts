@@ -82,6 +82,7 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
       if (!found) return { kind: "absent", cause: new Error("Stripe has no refund under this reference") };
       return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
     },
+    readStatement: (account, period, after) => reader.statement(account, period, after),
     readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),
     close,
   };

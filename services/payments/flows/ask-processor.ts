@@ -10,6 +10,7 @@ import {
   GetConnectorAccountRequestSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Account, Answer } from "../connectors/connector.ts";
+import { SharedQuestion } from "./shared-question.ts";
 
 type Merchants = Client<typeof ConnectorService>;
 
@@ -21,18 +22,22 @@ const cacheMax = 10_000;
 export class Accounts {
   readonly #merchants: Merchants;
   readonly #cached = new Map<string, { accounts: readonly Account[]; until: number }>();
+  readonly #active = new SharedQuestion<readonly [Account, ...Account[]]>();
 
   constructor(merchants: Merchants) {
     this.#merchants = merchants;
   }
 
   /**
-   * The account that a new session uses, and after it those that may stand in when nothing can be sent to it.
+   * The account that a new session uses, and after it those that may stand in when nothing can be sent to it. Asked anew each time,
+   * since a merchant who has just changed it expects the next session there; sessions that come at once share a question.
    * @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
    */
-  async active(merchantId: string, environment: Account["environment"]): Promise<readonly [Account, ...Account[]]> {
-    const { account, standIns } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
-    return [accountOf(account), ...standIns.map(accountOf)];
+  active(merchantId: string, environment: Account["environment"]): Promise<readonly [Account, ...Account[]]> {
+    return this.#active.ask(`${merchantId}/${environment}`, async () => {
+      const { account, standIns } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
+      return [accountOf(account), ...standIns.map(accountOf)];
+    });
   }
 
   /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */

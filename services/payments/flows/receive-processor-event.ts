@@ -9,10 +9,10 @@ import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Account, Connector, IntentReport, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
-import { findPayment } from "../store/payments.ts";
-import { insertProcessorEvent, isKnownEvent, noteProcessorEvent } from "../store/processor-events.ts";
+import { lockPayment } from "../store/payments.ts";
+import { insertProcessorEvent, isKnownEvent } from "../store/processor-events.ts";
 import { type Accounts, provenValue } from "./ask-processor.ts";
-import { IntentMismatch, settlePayment } from "./settle-payment.ts";
+import { IntentMismatch, settleLocked } from "./settle-payment.ts";
 import { alertMismatch } from "./verify-intent.ts";
 
 export interface ReceiveDeps {
@@ -46,26 +46,24 @@ export async function receiveProcessorEvent(
   const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
   crashPoint("receive-event.3-asked");
   try {
-    const duplicate = await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
+    await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
     crashPoint("receive-event.4-settled");
     deps.outbox.poke();
-    return { duplicate };
+    return { duplicate: false };
   } catch (error) {
+    if (error instanceof Repeat) return { duplicate: true };
     if (!(error instanceof IntentMismatch)) throw error;
     // Sending it again would not change it, so it is recorded as refused and acknowledged.
-    alertMismatch(deps.log, report?.reference ?? "", error);
-    await deps.db.transaction(async (tx) => {
-      await insertProcessorEvent(tx, {
-        connector: connector.name,
-        id: event.id,
-        type: event.type,
-        paymentId: undefined,
-      });
-      await noteProcessorEvent(tx, connector.name, event.id, String(error.cause));
-    });
-    return { duplicate: false };
+    const { id, type } = event;
+    const refused = { connector: connector.name, id, type, paymentId: undefined, note: String(error.cause) };
+    const fresh = await insertProcessorEvent(deps.db, refused);
+    if (fresh) alertMismatch(deps.log, report?.reference ?? "", error);
+    return { duplicate: !fresh };
   }
 }
+
+/** The event was taken in before: whatever it was about to do again is rolled back. */
+class Repeat extends Error {}
 
 /** An id at the processor can stand for an account of each environment: the event is of the one whose secret signed it. */
 function verifiedEvent(
@@ -91,28 +89,26 @@ async function askedReport(connector: Connector, account: Account, ref: string):
   return answer.kind === "absent" ? undefined : provenValue(answer);
 }
 
+/** @throws Repeat, IntentMismatch. */
 async function takeIn(
   deps: ReceiveDeps,
   tx: Tx,
   account: Account,
   event: ProcessorEvent,
   report: IntentReport | undefined,
-): Promise<boolean> {
-  const payment = report && isId("payment", report.reference) ? await findPayment(tx, report.reference) : undefined;
-  const ours = payment?.connectorAccountId === account.id;
-  const paymentId = ours ? payment.id : undefined;
+): Promise<void> {
+  const locked = report && isId("payment", report.reference) ? await lockPayment(tx, report.reference) : undefined;
+  const isOurs = locked?.payment.connectorAccountId === account.id;
+  const ignored =
+    report && locked && isOurs
+      ? (await settleLocked(tx, deps, locked, report, "processor")).ignored
+      : ["not about a payment of ours"];
   const fresh = await insertProcessorEvent(tx, {
     connector: account.connector,
     id: event.id,
     type: event.type,
-    paymentId,
+    paymentId: isOurs ? locked.payment.id : undefined,
+    note: ignored.join("; "),
   });
-  if (!fresh) return true;
-  if (!report || paymentId === undefined) {
-    await noteProcessorEvent(tx, account.connector, event.id, "not about a payment of ours");
-    return false;
-  }
-  const { ignored } = await settlePayment(tx, deps, paymentId, report, "processor");
-  if (ignored.length > 0) await noteProcessorEvent(tx, account.connector, event.id, ignored.join("; "));
-  return false;
+  if (!fresh) throw new Repeat();
 }

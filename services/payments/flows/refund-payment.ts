@@ -1,10 +1,11 @@
 // Refunds a payment. Phases, each one transaction or one network call, each safe to run again: 1 claim the idempotency key ·
-// 2 reserve the amount under the payment's lock, with the operation row · 3 ask the processor · 4 settle and store the answer.
+// 2 reserve the amount if the payment is still as it was read, else under its lock, with the operation row · 3 ask the processor ·
+// 4 settle and store the answer.
 // No answer is not a failure: the refund stays pending, is answered as such, and the reconcile job brings it to its end.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { crashPoint } from "#platform/crash-point.ts";
-import type { Database, Tx } from "#platform/database.ts";
+import type { Database, Sql, Tx } from "#platform/database.ts";
 import { asFailure, Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { IdempotencyKeys, IdempotencyScope } from "#platform/idempotency.ts";
@@ -78,7 +79,8 @@ async function refund(
   const payment = await owned(deps.db, request);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
-  const fresh = await reserveRefund(deps, request, refundId, account, again);
+  const asRead = again ? undefined : await reserveFresh(deps.db, deps, request, payment, refundId, account);
+  const fresh = asRead ?? (await reserveLocked(deps, request, refundId, account, again));
   crashPoint("refund-payment.2-reserved");
   return await driveRefund(deps, refundId, fresh, async (tx, settled, stored) => {
     const response = create(RefundPaymentResponseSchema, {
@@ -100,11 +102,35 @@ async function owned(db: Database, request: RefundRequest): Promise<StoredPaymen
 
 /**
  * Phase 2: from here on the amount is taken, whatever else runs at once.
- * @param again true: an earlier run may have had this id. It is gone on with; if it surely never reached the processor, its amount is
- * taken again.
+ * @returns undefined: the payment has changed since it was read, and nothing was written.
+ * @throws Failure NOT_REFUNDABLE, AMOUNT_TOO_LARGE, by the payment as it was read.
+ */
+async function reserveFresh(
+  sql: Sql,
+  deps: RefundDeps,
+  request: RefundRequest,
+  payment: StoredPayment,
+  refundId: string,
+  account: Account,
+): Promise<HeldRefund | undefined> {
+  const reservation = reserve(payment.state, request.amount);
+  if (reservation.kind === "refused") throw new Failure(reservation.reason);
+  const { amount } = reservation;
+  const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);
+  const refund = newRefund(payment, account, refundId, amount, request.reason);
+  const events = deps.outbox.rows([refundRequested(refund)]);
+  const isTaken = await insertReservation(sql, payment.state, refund, operation, deps.patienceSeconds, events);
+  if (!isTaken) return undefined;
+  const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
+  return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
+}
+
+/**
+ * The same under the payment's lock: when it changes faster than it is read, and for an id that an earlier run may have had. That
+ * one is gone on with; if it surely never reached the processor, its amount is taken again.
  * @returns undefined when there was one.
  */
-async function reserveRefund(
+async function reserveLocked(
   deps: RefundDeps,
   request: RefundRequest,
   refundId: string,
@@ -120,19 +146,16 @@ async function reserveRefund(
       await recordTakeOver(tx, "create_refund", refundId);
       return undefined;
     }
-    const reservation = reserve(payment.state, known?.amount ?? request.amount);
-    if (reservation.kind === "refused") throw new Failure(reservation.reason);
-    const { amount } = reservation;
-    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
-    if (known) {
-      await reserveAgain(tx, deps, { ...payment, state }, known);
-      return undefined;
+    if (!known) {
+      const fresh = await reserveFresh(tx, deps, request, payment, refundId, account);
+      if (!fresh) throw new Error("a locked payment changed");
+      return fresh;
     }
-    const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);
-    const refund = newRefund(payment, account, refundId, amount, request.reason);
-    await insertReservation(tx, refund, operation, deps.patienceSeconds);
-    await deps.outbox.append(tx, [refundRequested(refund)]);
-    return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
+    const reservation = reserve(payment.state, known.amount);
+    if (reservation.kind === "refused") throw new Failure(reservation.reason);
+    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + reservation.amount };
+    await reserveAgain(tx, deps, { ...payment, state }, known);
+    return undefined;
   });
 }
 

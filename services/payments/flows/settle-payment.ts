@@ -13,7 +13,7 @@ import { type AttemptEnd, applyFact, type Path, type PaymentState, statusOf } fr
 import { moveRefund, openingMovements } from "../rules/refund.ts";
 import { disputesOf, type StoredDispute, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
-import { lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
+import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
 
 export interface SettleDeps {
@@ -50,6 +50,17 @@ export async function settlePayment(
 ): Promise<Settled> {
   const locked = await lockPayment(tx, paymentId);
   if (!locked) throw new Failure("NOT_FOUND");
+  return await settleLocked(tx, deps, locked, report, path);
+}
+
+/** The same for a payment that the caller has locked. @throws IntentMismatch. */
+export async function settleLocked(
+  tx: Tx,
+  deps: SettleDeps,
+  locked: LockedPayment,
+  report: IntentReport,
+  path: Path,
+): Promise<Settled> {
   assertSameIntent(locked.payment, report);
   const settling = new Settling(tx, deps, locked.payment, locked.fees, path);
   settling.applyFacts(report);

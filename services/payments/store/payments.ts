@@ -109,11 +109,14 @@ const feeInEffect = scheduleInEffect({
   at: "now()",
 });
 
-/** The payment, locked until the transaction ends, with the fee schedule in effect for it. */
-export async function lockPayment(
-  tx: Tx,
-  id: string,
-): Promise<{ payment: StoredPayment; fees: FeeSchedule } | undefined> {
+/** A payment that nobody else changes until the transaction ends, with the fee schedule in effect for it. */
+export interface LockedPayment {
+  readonly payment: StoredPayment;
+  readonly fees: FeeSchedule;
+}
+
+/** Locks the payment. */
+export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | undefined> {
   const [row] = await tx.rows<Row>(
     `select ${columns},
        (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule

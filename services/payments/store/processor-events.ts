@@ -1,15 +1,17 @@
 // Processor events taken in: one row per event of a connector, so that a repeat changes nothing.
-import type { Sql, Tx } from "#platform/database.ts";
+import type { Sql } from "#platform/database.ts";
 
-/** Records the event. @returns false when it was recorded before. */
+const noteMax = 500;
+
+/** Records the event. @param event `note`: why it moved nothing; may be empty. @returns false when it was recorded before. */
 export async function insertProcessorEvent(
-  tx: Tx,
-  event: { connector: string; id: string; type: string; paymentId: string | undefined },
+  sql: Sql,
+  event: { connector: string; id: string; type: string; paymentId: string | undefined; note: string },
 ): Promise<boolean> {
-  const rows = await tx.rows(
-    `insert into processor_events (connector, event_id, type, payment_id) values ($1, $2, $3, $4)
+  const rows = await sql.rows(
+    `insert into processor_events (connector, event_id, type, payment_id, note) values ($1, $2, $3, $4, $5)
      on conflict do nothing returning event_id`,
-    [event.connector, event.id, event.type, event.paymentId ?? null],
+    [event.connector, event.id, event.type, event.paymentId ?? null, event.note.slice(0, noteMax)],
   );
   return rows.length === 1;
 }
@@ -18,15 +20,6 @@ export async function insertProcessorEvent(
 export async function isKnownEvent(sql: Sql, connector: string, id: string): Promise<boolean> {
   const rows = await sql.rows(`select 1 from processor_events where connector = $1 and event_id = $2`, [connector, id]);
   return rows.length === 1;
-}
-
-/** Says why the event moved nothing. */
-export async function noteProcessorEvent(tx: Tx, connector: string, id: string, note: string): Promise<void> {
-  await tx.rows(`update processor_events set note = $3 where connector = $1 and event_id = $2`, [
-    connector,
-    id,
-    note.slice(0, 500),
-  ]);
 }
 
 // Processors repeat an event for days at most.
