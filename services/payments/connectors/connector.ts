@@ -36,6 +36,14 @@ export type Answer<T> =
    */
   | { readonly kind: "unknown"; readonly answered: boolean; readonly cause: unknown };
 
+/** Answers that bring what the processor knows. */
+export type Told<T> = Extract<Answer<T>, { readonly kind: "succeeded" | "pending" }>;
+
+/** True when the answer brings what the processor knows. */
+export function isTold<T>(answer: Answer<T>): answer is Told<T> {
+  return answer.kind === "succeeded" || answer.kind === "pending";
+}
+
 /**
  * Refusals that flows tell apart; everything else is `refused`. `amount_not_accepted` and `return_url_missing` are about the
  * order itself: the same order will never be taken.

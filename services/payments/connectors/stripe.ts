@@ -1,7 +1,14 @@
 // Connector to Stripe: PaymentIntents for the surfaces on our side, Checkout Sessions for Stripe's own page, refunds, and signed
 // webhooks. An event only tells where to look: what settles is what Stripe answers, which is whole, in order, and of one version.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account, Answer, Connector, CreatedIntent, IntentReport } from "./connector.ts";
+import {
+  type Account,
+  type Answer,
+  type Connector,
+  type CreatedIntent,
+  type IntentReport,
+  isTold,
+} from "./connector.ts";
 import { type CredentialForms, judgeForms } from "./credential-forms.ts";
 import { toStripe } from "./stripe-amount.ts";
 import { askedWithNewKey, declinedIntent, type Refusals, stripeClient, written } from "./stripe-client.ts";
@@ -47,7 +54,7 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
       const call = { ...keyOf(account), idempotencyKey: key };
       const made = sdk.paymentIntents.create(paymentParams(order, amount), call).catch(declinedIntent);
       const answer = await written(made, paying, (intent) => intent.id);
-      if (answer.kind !== "succeeded" && answer.kind !== "pending") return answer;
+      if (!isTold(answer)) return answer;
       return mapped(await reader.read(account, answer.value), readIntent);
     },
     findIntent: async (account, reference, surface) =>
@@ -59,7 +66,7 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
         ? sdk.checkout.sessions.expire(ref, {}, keyOf(account))
         : sdk.paymentIntents.cancel(ref, { cancellation_reason: "abandoned" }, keyOf(account));
       const answer = await written<unknown, IntentReport | undefined>(canceled, canceling, () => undefined);
-      if (answer.kind !== "succeeded" && answer.kind !== "pending") return answer;
+      if (!isTold(answer)) return answer;
       return mapped(await reader.read(account, ref), readIntent);
     },
     createRefund: async (account, order, key) => {
@@ -165,7 +172,7 @@ function inDoubt(answer: Answer<unknown>): Answer<never> {
 }
 
 function mapped<T, V>(answer: Answer<T>, value: (object: T) => V): Answer<V> {
-  if (answer.kind !== "succeeded" && answer.kind !== "pending") return answer;
+  if (!isTold(answer)) return answer;
   try {
     return { ...answer, value: value(answer.value) };
   } catch (cause) {

@@ -9,7 +9,7 @@ import {
   type GetConnectorAccountRequest,
   GetConnectorAccountRequestSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account, Answer } from "../connectors/connector.ts";
+import { type Account, type Answer, isTold } from "../connectors/connector.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 type Merchants = Client<typeof ConnectorService>;
@@ -90,7 +90,7 @@ function accountOf(account: ConnectorAccount | undefined): Account {
 
 /** The value of an answer that brings one, or CONNECTOR_ERROR with the cause kept for the logs. */
 export function provenValue<T>(answer: Answer<T>): T {
-  if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
+  if (isTold(answer)) return answer.value;
   throw new Failure("CONNECTOR_ERROR", {
     cause: answer.kind === "declined" ? new Error(answer.message) : answer.cause,
   });

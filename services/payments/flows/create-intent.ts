@@ -11,7 +11,7 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { Vault } from "#platform/secret.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import type { Account, Answer, CreatedIntent } from "../connectors/connector.ts";
+import { type Account, type Answer, type CreatedIntent, isTold, type Told } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { findOperation, firstTry, lockUntouched, type Operation, recordTakeOver } from "../store/operations.ts";
 import {
@@ -108,7 +108,7 @@ async function make(
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   const next = made.kind === "absent" ? await standIn(deps, place, request.id, operation) : undefined;
   if (next) return await make(deps, next, request, operation);
-  if (made.kind !== "succeeded" && made.kind !== "pending") throw refusedOrder(made);
+  if (!isTold(made)) throw refusedOrder(made);
   crashPoint("create-intent.3-made");
   const render = renderOf(account, made.value);
   await recordMade(deps, request.id, made.value, render);
@@ -139,7 +139,7 @@ async function standIn(
 }
 
 /** What the processor will never take is the caller's to change; the same request would be refused again. */
-export function refusedOrder(made: Exclude<Answer<unknown>, { kind: "succeeded" | "pending" }>): Failure {
+export function refusedOrder(made: Exclude<Answer<unknown>, Told<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
   if (made.code === "unknown_payment_method") return invalid("payment_method", "is unknown to the processor");

@@ -4,7 +4,7 @@ import { crashPoint } from "#platform/crash-point.ts";
 import type { Database, Tx } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import type { Outbox } from "#platform/outbox.ts";
-import type { Answer, RefundOrder, RefundReport } from "../connectors/connector.ts";
+import { type Answer, isTold, type RefundOrder, type RefundReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { findOperation, lockUntouched, type Operation } from "../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
@@ -130,7 +130,7 @@ function neverCameToBe(refund: StoredRefund): boolean {
 
 /** A refusal, and what surely did not happen, end the refund: its amount is given back. */
 function reportOf(refund: StoredRefund, answer: Exclude<Answer<RefundReport>, { kind: "unknown" }>): RefundReport {
-  if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
+  if (isTold(answer)) return answer.value;
   const [code, message] =
     answer.kind === "declined" ? [answer.code, answer.message] : [neverSentCode, "the processor could not be reached"];
   return {

@@ -3,16 +3,17 @@
 // it sends. Only a key under which a fault was stored is replaced, and only after the processor proved that it has nothing.
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database } from "#platform/database.ts";
-import type {
-  Account,
-  Answer,
-  Connector,
-  CreatedIntent,
-  IntentOrder,
-  IntentReport,
-  PaymentOrder,
-  RefundOrder,
-  RefundReport,
+import {
+  type Account,
+  type Answer,
+  type Connector,
+  type CreatedIntent,
+  type IntentOrder,
+  type IntentReport,
+  isTold,
+  type PaymentOrder,
+  type RefundOrder,
+  type RefundReport,
 } from "../connectors/connector.ts";
 import { type Operation, processorKey, recordDoubt, rotateKey } from "../store/operations.ts";
 
@@ -45,7 +46,7 @@ export async function makePayment(
 }
 
 function reportOf(found: Answer<CreatedIntent>): Answer<IntentReport> {
-  return found.kind === "succeeded" || found.kind === "pending" ? { ...found, value: found.value.report } : found;
+  return isTold(found) ? { ...found, value: found.value.report } : found;
 }
 
 /** The refund of an operation. */
@@ -83,7 +84,7 @@ async function makeOnce<T>(db: Database, operation: Operation, calls: Calls<T>):
   await recordDoubt(db, current.id, sent.answered, String(sent.cause));
   crashPoint("make-at-processor.1-in-doubt");
   const found = await calls.find();
-  if (found.kind === "succeeded" || found.kind === "pending") return found;
+  if (isTold(found)) return found;
   // It answered this key with a fault and has nothing: nothing happened under the only key ever used.
   if (found.kind === "absent" && sent.answered && !current.tried) return found;
   return sent;

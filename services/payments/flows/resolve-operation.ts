@@ -3,7 +3,7 @@
 import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import type { Announcement } from "#platform/outbox.ts";
-import type { Answer, RefundReport } from "../connectors/connector.ts";
+import { type Answer, isTold, type RefundReport } from "../connectors/connector.ts";
 import { findOperationRecord, type OperationRecord, tell, unpark } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, savePayment } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
@@ -38,12 +38,13 @@ export async function retryOperation(
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
 export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): Promise<void> {
   const operation = await parked(deps.db, word.operationId);
-  const { kind } = await ask(deps, operation);
+  const answer = await ask(deps, operation);
   const happened = word.connectorRef !== undefined;
-  if (!happened && (kind === "succeeded" || kind === "pending")) {
+  if (!happened && isTold(answer)) {
     throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
   }
-  if (happened && kind === "absent") throw invalid("resolution", "the processor proves that it has nothing of it");
+  if (happened && answer.kind === "absent")
+    throw invalid("resolution", "the processor proves that it has nothing of it");
   try {
     await deps.db.transaction(async (tx) => {
       // The payment first, as everybody who settles.

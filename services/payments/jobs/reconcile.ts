@@ -4,6 +4,7 @@ import { Gauge } from "prom-client";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { JobContext } from "#platform/job.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
+import { isTold } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
@@ -11,7 +12,8 @@ import { driveRefund } from "../flows/drive-refund.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { countParked, tell } from "../store/operator-queue.ts";
-import { claimChecks, deferCheck, findPayment, type StoredPayment } from "../store/payments.ts";
+import { claimChecks, deferCheck } from "../store/payment-checks.ts";
+import { findPayment, type StoredPayment } from "../store/payments.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
@@ -92,7 +94,7 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
 async function driveDirect(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
-  if (found.kind === "succeeded" || found.kind === "pending") {
+  if (isTold(found)) {
     await settleReport(deps, payment.id, found.value.report, "reconcile");
     await closeOperation(deps.db, "create_intent", payment.id);
   } else if (found.kind === "absent" && !payment.state.visible) {

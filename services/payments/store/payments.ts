@@ -272,32 +272,6 @@ export async function savePayment(
   );
 }
 
-/**
- * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that a
- * crash delays one check and no more.
- * @param pausesSeconds pause after the first, second … check; the last one repeats.
- */
-export async function claimChecks(sql: Sql, pausesSeconds: readonly number[], limit: number): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>(
-    `with due as materialized (
-       select id from payments where next_check_at <= now() order by next_check_at limit $2 for update skip locked)
-     update payments p set checks = checks + 1,
-       next_check_at = now() + make_interval(secs => ($1::float8[])[least(checks + 1, cardinality($1::float8[]))])
-     from due where p.id = due.id returning p.id`,
-    [pausesSeconds, limit],
-  );
-  return rows.map((row) => row.id);
-}
-
-/** Nothing could be asked, so that the check does not count. */
-export async function deferCheck(sql: Sql, id: string, seconds: number): Promise<void> {
-  await sql.rows(
-    `update payments set checks = greatest(checks - 1, 0), next_check_at = now() + make_interval(secs => $2)
-     where id = $1 and next_check_at is not null`,
-    [id, seconds],
-  );
-}
-
 function iso(at: Date | undefined): string | null {
   return at?.toISOString() ?? null;
 }
