@@ -1,31 +1,15 @@
 // A process's connection to NATS JetStream: publishes event bytes with a deduplication id and consumes events durably. It
 // connects in the background and for ever, so that a service starts and serves while the broker is away.
 import { fromBinary } from "@bufbuild/protobuf";
-import {
-  type ConsumerInfo,
-  type ConsumerMessages,
-  headers,
-  type JetStreamClient,
-  type JsMsg,
-  type NatsConnection,
-  type StreamInfo,
-} from "nats";
+import { type ConsumerInfo, headers, type JetStreamClient, type NatsConnection, type StreamInfo } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { connectBroker } from "./broker-connection.ts";
+import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
+import { eventSpan } from "./event-span.ts";
 import { Failure } from "./failure.ts";
 import type { Log } from "./log.ts";
 import { consumerConfig, eventSubject, type Source, streamName } from "./streams.ts";
-import { isTracing, type OpenSpan, openSpan } from "./trace.ts";
-
-export interface Consumer {
-  /** The durable name, unique within the stream. */
-  readonly name: string;
-  readonly source: Source;
-  /** Only events of types under this prefix, e.g. `payment.>`. */
-  readonly types: string;
-  /** Takes in a batch; when it resolves, every event of it is durable and is acknowledged. A throw sends all again later. */
-  readonly handle: (events: readonly Event[]) => Promise<void>;
-}
+import { isTracing } from "./trace.ts";
 
 export interface Listener {
   readonly source: Source;
@@ -42,11 +26,6 @@ const publishTimeoutMs = 5_000;
 const stateMs = 1_000;
 // A healthy broker answers at once.
 const drainMs = 2_000;
-// Bounds memory and the size of one transaction of a consumer.
-const batchMax = 256;
-// A moment, so that the stream does not offer it to this process again before it is gone.
-const handBackMs = 200;
-const retryPausesMs = [1_000, 5_000, 30_000, 60_000] as const;
 
 export class EventBus {
   readonly #url: string;
@@ -200,7 +179,7 @@ export class EventBus {
   async #consumeForever(consumer: Consumer): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#consumeOnce(consumer);
+        await this.#consume(consumer);
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
@@ -209,70 +188,12 @@ export class EventBus {
     }
   }
 
-  async #consumeOnce(consumer: Consumer): Promise<void> {
+  async #consume(consumer: Consumer): Promise<void> {
     const connection = this.#connection;
-    if (!connection || !this.#stream) return;
+    if (!connection) return;
+    const config = consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds);
     const stream = streamName(this.#namespace, consumer.source);
-    const manager = await connection.jetstreamManager();
-    await manager.consumers.add(stream, consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds));
-    const arrived: JsMsg[] = [];
-    let open = true;
-    let wake = () => {};
-    const messages = await (await this.#stream.consumers.get(stream, consumer.name)).consume({
-      max_messages: 2 * batchMax,
-      expires: 5_000,
-      idle_heartbeat: 1_000,
-      callback: (message) => {
-        if (!open) return message.nak(handBackMs);
-        arrived.push(message);
-        wake();
-      },
-    });
-    const stop = () => {
-      open = false;
-      wake();
-    };
-    this.#closing.signal.addEventListener("abort", stop, { once: true });
-    watchHeartbeats(messages, stop);
-    try {
-      while (open) {
-        if (arrived.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-        else await this.#handleBatch(consumer, arrived.splice(0, batchMax));
-      }
-    } finally {
-      this.#closing.signal.removeEventListener("abort", stop);
-      for (const message of arrived) message.nak(handBackMs);
-      // At the end of the process the connection's draining ends this too, and lets the callback hand back what is on its way.
-      if (!this.#closing.signal.aborted) await messages.close();
-    }
-  }
-
-  async #handleBatch(consumer: Consumer, batch: readonly JsMsg[]): Promise<void> {
-    const events: Event[] = [];
-    const good: JsMsg[] = [];
-    for (const message of batch) {
-      try {
-        events.push(fromBinary(EventSchema, message.data));
-        good.push(message);
-      } catch (error) {
-        this.#log.error({ err: error, consumer: consumer.name, seq: message.seq }, "unreadable event parked");
-        message.term("unreadable");
-      }
-    }
-    const spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
-    try {
-      await consumer.handle(events);
-      for (const message of good) message.ack();
-      for (const span of spans) span?.end();
-    } catch (error) {
-      for (const span of spans) span?.end("not_taken_in");
-      const tries = Math.max(0, ...good.map((m) => m.info.redeliveryCount));
-      const fields = { err: error, consumer: consumer.name, events: good.length, tries };
-      if (tries >= 3) this.#log.error(fields, "events are still not taken in");
-      else this.#log.warn(fields, "events not taken in; trying again");
-      const pauseMs = retryPausesMs[Math.min(tries, retryPausesMs.length) - 1] ?? retryPausesMs[0];
-      for (const message of good) message.nak(pauseMs);
-    }
+    await consumeUntilBroken({ connection, stream, config, consumer, closing: this.#closing.signal, log: this.#log });
   }
 
   async #pause(ms: number): Promise<void> {
@@ -287,24 +208,4 @@ export class EventBus {
       signal.addEventListener("abort", done, { once: true });
     });
   }
-}
-
-/** A step of an event's way, as a part of the call that caused the event. */
-function eventSpan(kind: "PRODUCER" | "CONSUMER", name: string, event: Event): OpenSpan | undefined {
-  if (event.traceparent === "") return undefined;
-  const attributes = {
-    "messaging.system": "nats",
-    "messaging.message.id": event.id,
-    "tollbooth.event_type": event.type,
-  };
-  return openSpan({ name, kind, parent: event.traceparent, attributes });
-}
-
-// After two missed heartbeats the pull is dead although the connection may live; the loop starts another.
-function watchHeartbeats(messages: ConsumerMessages, stop: () => void): void {
-  void (async () => {
-    for await (const status of await messages.status()) {
-      if (String(status.type) === "heartbeats_missed" && Number(status.data) >= 2) stop();
-    }
-  })().catch(stop);
 }

@@ -3,7 +3,7 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/crash-point.ts";
-import type { Consumer } from "#platform/event-bus.ts";
+import type { Consumer } from "#platform/event-consumer.ts";
 import { type Id, isId } from "#platform/id.ts";
 import { takeIn } from "#platform/inbox.ts";
 import { durableConsumers } from "#platform/streams.ts";

@@ -2,7 +2,7 @@
 // acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database.ts";
-import type { Consumer } from "#platform/event-bus.ts";
+import type { Consumer } from "#platform/event-consumer.ts";
 import { isId } from "#platform/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { type AuditEntry, appendAudit } from "../store/audit-entries.ts";
