@@ -26,8 +26,9 @@ async function measure(rig: Rig, report: Report): Promise<void> {
     const walkedAt = performance.now();
     const lanes = await walkLanes(rig.db, 5 * lanesCount, undefined);
     walkMs.push(performance.now() - walkedAt);
-    // The same lanes each time: the index is read past all that is claimed already.
-    const wishes = lanes.slice(0, lanesClaimed).map((lane) => ({ ...lane, wanted: wantedEach }));
+    // In turn, as the dispatcher does; from the second round on the index is read past what is claimed already.
+    const first = (i * lanesClaimed) % lanes.length;
+    const wishes = lanes.slice(first, first + lanesClaimed).map((lane) => ({ ...lane, wanted: wantedEach }));
     const startedAt = performance.now();
     await claimDue(rig.db, { lanes: wishes, owner: "bench", leaseSeconds: 30, totalMax: 1_000 });
     claimMs.push(performance.now() - startedAt);

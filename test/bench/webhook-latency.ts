@@ -9,7 +9,7 @@ const deadCount = 200;
 const warmUpSeconds = 3;
 const secondsEach = 15;
 
-export const latency: Phase = { limitSeconds: 150, serviceEnv: {}, run: measure };
+export const latency: Phase = { limitSeconds: 130, serviceEnv: {}, run: measure };
 
 async function measure(rig: Rig, report: Report): Promise<void> {
   const seconds = Math.max(2, secondsEach * report.part);

@@ -12,7 +12,7 @@ const secondsTotal = 60;
 const commitsAtOnce = 8;
 
 export const memory: Phase = {
-  limitSeconds: 120,
+  limitSeconds: 100,
   // Failed deliveries come back within the time that is looked at, instead of after a minute and more.
   serviceEnv: { WEBHOOK_RETRY_BASE_MS: "1000", WEBHOOK_RETRY_CAP_MS: "8000" },
   run: measure,

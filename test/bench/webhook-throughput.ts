@@ -11,7 +11,7 @@ import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
 
 const endpointsCount = 64;
 const warmUpEvents = 5_000;
-const roundEvents = 30_000;
+const roundEvents = 20_000;
 const rounds = 3;
 // Published but unacknowledged events of this process.
 const inFlightMax = 512;
