@@ -155,12 +155,14 @@ export class Lanes {
   /** The delivery is not under way any more. @param signal undefined: it was not sent after all */
   land(flight: Flight, signal: Signal | undefined, nowMs: number): void {
     const { lane } = flight;
+    const isAtLimit = lane.flights.size >= inFlightLimit(lane.state);
     lane.flights.delete(flight);
     if (lane.flights.size === 0) this.#flying.delete(lane);
     this.#inFlight -= 1;
     if (signal) {
       if (!lane.state.isProven && signal !== "silent") this.#probes.answered();
-      lane.state = afterAttempt(lane.state, signal, nowMs - flight.startedAtMs, nowMs);
+      const tookMs = nowMs - flight.startedAtMs;
+      lane.state = afterAttempt(lane.state, { signal, tookMs, nowMs, isAtLimit });
     }
     this.#giveTurn(lane);
     // One slot is free: the first that is parked has a look whether it was one of its kind.

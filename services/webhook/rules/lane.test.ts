@@ -7,7 +7,7 @@ const test = suite("lane");
 
 function after(count: number, signal: Signal, tookMs: number, from: LaneState = newLane): LaneState {
   let lane = from;
-  for (let i = 0; i < count; i++) lane = afterAttempt(lane, signal, tookMs, 0);
+  for (let i = 0; i < count; i++) lane = afterAttempt(lane, { signal, tookMs, nowMs: 0, isAtLimit: true });
   return lane;
 }
 
@@ -17,6 +17,14 @@ test("the limit grows by one per ten answers up to 32, and halves when an answer
   assert.equal(after(1, "silent", 5, after(5_000, "answered", 5)).limit, 16);
   assert.equal(after(1, "overloaded", 5, after(5_000, "answered", 5)).limit, 16);
   assert.equal(after(100, "silent", 5).limit, 1);
+});
+
+test("a limit that is not reached does not grow, however many answers come", () => {
+  let lane = newLane;
+  for (let i = 0; i < 100; i++) {
+    lane = afterAttempt(lane, { signal: "answered", tookMs: 5, nowMs: 0, isAtLimit: false });
+  }
+  assert.equal(lane.limit, newLane.limit);
 });
 
 test("a lane is slow until it has answered, when it answers slowly, and as soon as an answer is suspiciously late", () => {
@@ -38,15 +46,16 @@ test("a lane whose latest attempt got no answer is silent and sends one at a tim
 
 test("a lane that answers nobody pauses for a tenth of its silence, at most 30 s, and not at all at first", () => {
   const silentFor = (seconds: number, count: number) => {
-    const first = afterAttempt(newLane, "silent", 5, 1_000);
+    const silence = { signal: "silent", tookMs: 5, isAtLimit: true } as const;
+    const first = afterAttempt(newLane, { ...silence, nowMs: 1_000 });
     const nowMs = 1_000 + seconds * 1_000;
-    return afterAttempt({ ...first, silences: count - 1 }, "silent", 5, nowMs).pausedUntilMs - nowMs;
+    return afterAttempt({ ...first, silences: count - 1 }, { ...silence, nowMs }).pausedUntilMs - nowMs;
   };
   assert.equal(silentFor(3_600, 19), 0);
   assert.equal(silentFor(1, 20), 100);
   assert.equal(silentFor(60, 100), 6_000);
   assert.equal(silentFor(3_600, 100), 30_000);
-  const silent = afterAttempt({ ...newLane, silences: 50, pausedUntilMs: 9 }, "answered", 5, 1_000);
+  const silent = after(1, "answered", 5, { ...newLane, silences: 50, pausedUntilMs: 9 });
   assert.deepEqual([silent.silences, silent.pausedUntilMs], [0, 0]);
 });
 

@@ -5,7 +5,7 @@
 export interface LaneState {
   /** Sends at once. */
   readonly limit: number;
-  /** Answers since the limit last changed. */
+  /** Answers since the limit last changed that came while it was reached. */
   readonly answers: number;
   /** Smoothed time of an attempt, milliseconds. */
   readonly latencyMs: number;
@@ -50,14 +50,27 @@ export const newLane: LaneState = {
   pausedUntilMs: 0,
 };
 
-/** The lane after an attempt that took `tookMs` and ended at `nowMs`. */
-export function afterAttempt(lane: LaneState, signal: Signal, tookMs: number, nowMs: number): LaneState {
+/** An attempt that is over. */
+export interface Landing {
+  readonly signal: Signal;
+  readonly tookMs: number;
+  readonly nowMs: number;
+  /** As many were under way as the limit allows. */
+  readonly isAtLimit: boolean;
+}
+
+/**
+ * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861): after a stall of this process the
+ * lanes would otherwise open connections by the dozen, whose handshakes are the next stall.
+ */
+export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit }: Landing): LaneState {
   const latencyMs = lane.isProven ? lane.latencyMs + smoothing * (tookMs - lane.latencyMs) : tookMs;
   if (signal === "answered") {
-    const raises = lane.answers + 1 >= answersPerRaise && lane.limit < limitMax;
+    const answers = lane.answers + (isAtLimit ? 1 : 0);
+    const raises = answers >= answersPerRaise && lane.limit < limitMax;
     return {
       limit: raises ? lane.limit + 1 : lane.limit,
-      answers: raises ? 0 : lane.answers + 1,
+      answers: raises ? 0 : answers,
       latencyMs,
       isProven: true,
       silences: 0,
