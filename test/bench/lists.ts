@@ -103,7 +103,8 @@ function writeMeanwhile(client: pg.Client): { stop(): Promise<number> } {
   let [stopped, written] = [false, 0];
   const perStatement = 5;
   const done = (async () => {
-    for (let batch = 1_000; !stopped; batch++) {
+    // No run before, on kept rows, had this number or a later one.
+    for (let batch = Date.now(); !stopped; batch++) {
       const until = new Date();
       await insertPaymentRows(client, {
         merchantId: `mer_${batch % 100}`,
