@@ -1,4 +1,5 @@
-// `npm run migrate`: databases, event streams and consumers of this release, by one command. What it refuses it says in one line.
+// `npm run migrate`: databases, event streams and consumers of this release, by one command. What it refuses or cannot
+// reach it says in one line.
 import { ConfigError } from "#platform/config.ts";
 import { StreamRefused } from "#platform/streams.ts";
 import { migrateAll } from "./migrate-all.ts";
@@ -6,7 +7,14 @@ import { migrateAll } from "./migrate-all.ts";
 try {
   for (const line of await migrateAll(process.env)) console.log(line);
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof StreamRefused)) throw error;
+  if (!(error instanceof Error && isTold(error))) throw error;
   console.error(error.message);
   process.exit(1);
+}
+
+/** What its message explains: refused, or a server does not answer; run the command again when it does. */
+function isTold(error: Error): boolean {
+  const away = ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"];
+  const code = "code" in error ? String(error.code) : "";
+  return error instanceof ConfigError || error instanceof StreamRefused || away.includes(code);
 }
