@@ -17,6 +17,8 @@ const checkMsMax = 120_000;
 /** Files of other projects stay as they came. */
 const vendoredProtos = ["buf", "google", "grpc"].map((folder) => `--exclude-path=proto/${folder}`);
 const root = new URL("..", import.meta.url).pathname;
+/** For the files and for every stack that they start; each would compile everything again. */
+const compileCache = `${root}.local-test/compile-cache`;
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const flaky: string[] = [];
@@ -32,7 +34,7 @@ async function main(): Promise<void> {
   const began = performance.now();
   const selection = selectFiles(root, parts);
   try {
-    const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: ".local-test/compile-cache" };
+    const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: compileCache };
     for (const group of groupNames) {
       if (only && group !== only) continue;
       const jobs = await jobsOf(group, selection, environment, parts.length > 0, mayRepeat);
@@ -119,7 +121,8 @@ async function servers(): Promise<Record<string, string>> {
 
 /** One stack for every contract and flow test; its address is passed on as the path of its stack.json. */
 async function sharedStack(env: Record<string, string>): Promise<Record<string, string>> {
-  Object.assign(process.env, { TEST_DATABASE_URL: env.TEST_DATABASE_URL, TEST_NATS_URL: env.TEST_NATS_URL });
+  const { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE } = env;
+  Object.assign(process.env, { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE });
   const stateDir = await tempDir("run");
   const running = await startTestStack({ stateDir });
   stops.push(async () => {

@@ -209,8 +209,8 @@ async function prepareStores(wanted: Wanted, servers: Servers): Promise<StackDat
 
 async function startProcesses(wanted: Wanted, around: Surroundings, supervisor: Supervisor, say: Say): Promise<void> {
   const inherited = {
-    ...process.env,
     NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), // halves the start of each process
+    ...process.env,
     ...wanted.env,
   };
   const parts = processNames.map((name) => ({

@@ -1,5 +1,6 @@
 // The life of a process: start, say that it is ready, drain on SIGTERM or SIGINT or when its supervisor is gone, exit. A
 // setting that is wrong ends it with one clear message and exit code 1.
+import { flushCompileCache } from "node:module";
 import {
   ConfigError,
   type Configured,
@@ -65,6 +66,8 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     if (process.connected === false) return stop("supervisor gone"); // while we were starting
     process.send?.({ ready: true });
     log.info("ready");
+    // Node does so only at an orderly end, which a killed process has not: its successor would compile everything again.
+    flushCompileCache();
   } catch (error) {
     if (error instanceof ConfigError)
       process.stderr.write(`${name}: ${error.message.replaceAll("\n", `\n${name}: `)}\n`);
