@@ -1,5 +1,6 @@
 // The process dies exactly after each phase of each flow, once; its successor and the retrying callers bring everything to its end, and
-// all the books agree. One story passes through many places, so that one stack serves all of them.
+// all the books agree. One story passes through many places, so that one stack serves all of them. `npm test` plays the story whose
+// places lie behind what the processor has done, where money could be lost or doubled; `npm run crash-points` plays all.
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
@@ -32,8 +33,9 @@ test.after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+const behindTheProcessor = 2; // the place of that story in the list
 /** Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is expired. */
-const stories: readonly (readonly CrashPoint[])[] = [
+const allStories: readonly (readonly CrashPoint[])[] = [
   [
     "create-payment.3-paid",
     "create-session.1-claimed",
@@ -78,8 +80,11 @@ const stories: readonly (readonly CrashPoint[])[] = [
   ],
 ];
 
+const stories =
+  process.env.CRASH_STORIES === "all" ? allStories : allStories.slice(behindTheProcessor, behindTheProcessor + 1);
+
 test("every place is passed by a story", () => {
-  assert.deepEqual(stories.flat().sort(), Object.keys(crashPoints).sort());
+  assert.deepEqual(allStories.flat().sort(), Object.keys(crashPoints).sort());
 });
 
 for (const [index, places] of stories.entries()) {
