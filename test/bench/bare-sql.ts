@@ -25,11 +25,12 @@ import { type Measured, measure } from "./load.ts";
 const sealed = randomBytes(300);
 const owner = { merchantId: "mer_bench", environment: Environment.SANDBOX };
 
-/** Rates of the writes behind create, confirm and refund. */
+/** Rates of the writes behind create, confirm and refund, each measured after as many seconds of the same as the flows get. */
 export async function bareSql(
   stem: string,
   connections: number,
   seconds: number,
+  warmSeconds: number,
 ): Promise<{ create: Measured; confirm: Measured; refund: Measured }> {
   const admin = new pg.Client({ connectionString: stem });
   await admin.connect();
@@ -37,32 +38,24 @@ export async function bareSql(
     (["payments", "checkout"] as const).map((service) => database(admin, stem, service, connections)),
   );
   const [payments, checkout] = bases as [Base, Base];
+  const warm = async (next: () => (() => Promise<unknown>) | undefined) => {
+    await measure({ connections, seconds: warmSeconds, next });
+    return await measure({ connections, seconds, next });
+  };
   const made: string[] = [];
-  const create = await measure({
-    connections,
-    seconds,
-    next: () => async () => void made.push(await createWrites(payments, checkout)),
-  });
+  const create = await warm(() => async () => void made.push(await createWrites(payments, checkout)));
   const paid: string[] = [];
-  const confirm = await measure({
-    connections,
-    seconds,
-    next: () => {
-      const id = made.pop();
-      return id === undefined
-        ? undefined
-        : async () => {
-            await confirmWrites(payments, checkout, id);
-            paid.push(id);
-          };
-    },
+  const confirm = await warm(() => {
+    const id = made.pop();
+    return id === undefined
+      ? undefined
+      : async () => {
+          await confirmWrites(payments, checkout, id);
+          paid.push(id);
+        };
   });
   let turn = 0;
-  const refund = await measure({
-    connections,
-    seconds,
-    next: () => () => refundWrites(payments, paid[turn++ % paid.length] ?? ""),
-  });
+  const refund = await warm(() => () => refundWrites(payments, paid[turn++ % paid.length] ?? ""));
   for (const base of bases) {
     await base.pool.end();
     await admin.query(`drop database ${base.name} with (force)`);

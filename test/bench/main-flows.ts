@@ -115,13 +115,13 @@ async function report(): Promise<void> {
     console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`);
     const bare = await measure({ connections, seconds, next: () => () => bareAnswer(order()) });
     print("bare Fastify answer (limit)", bare);
-    const sql = await bareSql(stack.database, connections, seconds);
+    const sql = await bareSql(stack.database, connections, seconds, warmSeconds);
     show(
       "  same writes by bare SQL (limit), /s",
       `create ${rate(sql.create)} · confirm ${rate(sql.confirm)} · refund ${rate(sql.refund)}`,
     );
     await drive("create session", connections, create, sql.create);
-    const budget = Math.ceil(seconds * (connections === 1 ? 120 : 400));
+    const budget = Math.ceil((seconds + warmSeconds) * (connections === 1 ? 120 : 300));
     const toConfirm = await paidSessions(budget);
     const confirmed: Request[] = [...toConfirm];
     await drive("confirm", connections, () => toConfirm.pop(), sql.confirm);
