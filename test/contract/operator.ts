@@ -64,9 +64,19 @@ export async function failProcessor(stack: StackInfo, merchant: TestMerchant, fa
 
 /** Whether a switch on the merchant's account has fired. */
 export async function hasFailed(stack: StackInfo, merchant: TestMerchant): Promise<boolean> {
+  return (await firedOf(stack, merchant)).some((fired) => fired > 0);
+}
+
+/** Whether every switch on the merchant's account has fired. */
+export async function allHaveFailed(stack: StackInfo, merchant: TestMerchant): Promise<boolean> {
+  return (await firedOf(stack, merchant)).every((fired) => fired > 0);
+}
+
+/** How often each switch on the merchant's account has fired. */
+async function firedOf(stack: StackInfo, merchant: TestMerchant): Promise<number[]> {
   const account = await accountOf(merchant);
   const faults = (await (await processorApi(stack, account)).get("/test/faults")).expect(200).list("data").map(Object);
-  return faults.some((fault) => fault.account === account && fault.fired > 0);
+  return faults.filter((fault) => fault.account === account).map((fault) => Number(fault.fired));
 }
 
 /** The merchant's account at the processor. */

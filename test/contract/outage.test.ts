@@ -9,7 +9,7 @@ import { pay } from "../harness/pay.ts";
 import { stack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { caller } from "./caller.ts";
-import { failProcessor, hasFailed } from "./operator.ts";
+import { allHaveFailed, failProcessor, hasFailed } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("outage", { timeoutMs: 90_000 });
@@ -107,6 +107,38 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   );
   assert.equal((await target.call("listCheckoutSessions", 200)).number("total"), 3);
 });
+
+for (const name of ["gateway", "checkout", "payments"]) {
+  test(`${name} told to stop in the middle of every flow ends each of them with its answer`, async () => {
+    const merchant = await freshMerchant(own.stack);
+    const target = await caller(own.stack, merchant.apiKey);
+    const order = { amount: 1000, currency: "EUR" };
+    const create = () => target.call("createCheckoutSession", 201, { body: order });
+    const asBuyer = (session: Awaited<ReturnType<typeof create>>) => ({
+      as: "",
+      path: { id: session.text("id") },
+      query: { secret: session.text("session_secret") },
+    });
+    const [first, second, unpaid] = [await create(), await create(), await create()];
+    for (const session of [first, second]) await pay(session.text("render.frame_url"));
+    const paymentId = (await target.call("confirmCheckout", 200, asBuyer(first))).text("payment_id");
+    // The processor takes its time with each of the four flows, so that all are in its hands when the process is told.
+    const slow = { kind: "delay", ms: 1_500, count: 1 } as const;
+    const calls = ["api.intents.create", "api.intents.get", "api.intents.cancel", "api.refunds.create"] as const;
+    for (const call of calls) await failProcessor(own.stack, merchant, { target: call, ...slow });
+    const flows = [
+      create(),
+      target.call("confirmCheckout", 200, asBuyer(second)),
+      target.call("expireCheckoutSession", 200, { path: { id: unpaid.text("id") } }),
+      target.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } }),
+    ];
+    await eventually("every flow to be at the processor", () => allHaveFailed(own.stack, merchant));
+    const [, , , refunded] = await Promise.all([...flows, own.restart(name)]);
+    assert.equal(refunded?.text("status"), "partially_refunded");
+    const total = await target.call("listPayments", 200, { query: { status: "succeeded" } });
+    assert.equal(total.number("total"), 1, "the second order; the first is refunded in part");
+  });
+}
 
 test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
   const merchant = await freshMerchant(own.stack);
