@@ -2,8 +2,8 @@
 // are killed, frozen and cut off by a seeded schedule and the processor misbehaves; then calm, and every outcome that any client ever
 // saw is compared with all the books. Prints a report; exit code 1 on a difference. Ctrl-C ends it and leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { eventually } from "../harness/eventually.ts";
+import { readOptions } from "../harness/options.ts";
 import type { Received } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { type Disturbance, schedule } from "./disturbance.ts";
@@ -150,11 +150,10 @@ async function putClockForward({ books }: ChaosRig): Promise<void> {
 }
 
 async function runCommand(): Promise<void> {
-  const text = { type: "string" } as const;
-  const { values } = parseArgs({ options: { minutes: text, seed: text, clients: text } });
-  const minutes = Number(values.minutes ?? 2);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
-  const clients = Number(values.clients ?? 12);
+  const given = readOptions("minutes", "seed", "clients");
+  const minutes = Number(given.get("minutes") ?? 2);
+  const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+  const clients = Number(given.get("clients") ?? 12);
   if (!(minutes > 0 && minutes <= 1_440) || !Number.isSafeInteger(seed) || seed < 0) {
     console.error("--minutes takes more than 0 and at most 1440, --seed a whole number");
     process.exit(2);

@@ -1,7 +1,7 @@
 // `npm run walk -- --operations N --seed S`: a seeded walk over everything that can happen to payments, against the whole system over
 // HTTP while the processor misbehaves; afterwards every book must agree. Prints its seed, its progress and each difference. Exit
 // code 1 on a difference. The same seed makes the same decisions; what runs at the same time may interleave in another way.
-import { parseArgs } from "node:util";
+import { readOptions } from "../harness/options.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
@@ -60,9 +60,9 @@ export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkRep
 }
 
 async function runCommand(): Promise<void> {
-  const { values } = parseArgs({ options: { operations: { type: "string" }, seed: { type: "string" } } });
-  const operations = Number(values.operations ?? 5_000);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
+  const given = readOptions("operations", "seed");
+  const operations = Number(given.get("operations") ?? 5_000);
+  const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
   if (!(operations >= 1 && operations <= 1_000_000) || !Number.isSafeInteger(seed)) {
     console.error("--operations takes 1 to 1000000, --seed a whole number");
     process.exit(2);

@@ -1,0 +1,15 @@
+// The options of a proof's command, `--name value`. One that it does not take ends it with a line that names those that it takes.
+import { parseArgs } from "node:util";
+
+/** @param names of the options, without dashes. @returns what was given, by name. */
+export function readOptions<Name extends string>(...names: Name[]): ReadonlyMap<Name, string> {
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" } as const]));
+  try {
+    const { values } = parseArgs({ options });
+    return new Map(names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message.split(". ")[0] : error);
+    console.error(`options: ${names.map((name) => `--${name} <value>`).join(" ")}`);
+    process.exit(2);
+  }
+}
