@@ -20,7 +20,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 
 const test = suite("audit", { timeoutMs: 60_000 });
 const environment = Environment.SANDBOX;
@@ -67,8 +67,7 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
   const expired = await api.call("expireCheckoutSession", 200, { path: { id: open.text("id") } });
   const session = await api.call("createCheckoutSession", 201, { body: order });
   await pay(session.text("render.frame_url"));
-  const query = { secret: session.text("session_secret") };
-  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   const paymentId = confirmed.text("payment_id");
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
   const listed = await api.call("listPaymentRefunds", 200, { path: { id: paymentId } });

@@ -15,6 +15,11 @@ export interface Sent {
   readonly as?: string;
 }
 
+/** What a buyer's browser sends: the session and its own secret, no key. @param secret another one in its place */
+export function asBuyer(session: Answer, secret = session.text("session_secret")): Sent {
+  return { as: "", path: { id: session.text("id") }, query: { secret } };
+}
+
 /** A caller of one gateway. */
 export interface Caller {
   readonly document: ApiDocument;

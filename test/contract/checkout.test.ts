@@ -7,7 +7,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { answerChallenge, cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller, type Sent } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { blockAddress, failProcessor } from "./operator.ts";
 
 const test = suite("checkout", { timeoutMs: 30_000 });
@@ -24,13 +24,8 @@ test.before(async () => {
 
 const create = (more = {}, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body: { ...order, ...more } });
-const buyer = (session: Answer, secret = session.text("session_secret")): Sent => ({
-  as: "",
-  path: { id: session.text("id") },
-  query: { secret },
-});
-const resolve = (session: Answer) => api.call("resolveCheckout", 200, buyer(session));
-const confirm = (session: Answer) => api.call("confirmCheckout", 200, buyer(session));
+const resolve = (session: Answer) => api.call("resolveCheckout", 200, asBuyer(session));
+const confirm = (session: Answer) => api.call("confirmCheckout", 200, asBuyer(session));
 const payWith = (session: Answer, card: string) => pay(session.text("render.frame_url"), card);
 
 // Proves §4 resolveCheckout: secret
@@ -133,7 +128,7 @@ test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an 
   const bodies = new Set<string>();
   for (const operation of ["resolveCheckout", "confirmCheckout"]) {
     for (const secret of wrong)
-      bodies.add((await api.refused(operation, 404, "not_found", buyer(session, secret))).raw);
+      bodies.add((await api.refused(operation, 404, "not_found", asBuyer(session, secret))).raw);
     const path = { id: session.text("id") };
     bodies.add((await api.refused(operation, 404, "not_found", { as: "", path })).raw);
     const unknown = { as: "", path: { id: "cs_01jd3v9q6k8m2n4p6r8t0v2x4z" }, query: { secret: right } };
@@ -155,7 +150,7 @@ test("SPEC.md §5.6: an API key opens no session, and a session secret is no API
 test("CONTRACT.md §4: confirm of an expired or canceled session is session_expired", async () => {
   const session = await create();
   await api.call("expireCheckoutSession", 200, { path: { id: session.text("id") } });
-  await api.refused("confirmCheckout", 410, "session_expired", buyer(session));
+  await api.refused("confirmCheckout", 410, "session_expired", asBuyer(session));
   assert.equal((await resolve(session)).text("status"), "expired");
 });
 
@@ -173,7 +168,7 @@ test(
     const tenth = await merchant.api.post(`/v1/checkout/${sessionId}/confirm?${query}`);
     assert.ok(tenth.at("status") === "canceled" || tenth.at("error.code") === "session_expired", String(tenth));
     assert.equal((await resolve(session)).text("status"), "canceled");
-    await api.refused("confirmCheckout", 410, "session_expired", buyer(session));
+    await api.refused("confirmCheckout", 410, "session_expired", asBuyer(session));
   },
   { timeoutMs: 60_000 },
 );
@@ -183,14 +178,14 @@ test("SPEC.md §4: confirm is connector_error while the processor cannot be aske
   const unlucky = await freshMerchant(running);
   const unpaid = await create({}, unlucky.apiKey);
   await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
-  await api.refused("confirmCheckout", 502, "connector_error", buyer(unpaid));
+  await api.refused("confirmCheckout", 502, "connector_error", asBuyer(unpaid));
   assert.equal((await resolve(unpaid)).text("status"), "open");
 });
 
 test("CONTRACT.md §4: no-store, no-referrer and CORS for every origin without credentials, also on errors", async () => {
   const session = await create();
   const answers = [await resolve(session), await confirm(session)];
-  answers.push(await api.refused("confirmCheckout", 404, "not_found", buyer(session, "x")));
+  answers.push(await api.refused("confirmCheckout", 404, "not_found", asBuyer(session, "x")));
   for (const { headers } of answers) {
     assert.equal(headers.get("cache-control"), "no-store");
     assert.equal(headers.get("referrer-policy"), "no-referrer");
@@ -203,10 +198,10 @@ test("a buyer from a blocked address sees no form, and is stopped after a declin
   const guarded = await freshMerchant(running);
   const [unseen, tried] = [await create({}, guarded.apiKey), await create({}, guarded.apiKey)];
   await blockAddress(running, guarded.id, "127.0.0.1");
-  await api.refused("resolveCheckout", 402, "payment_blocked", buyer(unseen));
+  await api.refused("resolveCheckout", 402, "payment_blocked", asBuyer(unseen));
   await payWith(tried, cards.declined);
-  await api.refused("confirmCheckout", 402, "payment_blocked", buyer(tried));
-  await api.refused("confirmCheckout", 410, "session_expired", buyer(tried));
+  await api.refused("confirmCheckout", 402, "payment_blocked", asBuyer(tried));
+  await api.refused("confirmCheckout", 410, "session_expired", asBuyer(tried));
 });
 
 // Proves §4 confirmCheckout: errors

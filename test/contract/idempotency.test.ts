@@ -8,7 +8,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const test = suite("idempotency", { timeoutMs: 30_000 });
@@ -179,8 +179,7 @@ test("operations that do not honour keys ignore them", async () => {
 async function paidPayment(): Promise<string> {
   const session = await api.call("createCheckoutSession", 201, { body: order });
   await pay(session.text("render.frame_url"));
-  const query = { secret: session.text("session_secret") };
-  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   return confirmed.text("payment_id");
 }
 

@@ -8,7 +8,7 @@ import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { stack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { caller } from "./caller.ts";
+import { asBuyer, caller } from "./caller.ts";
 import { allHaveFailed, failProcessor, hasFailed } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
@@ -75,19 +75,14 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   const target = await caller(own.stack, merchant.apiKey);
   const order = { amount: 1000, currency: "EUR" };
   const create = () => target.call("createCheckoutSession", 201, { body: order });
-  const confirmation = (session: Awaited<ReturnType<typeof create>>) => ({
-    as: "",
-    path: { id: session.text("id") },
-    query: { secret: session.text("session_secret") },
-  });
   const [paid, open] = [await create(), await create()];
   await pay(paid.text("render.frame_url"));
-  const paymentId = (await target.call("confirmCheckout", 200, confirmation(paid))).text("payment_id");
+  const paymentId = (await target.call("confirmCheckout", 200, asBuyer(paid))).text("payment_id");
   await own.halt("simulator");
   const creation = { body: order, headers: { "Idempotency-Key": "later" } };
   const refund = { path: { id: paymentId }, body: { amount: 400 }, headers: { "Idempotency-Key": "later" } };
   await target.refused("createCheckoutSession", 502, "connector_error", creation);
-  await target.refused("confirmCheckout", 502, "connector_error", confirmation(open));
+  await target.refused("confirmCheckout", 502, "connector_error", asBuyer(open));
   await target.refused("expireCheckoutSession", 502, "connector_error", { path: { id: open.text("id") } });
   await target.refused("createRefund", 502, "connector_error", refund);
   await own.resume("simulator");
@@ -114,11 +109,6 @@ for (const name of ["gateway", "checkout", "payments"]) {
     const target = await caller(own.stack, merchant.apiKey);
     const order = { amount: 1000, currency: "EUR" };
     const create = () => target.call("createCheckoutSession", 201, { body: order });
-    const asBuyer = (session: Awaited<ReturnType<typeof create>>) => ({
-      as: "",
-      path: { id: session.text("id") },
-      query: { secret: session.text("session_secret") },
-    });
     const [first, second, unpaid] = [await create(), await create(), await create()];
     for (const session of [first, second]) await pay(session.text("render.frame_url"));
     const paymentId = (await target.call("confirmCheckout", 200, asBuyer(first))).text("payment_id");

@@ -6,7 +6,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { storeDeclined } from "./operator.ts";
 
 const test = suite("payments", { timeoutMs: 30_000 });
@@ -33,8 +33,7 @@ test.before(async () => {
 async function payment(order: object, card: string): Promise<string> {
   const session = await api.call("createCheckoutSession", 201, { body: { description: "Order", ...order } });
   (await pay(session.text("render.frame_url"), card)).expect(200);
-  const query = { secret: session.text("session_secret") };
-  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   return confirmed.text("payment_id");
 }
 

@@ -6,7 +6,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { failProcessor, setMerchant } from "./operator.ts";
 
 const test = suite("refunds", { timeoutMs: 30_000 });
@@ -24,8 +24,7 @@ async function paid(as = merchant.apiKey, card: string = cards.succeeds): Promis
   const body = { amount: 1000, currency: "EUR" };
   const session = await api.call("createCheckoutSession", 201, { as, body });
   await pay(session.text("render.frame_url"), card);
-  const query = { secret: session.text("session_secret") };
-  const confirmed = await api.call("confirmCheckout", 200, { as: "", path: { id: session.text("id") }, query });
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   return confirmed.text("payment_id");
 }
 
