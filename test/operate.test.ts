@@ -12,6 +12,7 @@ import { createLog } from "#platform/log.ts";
 import { reencryptColumn } from "#platform/reencrypt.ts";
 import { callerLine } from "#platform/rpc-trust.ts";
 import { randomToken, Vault } from "#platform/secret.ts";
+import { durableConsumers } from "#platform/streams.ts";
 import { writePrivate } from "../deploy/local/private-file.ts";
 import type { RunningStack } from "../deploy/local/running-stack.ts";
 import { sealedColumns } from "../deploy/sealed-columns.ts";
@@ -172,7 +173,9 @@ test("an operator makes a merchant and a key that works, suspends it, and sees t
     services.map((service) => [service, true, 0]),
   );
   assert.deepEqual(await rows("operations", "list"), []);
-  assert.ok((await rows("status", "streams")).some(({ stream, consumer }) => stream && consumer));
+  const consumers = (await rows("status", "streams")).map(({ stream, consumer }) => `${stream} ${consumer}`);
+  const wanted = Object.values(durableConsumers).map(({ source, name }) => `${source} ${name}`);
+  assert.deepEqual(consumers.map((line) => line.replace(/^\S+-/, "")).sort(), wanted.sort(), "as migrate makes them");
 });
 
 test("the samples of a first call work with a reader's token, and a gRPC client that is not of this ecosystem does too", async () => {

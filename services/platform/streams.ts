@@ -41,10 +41,18 @@ export function copiesOf(stream: StreamInfo): { wanted: number; current: number 
   return { wanted: stream.config.num_replicas, current };
 }
 
-/** The durable consumers of this release: whoever consumes takes its name, source and filter from here. */
+/** The durable consumers of this release, all of them: whoever consumes takes its name, source and filter from here. */
 export const durableConsumers = {
   followPayments: { name: "checkout-payments", source: "payments", types: "payment.>" },
   fanOut: { name: "webhook-fan-out", source: "payments", types: "payment.>" },
+  // A consumer has one filter, so the audit log has one for each kind of administrative act.
+  auditMerchants: { name: "merchant-audit", source: "merchant", types: ">" },
+  auditEndpoints: { name: "merchant-audit", source: "webhook", types: "endpoint.>" },
+  auditRefunds: { name: "merchant-audit", source: "payments", types: "refund.requested" },
+  auditFees: { name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
+  auditOperations: { name: "merchant-audit-operations", source: "payments", types: "operation.>" },
+  auditExpiries: { name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
+  auditRiskRules: { name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 } as const satisfies Readonly<Record<string, { name: string; source: Source; types: string }>>;
 
 // Long enough for any batch to commit; a crashed consumer's events come back after it.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { connect, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
-import { durableConsumers, StreamRefused, streamName } from "#platform/streams.ts";
+import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/streams.ts";
 import { migrateAll } from "../../deploy/migrate-all.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { infra } from "../harness/infra.ts";
@@ -39,9 +39,14 @@ test("two at once make everything once, and a third finds nothing to do", async 
     assert.equal(lines.filter((line) => line.includes("applied")).length, 1, lines.join("\n"));
   }
   assert.ok((await migrateAll(env)).every((line) => line.includes("the schema is up to date")));
-  const consumers = await manager.consumers.list(stream).next();
-  const names = Object.values(durableConsumers).map((consumer) => consumer.name);
-  assert.deepEqual(consumers.map((consumer) => consumer.name).sort(), [...names].sort());
+  for (const source of sources) {
+    const made = await manager.consumers.list(streamName(namespace, source)).next();
+    const wanted = Object.values(durableConsumers).filter((consumer) => consumer.source === source);
+    assert.deepEqual(
+      made.map(({ name, config }) => [name, config.filter_subject]).sort(),
+      wanted.map(({ name, types }) => [name, eventSubject(namespace, source, types)]).sort(),
+    );
+  }
 });
 
 test("a limit that an operator raised stays, one below this release's is raised", async () => {

@@ -4,18 +4,19 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database.ts";
 import type { Consumer } from "#platform/event-consumer.ts";
 import { isId } from "#platform/id.ts";
+import { durableConsumers } from "#platform/streams.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { type AuditEntry, appendAudit } from "../store/audit-entries.ts";
 
 /** What is audited of each service. Everything that the merchant service announces is an administrative act. */
 const audited = [
-  { name: "merchant-audit", source: "merchant", types: ">" },
-  { name: "merchant-audit", source: "webhook", types: "endpoint.>" },
-  { name: "merchant-audit", source: "payments", types: "refund.requested" },
-  { name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
-  { name: "merchant-audit-operations", source: "payments", types: "operation.>" },
-  { name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
-  { name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
+  durableConsumers.auditMerchants,
+  durableConsumers.auditEndpoints,
+  durableConsumers.auditRefunds,
+  durableConsumers.auditFees,
+  durableConsumers.auditOperations,
+  durableConsumers.auditExpiries,
+  durableConsumers.auditRiskRules,
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {
