@@ -45,9 +45,9 @@ const loopback = "127.0.0.0/8,::1/128";
  */
 export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
 
-/** The file that runs a process. */
-export function scriptOf(name: ProcessName): string {
-  return join(root, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
+/** The file that runs a process. @param from the folder of a release; default: this one's */
+export function scriptOf(name: ProcessName, from: string = root): string {
+  return join(from, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
 }
 
 /** A port for each process, kept for the stack's life. @param gateway the given one; 0: a free one */

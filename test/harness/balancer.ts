@@ -7,17 +7,20 @@ export interface Balancer {
   readonly url: string;
   /** Ports of the replicas; changed as they become ready or end. */
   readonly replicas: Set<number>;
+  /** How many connections each port was given, also of replicas that are gone. */
+  readonly given: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of this machine. */
-export async function startBalancer(): Promise<Balancer> {
-  const replicas = new Set<number>();
+/** Listens on a free port of this machine. @param replicas may be another balancer's, for callers that are told apart */
+export async function startBalancer(replicas: Set<number> = new Set()): Promise<Balancer> {
+  const given = new Map<number, number>();
   const sockets = new Set<Socket>();
   let turn = 0;
   const server = net.createServer({ allowHalfOpen: true }, (caller) => {
     const port = [...replicas][turn++ % Math.max(replicas.size, 1)];
     if (port === undefined) return void caller.destroy();
+    given.set(port, (given.get(port) ?? 0) + 1);
     const replica = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     for (const [socket, other] of [
       [caller, replica],
@@ -38,6 +41,7 @@ export async function startBalancer(): Promise<Balancer> {
     port,
     url: `http://127.0.0.1:${port}`,
     replicas,
+    given,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,9 +1,10 @@
-// Stands in for a Kubernetes cluster: every service behind an address of its own, its replicas as processes, each in the balancer
-// while its readiness probe says so. A rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
+// Stands in for a Kubernetes cluster: every service behind an address of its own, its replicas as processes of one release or of
+// several. A rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
 import { ensureStreams } from "#platform/streams.ts";
 import { runChild } from "../../deploy/local/child-process.ts";
 import type { StackDatabases } from "../../deploy/local/databases.ts";
@@ -13,88 +14,145 @@ import type { RunningProcess } from "../../deploy/local/running-process.ts";
 import { stackSecrets } from "../../deploy/local/secrets.ts";
 import { sandboxMerchant } from "../../deploy/local/seed.ts";
 import { environmentOf, type ProcessName, type Surroundings, scriptOf } from "../../deploy/local/services.ts";
-import { tlsFiles } from "../../deploy/local/tls.ts";
+import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { freshDatabase } from "./database.ts";
-import { eventually } from "./eventually.ts";
 import { infra } from "./infra.ts";
+import { type Pod, startPod } from "./pod.ts";
 import { tempDir } from "./temp-dir.ts";
 
 /** What is rolled out. */
 export const services = ["merchant", "payments", "checkout", "webhook", "gateway"] as const;
 export type Service = (typeof services)[number];
 
-interface Pod {
-  readonly port: number;
-  readonly process: RunningProcess;
-  /** Ends its readiness probe. */
-  readonly unwatch: () => void;
+/** Whose code a replica runs. */
+export interface Release {
+  readonly name: string;
+  /** The folder of its code, with the packages that it needs. */
+  readonly root: string;
 }
+
+/** The code that this file is part of. */
+export const thisRelease: Release = { name: "this release", root: join(import.meta.dirname, "../..") };
 
 export interface Cluster {
   /** Of the gateway. */
   readonly url: string;
   readonly apiKey: string;
   readonly databases: StackDatabases;
+  /** Of the certificate that deliveries trust. */
+  readonly tls: TlsFiles;
+  /** Logs of all processes. */
+  readonly dir: string;
+  /** Runs the release's migrate command. */
+  migrate(release: Release): Promise<void>;
+  /** Adds a replica, and waits until it is balanced. */
+  add(service: Service, release?: Release): Promise<void>;
+  /** Ends every replica that runs the release. */
+  end(service: Service, release: Release): Promise<void>;
   /** Replaces every replica of the service, one after the other. */
   roll(service: Service): Promise<void>;
+  /** How many connections the services of one release made to the replicas of another (or its own). */
+  connections(from: Release, to: Release, service: Service): Promise<number>;
   stop(): Promise<void>;
 }
 
 // As in deploy/base, with times that fit a test: the callers of a test keep no idle connection for longer than this.
 const stopping = { LAME_DUCK_SECONDS: "3", DRAIN_SECONDS: "20" };
-const probeEveryMs = 100;
-const startMsMax = 60_000;
 
-/** Starts the simulator and `replicas` of every service. */
-export async function startCluster(replicas: number): Promise<Cluster> {
+/** Starts the simulator and `replicas` of every service. Another release than this one migrates its databases by its own command. */
+export async function startCluster(replicas: number, first: Release = thisRelease): Promise<Cluster> {
   const dir = await tempDir("pods");
-  const around = await surroundings(dir);
-  const balancers = new Map<Service, Balancer>();
-  for (const service of services) balancers.set(service, await startBalancer());
-  for (const [service, balancer] of balancers) around.ports[service] = balancer.port;
-  const simulator = await startPodProcess("simulator", around, {});
-  const pods = new Map<Service, Pod[]>();
-  const add = async (service: Service) => {
-    const pod = await startPod(service, around, balancers.get(service)?.replicas ?? new Set());
-    pods.set(service, [...(pods.get(service) ?? []), pod]);
+  const around = await surroundings(dir, first === thisRelease);
+  const balanced = new Map(services.map((service) => [service, new Set<number>()]));
+  const pods = new Map<Service, (Pod & { readonly release: Release })[]>(services.map((service) => [service, []]));
+  const releaseAt = new Map<number, Release>();
+  // The services of each release call through balancers of their own, so that their calls can be told apart.
+  const networks = new Map<Release, Promise<Network>>();
+  const networkOf = (release: Release): Promise<Network> => {
+    const network = networks.get(release) ?? startNetwork(balanced);
+    networks.set(release, network);
+    return network;
   };
-  await Promise.all(services.flatMap((service) => Array.from({ length: replicas }, () => add(service))));
+  const outside = await networkOf({ name: "callers from outside", root: "" });
+  const seenBy = (network: Network): Surroundings => {
+    const own = Object.fromEntries([...network].map(([service, balancer]) => [service, balancer.port]));
+    return { ...around, ports: { ...around.ports, ...own } };
+  };
+  const add = async (service: Service, release = thisRelease) => {
+    const view = seenBy(await networkOf(release));
+    const pod = await startPod(`${service} of ${release.name}`, balanced.get(service) ?? new Set(), (place) => {
+      releaseAt.set(place.port, release);
+      const own = { PORT: String(place.port), ADMIN_PORT: String(place.adminPort), ...stopping };
+      return startProcess(service, view, own, release);
+    });
+    pods.get(service)?.push({ ...pod, release });
+  };
+  const endAll = async (service: Service, isOver: (pod: { release: Release }) => boolean) => {
+    const all = pods.get(service) ?? [];
+    pods.set(
+      service,
+      all.filter((pod) => !isOver(pod)),
+    );
+    await Promise.all(all.filter(isOver).map((pod) => pod.end()));
+  };
+  if (first !== thisRelease) await runMigrate(first, around);
+  const simulator = await startProcess("simulator", seenBy(outside), {}, thisRelease);
+  await Promise.all(services.flatMap((service) => Array.from({ length: replicas }, () => add(service, first))));
   const token = (await readFile(around.rpcFiles.tokens.operator, "utf8")).trim();
-  const { apiKey } = await sandboxMerchant(dir, balancers.get("merchant")?.url ?? "", token);
+  const { apiKey } = await sandboxMerchant(dir, outside.get("merchant")?.url ?? "", token);
   return {
-    url: balancers.get("gateway")?.url ?? "",
+    url: outside.get("gateway")?.url ?? "",
     apiKey,
     databases: around.databases,
+    tls: around.tls,
+    dir,
+    migrate: (release) => runMigrate(release, around),
+    add,
+    end: (service, release) => endAll(service, (pod) => pod.release === release),
     async roll(service) {
-      const old = pods.get(service) ?? [];
       const ending: Promise<void>[] = [];
-      for (const pod of old) {
-        await add(service);
-        ending.push(endPod(pod));
+      for (const old of [...(pods.get(service) ?? [])]) {
+        await add(service, old.release);
+        ending.push(endAll(service, (pod) => pod === old));
       }
-      pods.set(service, pods.get(service)?.slice(old.length) ?? []);
       await Promise.all(ending);
     },
+    async connections(from, to, service) {
+      const given = (await networkOf(from)).get(service)?.given ?? new Map<number, number>();
+      return [...given].reduce((sum, [port, count]) => (releaseAt.get(port) === to ? sum + count : sum), 0);
+    },
     async stop() {
-      for (const service of [...services].reverse()) await Promise.all((pods.get(service) ?? []).map(killPod));
+      for (const service of [...services].reverse())
+        await Promise.all((pods.get(service) ?? []).map((pod) => pod.kill()));
       await simulator.stop();
-      for (const balancer of balancers.values()) await balancer.stop();
+      for (const network of networks.values()) for (const balancer of (await network).values()) await balancer.stop();
       await rm(dir, { recursive: true, force: true });
     },
   };
 }
 
-/** Databases, streams and secrets of its own on the run's servers. */
-async function surroundings(dir: string): Promise<Surroundings> {
+/** An address for each service. */
+type Network = ReadonlyMap<Service, Balancer>;
+
+async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promise<Network> {
+  const network = new Map<Service, Balancer>();
+  for (const [service, replicas] of balanced) network.set(service, await startBalancer(replicas));
+  return network;
+}
+
+/** Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later */
+async function surroundings(dir: string, migrated: boolean): Promise<Surroundings> {
   const { natsUrl } = await infra();
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
-  await ensureStreams({ natsUrl, namespace: natsNamespace });
+  if (migrated) await ensureStreams({ natsUrl, namespace: natsNamespace });
+  const databaseOf = async (service: Exclude<Service, "gateway">) =>
+    (await freshDatabase(migrated ? service : undefined)).url;
   const of = {
-    checkout: (await freshDatabase("checkout")).url,
-    payments: (await freshDatabase("payments")).url,
-    merchant: (await freshDatabase("merchant")).url,
-    webhook: (await freshDatabase("webhook")).url,
+    checkout: await databaseOf("checkout"),
+    payments: await databaseOf("payments"),
+    merchant: await databaseOf("merchant"),
+    webhook: await databaseOf("webhook"),
     simulator: (await freshDatabase()).url,
   };
   return {
@@ -110,57 +168,33 @@ async function surroundings(dir: string): Promise<Surroundings> {
   };
 }
 
-function startPodProcess(
+async function runMigrate(release: Release, { databases, natsUrl, settings }: Surroundings): Promise<void> {
+  const { checkout, payments, merchant, webhook } = databases.of;
+  const env = {
+    ...process.env,
+    CHECKOUT_DATABASE_URL: checkout,
+    PAYMENTS_DATABASE_URL: payments,
+    MERCHANT_DATABASE_URL: merchant,
+    WEBHOOK_DATABASE_URL: webhook,
+    NATS_URL: natsUrl,
+    NATS_NAMESPACE: settings.natsNamespace,
+  };
+  await promisify(execFile)(process.execPath, [join(release.root, "deploy/migrate.ts")], { env });
+}
+
+function startProcess(
   name: ProcessName,
   around: Surroundings,
   own: Record<string, string>,
+  release: Release,
 ): Promise<RunningProcess> {
   const env = { NODE_COMPILE_CACHE: ".local-test/compile-cache", LOG_LEVEL: "warn", RATE_LIMIT: "off" };
   return runChild({
     name,
-    script: scriptOf(name),
+    script: scriptOf(name, release.root),
     env: { ...process.env, ...env, ...environmentOf(name, around), ...own },
     logPath: join(around.settings.stateDir, `${name}-${own.PORT ?? "0"}.log`),
     warn: () => {},
     keepsParentAlive: false,
   });
-}
-
-async function startPod(service: Service, around: Surroundings, balanced: Set<number>): Promise<Pod> {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const own = { PORT: String(port), ADMIN_PORT: String(adminPort), ...stopping };
-  const running = await startPodProcess(service, around, own);
-  let watched = true;
-  void (async () => {
-    while (watched) {
-      const isReady = await fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
-        (answer) => answer.ok,
-        () => false,
-      );
-      if (isReady && watched) balanced.add(port);
-      else balanced.delete(port);
-      await pause(probeEveryMs);
-    }
-  })();
-  await eventually(`${service} to be ready`, () => balanced.has(port), { limitMs: startMsMax });
-  const unwatch = () => {
-    watched = false;
-    balanced.delete(port);
-  };
-  return { port, process: running, unwatch };
-}
-
-/** As a kubelet ends a pod: the balancer hears of it by the readiness probe, which is late by nature. */
-async function endPod(pod: Pod): Promise<void> {
-  process.kill(pod.process.pid, "SIGTERM");
-  const ended = await pod.process.exited;
-  pod.unwatch();
-  if (ended !== "exit code 0") throw new Error(`a replica did not stop cleanly: ${ended}`);
-}
-
-/** The test is over: nobody calls any more. */
-async function killPod(pod: Pod): Promise<void> {
-  pod.unwatch();
-  process.kill(pod.process.pid, "SIGKILL");
-  await pod.process.exited;
 }

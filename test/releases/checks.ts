@@ -1,0 +1,118 @@
+// What must hold after two releases have worked on one database and one broker: every kind of call crossed between them, what one
+// wrote the other reads and repeats, webhooks came exactly as often as they must, no process complained, and the books agree by both.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { eventually } from "../harness/eventually.ts";
+import { type Cluster, type Release, type Service, thisRelease } from "../harness/pods.ts";
+import { isSignedWith, type Receiver } from "../harness/receiver.ts";
+import {
+  confirm,
+  firstRefund,
+  order,
+  type Purchase,
+  refund,
+  type Shop,
+  type Shopping,
+  stands,
+} from "../harness/shopping.ts";
+
+/** A purchase that later steps look at again. */
+export interface Visited {
+  readonly purchase: Purchase;
+  times: number;
+}
+
+/** Who is called by other services. */
+const called: readonly Service[] = ["checkout", "payments", "merchant", "webhook"];
+const laterRefund = 100;
+const arriveMsMax = 120_000;
+
+/** Whatever release answers now: the same key gives the same session, a confirm replays, the payment stands and is refunded a bit more. */
+export async function visitAgain(shop: Shop, visit: Visited): Promise<void> {
+  const { purchase } = visit;
+  assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
+  assert.equal(await confirm(shop, purchase), purchase.payment, "a confirm, repeated");
+  await stands(shop, purchase.payment, refundedOf(visit));
+  await refund(shop, purchase.payment, laterRefund);
+  visit.times += 1;
+}
+
+function refundedOf({ times }: Visited): number {
+  return firstRefund + times * laterRefund;
+}
+
+/** Services of either release that never reached a service of the other, or of their own. */
+export async function crossings(cluster: Cluster, old: Release): Promise<string[]> {
+  const missing: string[] = [];
+  for (const from of [old, thisRelease])
+    for (const to of [old, thisRelease])
+      for (const service of called)
+        if ((await cluster.connections(from, to, service)) === 0)
+          missing.push(`no call of ${from.name} reached ${service} of ${to.name}`);
+  return missing;
+}
+
+export interface Rehearsal {
+  readonly cluster: Cluster;
+  readonly old: Release;
+  readonly shop: Shop;
+  readonly shopping: Shopping;
+  readonly visited: readonly Visited[];
+  readonly receiver: Receiver;
+  readonly signingSecret: string;
+}
+
+/** What is wrong at the end, in words. */
+export async function afterwards(rehearsal: Rehearsal): Promise<string[]> {
+  const problems = [...(await webhookProblems(rehearsal)), ...(await complaints(rehearsal.cluster.dir))];
+  for (const visit of rehearsal.visited) await stands(rehearsal.shop, visit.purchase.payment, refundedOf(visit));
+  for (const release of [rehearsal.old, thisRelease]) {
+    const env = { ...process.env, DATABASE_URL: rehearsal.cluster.databases.of.payments };
+    await promisify(execFile)(process.execPath, [join(release.root, "deploy/journal-check.ts")], { env }).catch(
+      (error) => problems.push(`the books do not agree by ${release.name}: ${error.stdout || error.message}`),
+    );
+  }
+  return problems;
+}
+
+/** Each payment is told twice (by its confirm and by the processor) and each refund once, whichever release announced or sent it. */
+async function webhookProblems({ shopping, visited, receiver, signingSecret }: Rehearsal): Promise<string[]> {
+  const wanted = new Map<string, number>();
+  for (const { payment } of shopping.bought)
+    wanted.set(`payment.succeeded ${payment}`, 2).set(`payment.refunded ${payment}`, 1);
+  for (const { purchase, times } of visited)
+    wanted.set(`payment.succeeded ${purchase.payment}`, 2).set(`payment.refunded ${purchase.payment}`, 1 + times);
+  const differences = () => {
+    // At least once: a repeat of a delivery has its id.
+    const deliveries = new Map(receiver.received.map((request) => [request.headers["service-delivery"], request]));
+    const came = new Map<string, number>();
+    for (const { body } of deliveries.values()) {
+      const told = JSON.parse(body.toString());
+      const what = `${told.type} ${told.payment_id}`;
+      came.set(what, (came.get(what) ?? 0) + 1);
+    }
+    return [...wanted]
+      .filter(([what, times]) => came.get(what) !== times)
+      .map(([what, times]) => `webhook ${what}: ${came.get(what) ?? 0} times instead of ${times}`);
+  };
+  await eventually("every webhook", () => differences().length === 0, { limitMs: arriveMsMax }).catch(() => {});
+  const unsigned = receiver.received.filter((request) => !isSignedWith(request, signingSecret)).length;
+  return [...differences(), ...(unsigned === 0 ? [] : [`${unsigned} webhooks with a wrong signature`])];
+}
+
+/** Lines of any process that are errors: an event that cannot be read, a statement that does not fit, a job that fails. */
+export async function complaints(dir: string): Promise<string[]> {
+  const logs = (await readdir(dir)).filter((name) => name.endsWith(".log"));
+  const lines = await Promise.all(
+    logs.map(async (name) =>
+      (await readFile(join(dir, name), "utf8"))
+        .split("\n")
+        .filter((line) => /"level":"(error|fatal)"/.test(line))
+        .map((line) => `${name}: ${line.slice(0, 500)}`),
+    ),
+  );
+  return lines.flat().slice(0, 10);
+}

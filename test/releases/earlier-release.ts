@@ -1,0 +1,94 @@
+// Finds the release before this one in the repository's own history and unpacks its code beside a copy of the packages that it needs.
+// A clone may have no such history: then it says why.
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Release } from "../harness/pods.ts";
+
+const run = promisify(execFile);
+
+/** Nothing to compare with; the message says why, and what would help. */
+export class NoEarlierRelease extends Error {
+  override name = "NoEarlierRelease";
+}
+
+/** The reference is not in this clone. */
+export class UnknownReference extends Error {
+  override name = "UnknownReference";
+}
+
+/** Which commit, and what to call it. */
+export interface Found {
+  readonly name: string;
+  readonly commit: string;
+}
+
+/**
+ * The commit to compare with.
+ * @param root the repository's folder
+ * @param given a tag, branch or commit; default: the newest tag before the current commit; a repository without tags has no
+ *   releases yet, and then it is the commit before the newest migration, the last one on another schema
+ */
+export async function findEarlier(root: string, given?: string): Promise<Found> {
+  if ((await git(root, "rev-parse", "--git-dir")) === undefined) {
+    throw new NoEarlierRelease("this folder is no git clone with history");
+  }
+  if (given !== undefined) {
+    const commit = await git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", `${given}^{commit}`);
+    if (commit === undefined)
+      throw new UnknownReference(`${given} is not in this clone; git fetch --tags may bring it`);
+    return { name: given, commit };
+  }
+  const tag = await git(root, "describe", "--tags", "--abbrev=0", "HEAD^");
+  const reference = tag ?? (await beforeNewestMigration(root));
+  const commit = reference && (await git(root, "rev-parse", "--verify", "--quiet", `${reference}^{commit}`));
+  if (reference && commit) return { name: tag ?? commit.slice(0, 7), commit };
+  const isShallow = (await git(root, "rev-parse", "--is-shallow-repository")) === "true";
+  throw new NoEarlierRelease(
+    isShallow
+      ? "this clone is shallow: git fetch --unshallow --tags brings the releases before"
+      : "there is neither a tag before this commit nor a state before its migrations",
+  );
+}
+
+/** Its parent: the last state of the code that knew a schema less. */
+async function beforeNewestMigration(root: string): Promise<string | undefined> {
+  const added = await git(root, "log", "-1", "--format=%H", "--diff-filter=A", "--", "services/*.sql");
+  return added ? `${added}^` : undefined;
+}
+
+/**
+ * Unpacks the code of a commit into an empty folder, ready to run.
+ * @param say told when packages have to be installed
+ */
+export async function unpack(root: string, found: Found, into: string, say: (line: string) => void): Promise<Release> {
+  const archive = join(into, "code.tar");
+  const code = join(into, "code");
+  await mkdir(code);
+  await run("git", ["archive", "--format=tar", `--output=${archive}`, found.commit], { cwd: root });
+  await run("tar", ["-xf", archive, "-C", code]);
+  await rm(archive);
+  if ((await lockedPackages(code)) === (await lockedPackages(root))) {
+    await symlink(join(root, "node_modules"), join(code, "node_modules"));
+  } else {
+    say(`${found.name} has other packages: npm ci, once`);
+    await cp(join(root, ".npmrc"), join(code, ".npmrc"));
+    await run("npm", ["ci", "--ignore-scripts", "--no-progress"], { cwd: code, maxBuffer: 16 * 1024 * 1024 });
+  }
+  return { name: found.name, root: code };
+}
+
+/** What npm would install; the project's own version, which each release changes, is no part of it. */
+async function lockedPackages(folder: string): Promise<string> {
+  const { packages } = JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8"));
+  return JSON.stringify({ ...packages, "": undefined });
+}
+
+/** What git says; undefined: it refuses, or is not there. */
+async function git(root: string, ...args: string[]): Promise<string | undefined> {
+  return run("git", args, { cwd: root }).then(
+    ({ stdout }) => stdout.trim() || undefined,
+    () => undefined,
+  );
+}

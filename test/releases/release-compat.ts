@@ -1,0 +1,104 @@
+// `npm run release-compat -- [tag or commit]`: an update from the release before and the way back, rehearsed under buyers and a merchant
+// at work on one database and one broker: the new schema under the old code, both releases side by side, the new one alone, both
+// again, the old one alone. No request may fail, every webhook arrives, the books agree by both. Exit code 1 when not so.
+import { rm } from "node:fs/promises";
+import { Agent, setGlobalDispatcher } from "undici";
+import { merchantApi } from "../harness/api.ts";
+import { infra } from "../harness/infra.ts";
+import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/pods.ts";
+import { startReceiver } from "../harness/receiver.ts";
+import { buy, goShopping, type Order, order, type Purchase, type Shop } from "../harness/shopping.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import { afterwards, complaints, crossings, type Visited, visitAgain } from "./checks.ts";
+import { findEarlier, NoEarlierRelease, UnknownReference, unpack } from "./earlier-release.ts";
+
+const shoppers = 4;
+/** In each step, and what is looked at again in all later ones. */
+const purchasesEach = 24;
+const visitedEach = 3;
+const wanted = ["payment.succeeded", "payment.refunded"];
+
+// As a proxy does that knows how long a stopping replica still answers (README.md, Run it in production).
+setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));
+
+const [given, ...more] = process.argv.slice(2);
+if (more.length > 0 || given?.startsWith("-")) {
+  console.error("usage: npm run release-compat -- [tag or commit of the release before]");
+  process.exit(2);
+}
+const folder = await tempDir("release");
+try {
+  const found = await findEarlier(thisRelease.root, given);
+  console.log(`from ${found.name} (${found.commit.slice(0, 7)}) to this release and back`);
+  await rehearse(await unpack(thisRelease.root, found, folder, console.log));
+} catch (error) {
+  if (error instanceof NoEarlierRelease)
+    console.log(`skipped: ${error.message}; or name one: npm run release-compat -- <commit>`);
+  else if (error instanceof UnknownReference) console.error(error.message);
+  else console.error(error);
+  process.exitCode = error instanceof NoEarlierRelease ? 0 : 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.exit();
+
+async function rehearse(old: Release): Promise<void> {
+  const began = performance.now();
+  const cluster = await startCluster(1, old);
+  const receiver = await startReceiver(cluster.tls);
+  let step = "the start";
+  try {
+    const shop: Shop = { url: cluster.url, merchant: merchantApi(cluster.url, cluster.apiKey) };
+    const hook = await shop.merchant.post("/v1/merchants/me/webhooks", { url: receiver.url, event_types: wanted });
+    const signingSecret = hook.expect(201).text("signing_secret");
+    const shopping = goShopping(shop, shoppers);
+    const visited: Visited[] = [];
+    const left: Order[] = [];
+    for (const [name, change] of steps(cluster, old)) {
+      step = name;
+      await change();
+      // What the step before made, this one completes and reads; what it makes itself, later ones do.
+      const finished: Purchase[] = [];
+      for (const made of left.splice(0)) finished.push(await buy(shop, made));
+      for (const visit of visited) await visitAgain(shop, visit);
+      const from = shopping.bought.length;
+      await shopping.more(purchasesEach);
+      const fresh = [...finished, ...shopping.bought.slice(from, from + visitedEach)];
+      visited.push(...fresh.map((purchase) => ({ purchase, times: 0 })));
+      left.push(await order(shop, name));
+      console.log(`  ${name.padEnd(44)} ${shopping.bought.length - from} purchases, 0 failed`);
+    }
+    await shopping.end();
+    const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
+    const problems = [...(await crossings(cluster, old)), ...(await afterwards(rehearsal))];
+    for (const problem of problems) console.log(`PROBLEM ${problem}`);
+    const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+    console.log(`${shopping.bought.length} purchases of 8 requests each in ${seconds} s: ${problems.length} problems`);
+    if (problems.length > 0) process.exitCode = 1;
+  } catch (error) {
+    console.log(`FAILED at: ${step}`);
+    for (const line of await complaints(cluster.dir)) console.log(`  ${line}`);
+    throw error;
+  } finally {
+    await receiver.close();
+    await cluster.stop();
+    await (await infra()).stop();
+  }
+}
+
+/** An update and the way back, each step with what it changes. */
+function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] {
+  const add = async (release: Release) => {
+    for (const service of services) await cluster.add(service, release);
+  };
+  const end = (release: Release) =>
+    Promise.all(services.map((service) => cluster.end(service, release))).then(() => {});
+  return [
+    ["the release before, on its own schema", async () => {}],
+    ["migrated: the release before on this schema", () => cluster.migrate(thisRelease)],
+    ["both releases side by side", () => add(thisRelease)],
+    ["this release alone", () => end(old)],
+    ["both again, on the way back", () => add(old)],
+    ["the release before alone again", () => end(thisRelease)],
+  ];
+}
