@@ -71,7 +71,7 @@ async function connectForever(
   while (!closing.aborted) {
     try {
       const name = "gateway-limits";
-      onConnected(await connectBroker({ servers, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
+      onConnected(await connectBroker(servers, { name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
       return;
     } catch {
       // The event bus logs that the broker is away.

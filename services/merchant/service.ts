@@ -1,9 +1,9 @@
 // Wires the merchant service by hand: what main.ts starts and tests build from.
 import type { Configured } from "#platform/config.ts";
-import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog } from "#platform/log.ts";
+import { MappedDatabase } from "#platform/mapped-database.ts";
 import { awaitSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -21,7 +21,7 @@ import { MerchantEntity } from "./store/merchants.ts";
 export async function startMerchant(config: Configured<typeof merchantSettings>): Promise<RunningService> {
   const log = createLog("merchant", config.LOG_LEVEL);
   const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
-  const db = await Database.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
+  const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
   await awaitSchema(db, "merchant", log);
   const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "merchant", log });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "merchant" });

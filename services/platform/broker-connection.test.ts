@@ -23,10 +23,50 @@ for (const [how, greet] of [
       });
     });
     const port = await listening(server);
-    await assert.rejects(connectBroker({ servers: `nats://127.0.0.1:${port}`, timeout: 50 }), { code: "TIMEOUT" });
+    await assert.rejects(connectBroker(`nats://127.0.0.1:${port}`, { timeout: 50 }), { code: "TIMEOUT" });
     await ended;
     server.close();
   });
+}
+
+test("tls:// tells a broker without TLS nothing, least of all the password", async () => {
+  const { port, heard, close } = await plainBroker();
+  const url = `tls://tollbooth:secret@127.0.0.1:${port}`;
+  await assert.rejects(connectBroker(url, { timeout: 2_000 }), { code: "SERVER_OPT_NA" });
+  await close();
+  assert.equal(heard(), "");
+});
+
+for (const [login, told] of [
+  ["tollbooth:p%40ss", { user: "tollbooth", pass: "p@ss" }],
+  ["a%2Ftoken", { auth_token: "a/token" }],
+] as const) {
+  test(`the login in a URL (${Object.keys(told).join(", ")}) is told to the broker`, async () => {
+    const { port, heard, close } = await plainBroker();
+    const connection = await connectBroker(`nats://${login}@127.0.0.1:${port}`, { timeout: 2_000 });
+    await connection.close();
+    await close();
+    const [, words = "{}"] = /^CONNECT (.*)\r\n/m.exec(heard()) ?? [];
+    const { user, pass, auth_token } = JSON.parse(words);
+    assert.deepEqual(JSON.parse(JSON.stringify({ user, pass, auth_token })), told);
+  });
+}
+
+/** A broker without TLS that greets and answers pings. */
+async function plainBroker(): Promise<{ port: number; heard(): string; close(): Promise<unknown> }> {
+  let heard = "";
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).write(greeting);
+    socket.on("data", (data) => {
+      heard += data;
+      if (String(data).includes("PING")) socket.write("PONG\r\n");
+    });
+  });
+  return {
+    port: await listening(server),
+    heard: () => heard,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
 }
 
 async function listening(server: Server): Promise<number> {

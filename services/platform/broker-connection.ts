@@ -1,14 +1,24 @@
-// Connections to NATS that end for good. The client's own transport forgets a socket that is given up while it is being greeted:
-// it greets later, and stays open without anybody reading from it, one for every attempt at a broker that hangs.
+// Connections to NATS that do what the URL says and end for good. The client's own transport forgets a socket that is given up while it
+// is being greeted: it greets later, and stays open without anybody reading from it, one for every attempt at a broker that hangs.
 import type { Socket } from "node:net";
 import type { ConnectionOptions, NatsConnection } from "nats";
 import { NatsConnectionImpl, setTransportFactory } from "nats/lib/nats-base-client/internal_mod.js";
 import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
 
-/** As `connect` of the client, which nothing else may call: transports are made by one factory for the whole process. */
-export function connectBroker(options: ConnectionOptions): Promise<NatsConnection> {
+/**
+ * As `connect` of the client, which nothing else may call: transports are made by one factory for the whole process.
+ * @param url `nats://host:port`, or `tls://…`, which refuses a server without TLS; with `user:password@` or `token@` to log in
+ */
+export function connectBroker(url: string, options: Omit<ConnectionOptions, "servers">): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
-  return NatsConnectionImpl.connect(options);
+  return NatsConnectionImpl.connect({ ...options, ...wishesOf(new URL(url)) });
+}
+
+/** The client takes host and port from a URL and passes over the rest. */
+function wishesOf({ protocol, host, username, password }: URL): ConnectionOptions {
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  const login = password === "" ? { token: user } : { user, pass };
+  return { servers: host, ...(username !== "" && login), ...(protocol === "tls:" && { tls: {} }) };
 }
 
 class EndingTransport extends NodeTransport {

@@ -125,8 +125,7 @@ export class EventBus {
   async #connect(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        const connection = await connectBroker({
-          servers: this.#url,
+        const connection = await connectBroker(this.#url, {
           name: this.#name,
           timeout: connectMs,
           maxReconnectAttempts: -1,

@@ -95,7 +95,7 @@ export async function ensureStreams(options: {
   replicas?: number;
   only?: readonly Source[];
 }): Promise<void> {
-  const connection = await connectBroker({ servers: options.natsUrl, timeout: 5_000 });
+  const connection = await connectBroker(options.natsUrl, { timeout: 5_000 });
   try {
     const manager = await connection.jetstreamManager();
     for (const source of options.only ?? sources) {

@@ -1,9 +1,9 @@
 // The webhook service, wired by hand: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
-import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog, type Log } from "#platform/log.ts";
+import { MappedDatabase } from "#platform/mapped-database.ts";
 import { checkSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -42,7 +42,7 @@ export async function startWebhook(
   options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {},
 ): Promise<RunningService> {
   const log = createLog("webhook", config.LOG_LEVEL);
-  const db = await Database.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
+  const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "webhook", log, entities: endpointEntities });
   await whenDatabaseAnswers(db, log);
   const owner = randomBytes(8).toString("hex");
   const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
@@ -142,7 +142,7 @@ export async function startWebhook(
   };
 }
 
-async function whenDatabaseAnswers(db: Database, log: Log): Promise<void> {
+async function whenDatabaseAnswers(db: MappedDatabase, log: Log): Promise<void> {
   const until = performance.now() + databaseWaitMs;
   for (;;) {
     try {

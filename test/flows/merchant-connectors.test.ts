@@ -1,9 +1,10 @@
 // Choosing a merchant's primary connector, against a real PostgreSQL: one at a time, whatever runs at once.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Database, isDuplicate } from "#platform/database.ts";
+import { isDuplicate } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { MappedDatabase } from "#platform/mapped-database.ts";
 import { Outbox } from "#platform/outbox.ts";
 import { Vault } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -20,11 +21,11 @@ import { refused } from "./service-config.ts";
 const test = suite("primary connectors");
 const environment = Environment.SANDBOX;
 const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
-let db: Database;
+let db: MappedDatabase;
 
 test.before(async () => {
   const { url } = await freshDatabase("merchant");
-  db = await Database.open({ url, name: "test", log: createLog("test", "error"), entities });
+  db = await MappedDatabase.open({ url, name: "test", log: createLog("test", "error"), entities });
 });
 test.after(() => db.close());
 

@@ -1,8 +1,8 @@
 // Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Database } from "#platform/database.ts";
 import { createLog } from "#platform/log.ts";
+import { MappedDatabase } from "#platform/mapped-database.ts";
 import { Outbox } from "#platform/outbox.ts";
 import { Vault } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -22,11 +22,16 @@ const test = suite("credentials of connector accounts");
 const log = createLog("test", "fatal");
 const environment = Environment.SANDBOX;
 const vault = new Vault(new Map([["k1", randomBytes(32)]]));
-let db: Database;
+let db: MappedDatabase;
 
 test.before(async () => {
   const { url } = await freshDatabase("merchant");
-  db = await Database.open({ url, name: "test", log, entities: [MerchantEntity, BrandingEntity, ApplicationEntity] });
+  db = await MappedDatabase.open({
+    url,
+    name: "test",
+    log,
+    entities: [MerchantEntity, BrandingEntity, ApplicationEntity],
+  });
 });
 test.after(() => db.close());
 

@@ -1,8 +1,9 @@
-// The platform's database connections when the server drops them.
+// The platform's database connections: how they begin, and when the server drops them.
 import assert from "node:assert/strict";
-import type { EntitySchema } from "@mikro-orm/postgresql";
+import { type AddressInfo, createServer } from "node:net";
 import { Database } from "#platform/database.ts";
 import { createLog } from "#platform/log.ts";
+import { MappedDatabase } from "#platform/mapped-database.ts";
 import { endpointEntities } from "../../services/webhook/store/endpoints.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -11,17 +12,22 @@ const test = suite("platform database");
 const log = createLog("test", "silent");
 const connectionsMax = 2;
 
-for (const [kind, entities] of [
-  ["plain", []],
-  ["mapped", endpointEntities],
-] as const) {
+const openings = {
+  plain: (url: string) => Database.open({ url, name: "test", log, connectionsMax }),
+  mapped: (url: string) => MappedDatabase.open({ url, name: "test", log, connectionsMax, entities: endpointEntities }),
+};
+
+for (const [kind, open] of Object.entries(openings)) {
   test(`a connection that dies within a ${kind} transaction costs the pool no place, and closing does not wait for it`, () =>
-    diesInTransaction(entities));
+    diesInTransaction(open));
+
+  test(`a ${kind} database whose URL wants TLS says nothing before it, and does not go on without`, () =>
+    asksForTls(open));
 }
 
-async function diesInTransaction(entities: readonly EntitySchema[]): Promise<void> {
+async function diesInTransaction(open: (url: string) => Promise<Database>): Promise<void> {
   const { url } = await freshDatabase();
-  const db = await Database.open({ url, name: "test", log, connectionsMax, entities });
+  const db = await open(url);
   for (let i = 0; i < 3 * connectionsMax; i++) {
     const dying = db.transaction(async (tx) => {
       await tx.rows("select pg_terminate_backend(pg_backend_pid())", []);
@@ -30,6 +36,25 @@ async function diesInTransaction(entities: readonly EntitySchema[]): Promise<voi
   }
   await Promise.all(Array.from({ length: 10 }, () => db.transaction((tx) => tx.rows("select 1", []))));
   await db.close();
+}
+
+async function asksForTls(open: (url: string) => Promise<Database>): Promise<void> {
+  const heard: Buffer[] = [];
+  const withoutTls = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      heard.push(data);
+      socket.write("N");
+    });
+  });
+  await new Promise<void>((resolve) => withoutTls.listen(0, "127.0.0.1", resolve));
+  const { port } = withoutTls.address() as AddressInfo;
+  const db = await open(`postgres://tollbooth:secret@127.0.0.1:${port}/merchant?sslmode=verify-full`);
+  await assert.rejects(db.ping(), /does not support SSL/);
+  await db.close();
+  await new Promise((resolve) => withoutTls.close(resolve));
+  // SSLRequest: its length, and the number that stands for it (PostgreSQL's protocol, "Message Formats").
+  assert.equal(Buffer.concat(heard).toString("hex"), "0000000804d2162f");
 }
 
 test.run();

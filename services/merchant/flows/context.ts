@@ -1,10 +1,10 @@
 // What the flows of this service work with; wired by hand in service.ts.
-import type { Database } from "#platform/database.ts";
+import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Vault } from "#platform/secret.ts";
 
 export interface MerchantContext {
-  readonly db: Database;
+  readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly vault: Vault;
   /** Keys the hashes of API keys. */

@@ -1,8 +1,9 @@
 // Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
 // `merchant.created`. Onboarding does the same within its own transaction.
-import type { Tx } from "#platform/database.ts";
+
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import type { MappedTx } from "#platform/mapped-database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { brandingDefaults } from "../rules/branding.ts";
 import { homeViolations, profileViolations } from "../rules/profile.ts";
@@ -29,7 +30,7 @@ export async function createMerchant(context: MerchantContext, wanted: NewMercha
 }
 
 /** The writes of it, within the caller's transaction; the caller pokes the outbox after the commit. */
-export async function addMerchant(context: MerchantContext, tx: Tx, wanted: NewMerchant): Promise<Merchant> {
+export async function addMerchant(context: MerchantContext, tx: MappedTx, wanted: NewMerchant): Promise<Merchant> {
   const merchant: Merchant = {
     id: newId("merchant"),
     ...wanted,

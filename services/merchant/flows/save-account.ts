@@ -1,8 +1,9 @@
 // Stores a processor's account with its credentials, or switches one off; each in ONE transaction that announces
 // `connector.updated` for every account that changed. That the processor knows the credentials was asked by payments.
-import { isDuplicate, type Tx } from "#platform/database.ts";
+import { isDuplicate } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import type { MappedTx } from "#platform/mapped-database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   accountTaken,
@@ -42,7 +43,7 @@ export async function saveAccount(context: MerchantContext, account: CheckedAcco
   }
 }
 
-async function save(context: MerchantContext, tx: Tx, account: CheckedAccount): Promise<ConnectorRow> {
+async function save(context: MerchantContext, tx: MappedTx, account: CheckedAccount): Promise<ConnectorRow> {
   const { merchantId, environment, connector, externalAccountId } = account;
   if (!(await lockMerchant(tx.em, merchantId))) throw new Failure("NOT_FOUND");
   const all = await lockConnectors(tx, merchantId, environment);

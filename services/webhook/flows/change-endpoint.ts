@@ -1,7 +1,8 @@
 // Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica hears of it
 // at once and would find out by itself within a second.
-import type { Database } from "#platform/database.ts";
+
 import { Failure } from "#platform/failure.ts";
+import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Vault } from "#platform/secret.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
@@ -10,7 +11,7 @@ import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts
 import { newSigningSecret } from "./create-endpoint.ts";
 
 export interface ChangeDeps {
-  readonly db: Database;
+  readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly vault: Vault;
   /** Told after the commit, so that this replica acts on the change before the announcement arrives. */

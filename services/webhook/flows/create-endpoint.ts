@@ -1,8 +1,9 @@
 // Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
 // this answer only (SPEC.md §2).
-import type { Database } from "#platform/database.ts";
+
 import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import { randomToken, type Vault } from "#platform/secret.ts";
 import type { Cidr } from "../rules/address.ts";
@@ -15,7 +16,7 @@ import { type Endpoint, endpointsMax, findEndpoint, insertEndpoint, type Owner }
 import { endpointAnnouncement } from "./announce-endpoint.ts";
 
 export interface EndpointDeps {
-  readonly db: Database;
+  readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly vault: Vault;
   readonly resolver: Resolver;

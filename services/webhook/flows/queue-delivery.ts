@@ -1,15 +1,16 @@
 // Deliveries that a merchant asks for: a test event, and another try of one that is there. Each is one transaction; the dispatcher
 // is told afterwards and begins at once.
-import type { Database } from "#platform/database.ts";
+
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import type { MappedDatabase } from "#platform/mapped-database.ts";
 import { testEventBody } from "../rules/event-types.ts";
 import { requeue } from "../store/deliveries.ts";
 import { type LaneKey, queueTestEvent } from "../store/delivery-queue.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";
 
 export interface QueueDeps {
-  readonly db: Database;
+  readonly db: MappedDatabase;
   /** Told after the commit. */
   readonly poke: (lane: LaneKey) => void;
 }

@@ -1,13 +1,14 @@
 // Begins a run over all failed deliveries of an endpoint since a time, in one transaction; a job works it off.
-import type { Database } from "#platform/database.ts";
+
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import type { MappedDatabase } from "#platform/mapped-database.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { insertRetryRun, type RetryRunRow } from "../store/retry-runs.ts";
 
 export interface RetryFailedDeps {
-  readonly db: Database;
+  readonly db: MappedDatabase;
   /** Told after the commit. */
   readonly onRun: () => void;
 }

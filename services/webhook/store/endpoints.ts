@@ -1,6 +1,7 @@
 // The table endpoints: its mapping for the administrative paths, and one statement for the hot one (what sending needs to know).
 import { defineEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { isDuplicate, type Sql, type Tx } from "#platform/database.ts";
+import { isDuplicate, type Sql } from "#platform/database.ts";
+import type { MappedTx } from "#platform/mapped-database.ts";
 
 const EndpointSchema = defineEntity({
   name: "Endpoint",
@@ -52,7 +53,7 @@ export async function findEndpoint(em: SqlEntityManager, owner: Owner, id: strin
 }
 
 /** Locks and answers the owner's live endpoint, or null. */
-export async function lockEndpoint(tx: Tx, owner: Owner, id: string): Promise<Endpoint | null> {
+export async function lockEndpoint(tx: MappedTx, owner: Owner, id: string): Promise<Endpoint | null> {
   return await tx.em.findOne(Endpoint, { ...ownerFilter(owner), id }, { lockMode: 4 });
 }
 
