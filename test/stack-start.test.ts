@@ -1,15 +1,30 @@
+// The life of local stacks, told in order: two run side by side, are disturbed, end, carry on, are killed, carry on again.
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { freePort } from "../deploy/local/free-port.ts";
+import type { StackInfo } from "../deploy/local/stack-file.ts";
 import { api, merchantApi } from "./harness/api.ts";
-import { modeOf } from "./harness/start-command.ts";
+import { eventually } from "./harness/eventually.ts";
+import { modeOf, type StartCommand } from "./harness/start-command.ts";
 import { allGone, startCommands } from "./harness/start-commands.ts";
 import { suite } from "./harness/suite.ts";
 
 const test = suite("npm start", { timeoutMs: 200_000 });
+/** A service that loses the broker during its first connection gives that connection 20 s before it tries again. */
+const readyAgainMsMax = 40_000;
 const { newDir, settings, start, clear } = startCommands();
+
+interface Stack {
+  readonly command: StartCommand;
+  readonly info: StackInfo;
+}
+let env: Record<string, string>;
+let first: Stack | undefined;
+let second: Stack | undefined;
+/** A session of the first stack. */
+let created: { id: string; secret: string };
 
 test.after(clear);
 
@@ -21,47 +36,71 @@ async function refusal(env: Record<string, string>): Promise<{ code: number | nu
   return { code, lines: lines.filter((line) => !line.startsWith("Tollbooth starts on")) };
 }
 
-test("two stacks run side by side, and Ctrl-C leaves no process of either", async () => {
-  const [first, second] = [start(await settings()), start(await settings())];
-  const stacks = [await first.ready(), await second.ready()];
-  for (const stack of stacks) {
-    assert.is((await api(stack.gateway).get("/readyz")).status, 200);
-    const session = await merchantApi(stack.gateway, stack.api_key).post("/v1/checkout-sessions", {
-      amount: 1050,
-      currency: "USD",
-    });
+async function ready(command: StartCommand): Promise<Stack> {
+  return { command, info: await command.ready() };
+}
+
+test("two stacks run side by side, and neither takes the other's key", async () => {
+  env = await settings();
+  const commands = [start(env), start(await settings())] as const;
+  [first, second] = [await ready(commands[0]), await ready(commands[1])];
+  for (const { info } of [first, second]) {
+    assert.is((await api(info.gateway).get("/readyz")).status, 200);
+    const wanted = { amount: 700, currency: "EUR" };
+    const session = await merchantApi(info.gateway, info.api_key).post("/v1/checkout-sessions", wanted);
     assert.is(session.status, 201);
+    created ??= { id: session.text("id"), secret: session.text("session_secret") };
   }
-  const [one, other] = stacks;
-  const foreign = await merchantApi(one?.gateway ?? "", other?.api_key ?? "").get("/v1/payments");
-  assert.is(foreign.status, 401);
-  for (const command of [first, second]) command.process.kill("SIGINT");
-  assert.equal(await Promise.all([first.ended, second.ended]), [0, 0]);
-  for (const stack of stacks) await allGone(stack.pids);
+  assert.is((await merchantApi(first.info.gateway, second.info.api_key).get("/v1/payments")).status, 401);
 });
 
-test("a start on the same state is refused in one line while it is in use, and then carries on with key and data", async () => {
-  const env = await settings();
-  const first = start(env);
-  const before = await first.ready();
-  assert.is(await modeOf(join(env.STATE_DIR ?? "", "stack.json")), 0o600);
-  const created = await merchantApi(before.gateway, before.api_key).post("/v1/checkout-sessions", {
-    amount: 700,
-    currency: "EUR",
-  });
+test("a start on the same state is refused in one line while it is in use; its file is for its owner alone", async () => {
   const { code, lines } = await refusal({ ...env, PORT: String(await freePort()) });
   assert.equal([code, lines.length], [1, 1]);
   assert.match(lines[0] ?? "", "already running");
-  first.process.kill("SIGINT");
-  assert.is(await first.ended, 0);
-  const second = start(env);
-  const after = await second.ready();
-  assert.equal([after.merchant_id, after.api_key], [before.merchant_id, before.api_key]);
-  const secret = encodeURIComponent(created.text("session_secret"));
-  const resolved = await api(after.gateway).get(`/v1/checkout/${created.text("id")}?secret=${secret}`);
+  assert.is(await modeOf(join(env.STATE_DIR ?? "", "stack.json")), 0o600);
+});
+
+test("a part that is killed comes back, is said so, and stack.json has its new pid", async () => {
+  assert.ok(second);
+  const { command, info } = second;
+  for (const part of ["checkout", "nats", "postgres"]) {
+    process.kill(info.pids[part] ?? 0, "SIGKILL");
+    await eventually(`${part} to be back`, () => command.output().includes(`${part} is back`), { limitMs: 30_000 });
+    assert.match(command.output(), `${part} stopped (ended by SIGKILL)`);
+    const pid = (await command.stack()).pids[part];
+    assert.is.not(pid, info.pids[part]);
+  }
+  const isReady = async () => (await api(info.gateway).get("/readyz")).status === 200;
+  await eventually("the gateway to be ready", isReady, { limitMs: readyAgainMsMax });
+  second = { command, info: await command.stack() };
+});
+
+test("Ctrl-C leaves no process of either", async () => {
+  assert.ok(first && second);
+  for (const { command } of [first, second]) command.process.kill("SIGINT");
+  assert.equal(await Promise.all([first.command.ended, second.command.ended]), [0, 0]);
+  await allGone(first.info.pids);
+  await allGone(second.info.pids);
+});
+
+test("the next start carries on with key and data, and one killed with kill -9 leaves no process", async () => {
+  const { command, info } = await ready(start(env));
+  assert.equal([info.merchant_id, info.api_key], [first?.info.merchant_id, first?.info.api_key]);
+  const secret = encodeURIComponent(created.secret);
+  const resolved = await api(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
   assert.equal([resolved.status, resolved.body.amount], [200, 700]);
-  second.process.kill("SIGINT");
-  await second.ended;
+  process.kill(info.pids.supervisor ?? 0, "SIGKILL");
+  await command.ended;
+  await allGone(info.pids);
+});
+
+test("a start after kill -9 carries on, and ending npm itself ends the stack that it started", async () => {
+  const { command, info } = await ready(start(env, true));
+  assert.is(info.merchant_id, first?.info.merchant_id);
+  command.process.kill("SIGTERM");
+  await command.ended;
+  await allGone(info.pids);
 });
 
 test("a port in use, a state directory that cannot be written and wrong settings end in one clear line each", async () => {
