@@ -1,4 +1,4 @@
-// `npm test`: type check, lint, protos, structure, unit tests, then contract and flow tests against one stack, then the rest. One
+// `npm test`: type check, lint, protos, structure, unit tests, then what needs servers, contract and flow tests against one stack. One
 // process per file, two at a time. It passes only when every file proves that all its tests passed; one that needs servers and
 // fails is shown and run once more, alone. Usage: npm test -- [part of a path …] [--only check|unit|contract|flows|others] [--no-retry]
 import { rm } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { stackFile } from "../deploy/local/stack-file.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
-import { type GroupName, groupNames, type Selection, selectFiles } from "./harness/select-files.ts";
+import { type GroupName, groupNames, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
 import { startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
@@ -35,11 +35,14 @@ async function main(): Promise<void> {
   const selection = selectFiles(root, parts);
   try {
     const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: compileCache };
-    for (const group of groupNames) {
-      if (only && group !== only) continue;
-      const jobs = await jobsOf(group, selection, environment, parts.length > 0, mayRepeat);
+    for (const round of rounds) {
+      const jobs: Job[] = [];
+      for (const group of round) {
+        if (only && group !== only) continue;
+        jobs.push(...(await jobsOf(group, selection, environment, parts.length > 0, mayRepeat)));
+      }
       if (jobs.length === 0) continue;
-      console.log(`\n${group}`);
+      console.log(`\n${only ?? round.join(", ")}`);
       flaky.push(...(await runJobs(jobs, parallel, report)));
     }
     if (totals.passed + totals.failed + totals.skipped === 0) fail("no test matches");

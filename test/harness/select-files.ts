@@ -1,9 +1,15 @@
-// Which test files a run has: found by where they stand, in groups that are run one after the other.
+// Which test files a run has: found by where they stand, in groups, and which groups share a queue.
 import { globSync } from "node:fs";
 
-/** In the order of a run. `check` has commands besides files. */
+/** `check` has commands besides files. */
 export const groupNames = ["check", "unit", "contract", "flows", "others"] as const;
 export type GroupName = (typeof groupNames)[number];
+
+/**
+ * The order of a run; the groups of a round share one queue. Files on whole stacks and in browsers take longest: they come first, so that
+ * short ones fill the end and no processor waits for the last of a group.
+ */
+export const rounds: readonly (readonly GroupName[])[] = [["check"], ["unit"], ["others", "flows", "contract"]];
 
 /** Test files by group, paths from the root. */
 export type Selection = Record<GroupName, string[]>;
