@@ -38,6 +38,17 @@ async function deliveries(of: Awaited<ReturnType<typeof register>>, own: Webhook
 
 const waitMs = { limitMs: 30_000, everyMs: 100 };
 
+test("a delivery is found by its key alone, however long its lane is and however little the planner knows", async () => {
+  const plan = await t.db.transaction(async (tx) => {
+    await tx.rows("set local enable_seqscan = off");
+    await tx.rows("set local enable_bitmapscan = off");
+    return await tx.rows(
+      "explain select from delivery_queue where merchant_id = 'mer_1' and endpoint_id = 'whk_1' and id = 'whd_1'",
+    );
+  });
+  assert.match(JSON.stringify(plan), /using delivery_queue_pkey/);
+});
+
 test("a delivery that is far over its time is given up, told and announced; a disabled endpoint's stays", async () => {
   const heard = await listenTo(t.config, "webhook");
   const [active, disabled] = [await register(), await register()];
