@@ -147,6 +147,25 @@ test("never more are under way than the limit, whatever is waiting", () => {
   assert.equal(t.lanes.inFlight, inFlightMax);
 });
 
+test("while all slots are taken, only lanes below an equal share of them grow", () => {
+  const limitsOf = (lanes: number) => {
+    const t = new Clocked();
+    const ids = Array.from({ length: lanes }, (_, i) => `e${i}`);
+    for (const id of ids) t.prove(id);
+    const flying: Flight[] = [];
+    for (let landed = 0; landed < 5_000; landed++) {
+      if (landed % (30 * lanes) === 0) for (const id of ids) t.give(id, 40);
+      flying.push(...t.begin());
+      t.land(flying.splice(0, 1), "answered", 1);
+    }
+    const limits = ids.map((id) => t.lanes.lane({ merchantId: "mer", endpointId: id }).state.limit);
+    return [Math.min(...limits), Math.max(...limits)];
+  };
+  assert.deepEqual(limitsOf(1), [32, 32]);
+  assert.deepEqual(limitsOf(16), [16, 16]);
+  assert.deepEqual(limitsOf(64), [4, 4]);
+});
+
 test("a claim that waited for half of its lease is given back instead of sent", () => {
   const t = new Clocked();
   t.prove("e");

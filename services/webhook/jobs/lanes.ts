@@ -16,6 +16,9 @@ const waitingTotalMax = 10_000;
 const lanesMax = 20_000;
 // How long a count of those under way by standing is good for; counting walks all of them.
 const countMs = 20;
+// Slots count as all taken for this long after they last were: under full load there are moments when some are free.
+const takenForMs = 1_000;
+
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with something waiting that may perhaps send, in the order of their turns. */
@@ -31,6 +34,8 @@ export class Lanes {
   readonly #claimAgeMaxMs: number;
   #inFlight = 0;
   #waiting = 0;
+  /** When all slots were last taken, and by how many lanes at most since they began to be. */
+  #full = { atMs: Number.NEGATIVE_INFINITY, lanes: 0 };
   #count = { slow: 0, silent: 0, untilMs: 0 };
 
   /** @param leaseSeconds how long claims last: one that is half as old may end before its attempt does */
@@ -127,7 +132,11 @@ export class Lanes {
 
   /** The next delivery that may be sent, now under way; undefined when every lane is at a limit or has nothing. */
   next(nowMs: number): Flight | undefined {
-    if (this.#inFlight >= inFlightMax) return undefined;
+    if (this.#inFlight >= inFlightMax) {
+      const lanes = this.#isAllTaken(nowMs) ? this.#full.lanes : 0;
+      this.#full = { atMs: nowMs, lanes: Math.max(lanes, this.#flying.size) };
+      return undefined;
+    }
     const probe = this.#probes.isDue(nowMs) ? this.#probes.take() : undefined;
     if (probe) this.#turns.add(probe);
     for (const lane of this.#turns) {
@@ -155,7 +164,7 @@ export class Lanes {
   /** The delivery is not under way any more. @param signal undefined: it was not sent after all */
   land(flight: Flight, signal: Signal | undefined, nowMs: number): void {
     const { lane } = flight;
-    const isAtLimit = lane.flights.size >= inFlightLimit(lane.state);
+    const isAtLimit = lane.flights.size >= inFlightLimit(lane.state) && this.#mayGrow(lane, nowMs);
     lane.flights.delete(flight);
     if (lane.flights.size === 0) this.#flying.delete(lane);
     this.#inFlight -= 1;
@@ -235,6 +244,18 @@ export class Lanes {
     if (nowMs >= this.#count.untilMs) this.#recount(nowMs);
     const { slow, silent } = this.#count;
     return slow + silent >= heldBackMax.slow || (kind === "silent" && silent >= heldBackMax.silent);
+  }
+
+  /**
+   * While all slots are taken, a higher limit would only take slots from other lanes, and each one it takes costs a connection: then
+   * only lanes below an equal share grow.
+   */
+  #mayGrow(lane: Lane, nowMs: number): boolean {
+    return !this.#isAllTaken(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;
+  }
+
+  #isAllTaken(nowMs: number): boolean {
+    return nowMs - this.#full.atMs < takenForMs;
   }
 
   #recount(nowMs: number): void {

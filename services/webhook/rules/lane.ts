@@ -55,7 +55,7 @@ export interface Landing {
   readonly signal: Signal;
   readonly tookMs: number;
   readonly nowMs: number;
-  /** As many were under way as the limit allows. */
+  /** As many were under way as the limit allows, and there are slots for more. */
   readonly isAtLimit: boolean;
 }
 
