@@ -54,15 +54,14 @@ async function delivered(
 ): Promise<number> {
   const before = { recorded: await recorded(rig), answered: rig.answered() };
   const startedAt = performance.now();
-  const flying = new Set<Promise<unknown>>();
-  for (let i = 0; i < events; i++) {
-    report.deadline.throwIfAborted();
-    const { merchantId } = endpoints[i % endpoints.length] ?? { merchantId: "" };
-    const sent = publish(rig, merchantId).finally(() => flying.delete(sent));
-    flying.add(sent);
-    if (flying.size >= inFlightMax) await Promise.race(flying);
-  }
-  await Promise.all(flying);
+  let begun = 0;
+  const publishInTurn = async () => {
+    while (begun < events) {
+      report.deadline.throwIfAborted();
+      await publish(rig, endpoints[begun++ % endpoints.length]?.merchantId ?? "");
+    }
+  };
+  await Promise.all(Array.from({ length: inFlightMax }, publishInTurn));
   // Counting rows costs the database time, so that nothing is asked before the receivers have answered everything.
   const isDone = async () =>
     rig.answered() - before.answered >= events && (await recorded(rig)) - before.recorded >= events;
