@@ -13,8 +13,9 @@ export interface PaymentRows {
   readonly batch: number;
 }
 
-// Three decades of amounts with a fifth of the payments at favourite prices, 50,000 e-mails, every last4; one payment in 20 failed,
-// one in 101 under way, one in 50 refunded, one in 997 disputed.
+// Three decades of amounts with a fifth of the payments at favourite prices, every last4; one payment in 20 failed, one in 101 under
+// way, one in 50 refunded, one in 997 disputed. Half of the payments are of 150,000 returning buyers (`buyer123@…`), half of buyers
+// who come once or twice, named by one of 24 first names, 50 last names and up to four digits.
 const rowsText = `
   with numbered as (
     select i, $4::timestamptz - make_interval(secs => $3::float8 * 86400 * (i + 0.5) / $2::float8) as at,
@@ -32,7 +33,14 @@ const rowsText = `
     card_brand, card_last4, card_funding, authorized_at, captured_at, created_at, expires_at)
   select 'pay_0' || lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || left(md5($5 || $1 || i), 13),
     $1, 1, amount, 'EUR',
-    'buyer' || h % 50000 || '@' || (array['mail.example', 'post.example', 'inbox.test'])[1 + h % 3],
+    case when h / 11 % 2 = 0 then 'buyer' || h % 50000
+      else (array['anna','ben','clara','david','emma','felix','greta','hugo','ines','jonas','karla','leon','maria','nils','olga','paul',
+          'rosa','simon','tina','uwe','vera','willem','yara','zoe'])[1 + h / 22 % 24] || '.' ||
+        (array['almeida','bauer','costa','dubois','evans','ferrari','garcia','hansen','ivanov','jansen','keller','lopez','martin','novak',
+          'olsen','peters','quinn','rossi','schmidt','taylor','ueda','vargas','weber','young','ziegler','andersson','becker','carvalho',
+          'dias','esposito','fischer','gomes','hughes','ito','jensen','kowalski','lehmann','meyer','nguyen','oliveira','pereira',
+          'ricci','silva','tanaka','unger','vogel','wagner','yilmaz','zimmer','smith'])[1 + h / 528 % 50] || h / 26400 % 10000 end
+      || '@' || (array['mail.example', 'post.example', 'inbox.test'])[1 + h % 3],
     'simulator', 'mco_rows', 'pi_' || $1 || '_' || $5 || '_' || i, 'embedded', outcome,
     case when paid then amount else 0 end, case when paid and h % 50 = 1 then amount else 0 end,
     case when paid and h % 997 = 0 then 'open' else 'none' end, case when paid and h % 997 = 0 then amount else 0 end,

@@ -1,4 +1,4 @@
-// The filters of a list as SQL over `payments t`, put together with numbered parameters. The texts are few and fixed.
+// The filters of a list as SQL over `payments t` (and `customer_emails e`), put together with numbered parameters. The texts are few and fixed.
 import { timeRange } from "#platform/day-range.ts";
 import type { Owner } from "./payment-records.ts";
 
@@ -61,4 +61,9 @@ export function conditionOf(owner: Owner, filters: PlainFilters): Condition {
 /** What the owner can see at all. */
 export function ownPayments(owner: Owner): Condition {
   return new Condition("t.merchant_id = ? and t.environment = ? and t.visible", owner.merchantId, owner.environment);
+}
+
+/** The e-mails of the owner's payments, as `customer_emails e`. */
+export function ownEmails(owner: Owner): Condition {
+  return new Condition("e.merchant_id = ? and e.environment = ?", owner.merchantId, owner.environment);
 }

@@ -33,7 +33,7 @@ export async function listPayments(
   return await db.snapshot(async (sql) => {
     const where = conditionOf(owner, filters);
     if (filters.q !== "" && !(await isPrefixOfAll(sql, owner, filters.q))) {
-      const { rows, total } = await searchPayments(sql, where, filters.q, window);
+      const { rows, total } = await searchPayments(sql, { owner, where, q: filters.q }, window);
       return { items: rows.map(item), total };
     }
     if (!hasAmounts) return await listByDay(sql, owner, filters, window);

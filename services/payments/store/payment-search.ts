@@ -1,9 +1,18 @@
 // The list's search (CONTRACT.md §5): a payment id or its beginning, exactly four last digits, or a part of an e-mail in any case.
-// Hits are found by the index of what is searched; only a search with very many hits goes through the list.
+// Hits are found by the index of what is searched, e-mails first among the merchant's own (customer_emails); only a search with very
+// many hits goes through the list.
 import type { Sql } from "#platform/database.ts";
 import type { PageWindow } from "#platform/dated-list.ts";
-import { type Condition, ownPayments, Params } from "./payment-conditions.ts";
+import { type Condition, ownEmails, ownPayments, Params } from "./payment-conditions.ts";
 import { type ItemRow, itemColumns, type Owner } from "./payment-records.ts";
+
+/** What is searched, and within what. */
+export interface Search {
+  readonly owner: Owner;
+  /** The other filters. */
+  readonly where: Condition;
+  readonly q: string;
+}
 
 interface Found {
   /** The page, newest first. */
@@ -12,54 +21,83 @@ interface Found {
   readonly total: bigint;
 }
 
-// So many hits are fetched and sorted in about 50 ms.
-const hitsMaxDefault = 10_000;
+/** One thing that can be meant. */
+interface Way {
+  /** What a payment must be. */
+  readonly where: Condition;
+  /** What one of the merchant's e-mails must be, and then a payment by it. */
+  readonly email?: { readonly where: Condition; readonly asPayment: Condition };
+}
+
+// So many hits are gathered from covering indexes and sorted in about 50 ms.
+const hitsMaxDefault = 50_000;
 const newestFirst = "order by t.created_at desc, t.id desc";
 
-/** @param where the other filters @param hitsMax with more hits the list is walked */
+/** @param hitsMax with more hits the list is walked */
 export async function searchPayments(
   sql: Sql,
-  where: Condition,
-  q: string,
+  search: Search,
   window: PageWindow,
   hitsMax = hitsMaxDefault,
 ): Promise<Found> {
-  const ways = waysOf(where, q);
   const params = new Params();
-  const hits = eachWay(
-    ways,
-    (way) => `select t.id, t.created_at from payments t where ${way.in(params)} limit ${hitsMax + 1}`,
-  );
+  const hits = waysOf(search).map((way) => `(select t.id, t.created_at ${hitsOf(way, params)} limit ${hitsMax + 1})`);
   const page = `limit ${params.add(window.limit)} offset ${params.add(window.offset)}`;
   const found = await sql.rows<(ItemRow | { id: null }) & { total: string }>(
-    `with hits as materialized (${hits})
+    `with hits as materialized (${hits.join(" union ")})
      select (select count(*) from hits) as total, ${itemColumns} from (select) one
      left join payments t on t.id = any (array(select t.id from hits t ${newestFirst} ${page})) ${newestFirst}`,
     params.values,
   );
   const total = BigInt(found[0]?.total ?? 0);
-  if (total > hitsMax) return await walk(sql, ways, window);
+  if (total > hitsMax) return await walk(sql, search, window);
   return { rows: found.filter((row): row is ItemRow & { total: string } => row.id !== null), total };
 }
 
 /** Hits without end: the page is met soon when walking the list in its order, but the total has to count every hit. */
-async function walk(sql: Sql, ways: readonly Condition[], window: PageWindow): Promise<Found> {
+async function walk(sql: Sql, search: Search, window: PageWindow): Promise<Found> {
+  const ways = waysOf(search, "apart");
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
-  const hits = eachWay(
-    ways,
-    (way) => `select t.id, t.created_at from payments t where ${way.in(params)} ${newestFirst} limit ${upTo}`,
-  );
+  const hits = ways.map(({ where, email }) => {
+    const condition = (email?.asPayment ?? where).in(params);
+    return `(select t.id, t.created_at from payments t where ${condition} ${newestFirst} limit ${upTo})`;
+  });
   const page = `limit ${params.add(window.limit)} offset ${params.add(window.offset)}`;
   const rows = await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t
-     where t.id = any (array(select t.id from (${hits}) t ${newestFirst} ${page})) ${newestFirst}`,
+     where t.id = any (array(select t.id from (${hits.join(" union all ")}) t ${newestFirst} ${page})) ${newestFirst}`,
     params.values,
   );
   const countParams = new Params();
-  const counts = eachWay(ways, (way) => `select count(*) as n from payments t where ${way.in(countParams)}`);
-  const [counted] = await sql.rows<{ n: string }>(`select sum(n) as n from (${counts}) t`, countParams.values);
+  const counts = ways.map((way) => `(select count(*) ${hitsOf(way, countParams)})`);
+  const [counted] = await sql.rows<{ n: string }>(`select ${counts.join(" + ")} as n`, countParams.values);
   return { rows, total: BigInt(counted?.n ?? 0) };
+}
+
+/** The hits of a way, `from` and `where`, found by the index of what is searched. */
+function hitsOf({ where, email }: Way, params: Params): string {
+  if (!email) return `from payments t where ${where.in(params)}`;
+  // `offset 0`: an e-mail's payments come from the index by e-mail, whatever the planner expects of a part of one.
+  return `from customer_emails e, lateral (
+      select t.id, t.created_at from payments t where ${where.in(params)} and t.customer_email = e.email offset 0) t
+    where ${email.where.in(params)}`;
+}
+
+/** What can be meant. @param apart no payment is a hit in two ways */
+function waysOf({ owner, where, q }: Search, apart?: "apart"): readonly Way[] {
+  const literal = q.replace(/[\\%_]/g, "\\$&");
+  if (q.startsWith("pay_")) return [{ where: where.and("t.id like ?", `${literal}%`) }];
+  const inEmail = (payments: Condition): Way => ({
+    where: payments.and("t.customer_email <> ''"),
+    email: {
+      where: ownEmails(owner).and("lower(e.email) like lower(?)", `%${literal}%`),
+      asPayment: payments.and("t.customer_email <> '' and lower(t.customer_email) like lower(?)", `%${literal}%`),
+    },
+  });
+  if (!/^\d{4}$/.test(q)) return [inEmail(where)];
+  const others = apart ? where.and("t.card_last4 is distinct from ?", q) : where;
+  return [{ where: where.and("t.card_last4 = ?", q) }, inEmail(others)];
 }
 
 /** True when every payment of the owner has an id that begins so: then it narrows nothing. */
@@ -73,17 +111,4 @@ export async function isPrefixOfAll(sql: Sql, owner: Owner, q: string): Promise<
     params.values,
   );
   return ends?.first?.startsWith(q) === true && ends.last?.startsWith(q) === true;
-}
-
-/** What can be meant, each way by one index; no payment is a hit in two ways. */
-function waysOf(where: Condition, q: string): readonly Condition[] {
-  const literal = q.replace(/[\\%_]/g, "\\$&");
-  if (q.startsWith("pay_")) return [where.and("t.id like ?", `${literal}%`)];
-  const inEmail = where.and("t.customer_email <> '' and lower(t.customer_email) like lower(?)", `%${literal}%`);
-  if (!/^\d{4}$/.test(q)) return [inEmail];
-  return [where.and("t.card_last4 = ?", q), inEmail.and("t.card_last4 is distinct from ?", q)];
-}
-
-function eachWay(ways: readonly Condition[], select: (way: Condition) => string): string {
-  return ways.map((way) => `(${select(way)})`).join(" union all ");
 }
