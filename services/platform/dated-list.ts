@@ -36,7 +36,7 @@ export async function listDated<Row extends { id: string }>(
   filter: DatedFilter,
   window: PageWindow,
 ): Promise<{ rows: Row[]; total: bigint }> {
-  const { whole, rests } = splitRange(filter.range, "day");
+  const { whole, rests } = splitRange(filter.range);
   const [early, late] = rests;
   const { merchantId, environment, status, range } = filter;
   const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];

@@ -1,4 +1,4 @@
-// Splits a range of time into whole UTC days or weeks, whose rows are counted already, and what is left at its ends.
+// A range of time as whole UTC days or weeks, whose rows are counted already, and what makes the difference at its ends.
 
 /** From (included) to (excluded), as timestamps that PostgreSQL reads; `-infinity` and `infinity` where nothing bounds it. */
 export interface TimeRange {
@@ -8,15 +8,27 @@ export interface TimeRange {
 
 /** A range in parts. */
 export interface SplitRange {
-  /** Whole days or weeks; `from` = `to`: none. */
+  /** Whole days; `from` = `to`: none. */
   readonly whole: TimeRange;
-  /** At most two, each shorter than a day or a week and a half. */
+  /** At most two, each shorter than two days. */
   readonly rests: readonly TimeRange[];
+}
+
+/** A range as whole weeks, and what makes the difference. */
+export interface NearestWeeks {
+  /** From Monday to Monday; `from` = `to`: none. */
+  readonly whole: TimeRange;
+  /** Belongs to the range and lies outside of the weeks. */
+  readonly added: readonly TimeRange[];
+  /** Lies within the weeks and does not belong to the range. */
+  readonly taken: readonly TimeRange[];
 }
 
 const dayMs = 86_400_000;
 // 1970-01-05 was a Monday.
 const mondayMs = 4 * dayMs;
+// Bounds may lie shortly before; PostgreSQL does not read five-digit years as JavaScript writes them.
+const year10000Ms = Date.UTC(10_000, 0);
 
 /**
  * The rows that were created within a list's bounds. The API shows milliseconds, so a row belongs to its upper bound when it was
@@ -30,21 +42,40 @@ export function timeRange(from: Date | undefined, to: Date | undefined): TimeRan
   };
 }
 
-/** @param unit of what is counted; weeks begin on Monday */
-export function splitRange(range: TimeRange, unit: "day" | "week"): SplitRange {
-  const [lengthMs, offsetMs] = unit === "day" ? [dayMs, 0] : [7 * dayMs, mondayMs];
-  const align = (time: string, round: (x: number) => number) => {
-    if (time.endsWith("infinity")) return time;
-    return new Date(round((Date.parse(time) - offsetMs) / lengthMs) * lengthMs + offsetMs).toISOString();
+/** Whole days within the range, and the rest of it. */
+export function splitRange(range: TimeRange): SplitRange {
+  const whole = { from: align(range.from, Math.ceil, dayMs), to: align(range.to, Math.floor, dayMs) };
+  if (before(whole.to, whole.from)) return { whole: { from: range.from, to: range.from }, rests: [range] };
+  return { whole, rests: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }) };
+}
+
+/** The weeks whose ends are nearest to the range's: at most half a week makes the difference at either end. */
+export function nearestWeeks(range: TimeRange): NearestWeeks {
+  const weekMs = 7 * dayMs;
+  const whole = {
+    from: align(range.from, Math.round, weekMs, mondayMs),
+    to: align(range.to, Math.round, weekMs, mondayMs),
   };
-  const from = align(range.from, Math.ceil);
-  const to = align(range.to, Math.floor);
-  if (before(to, from)) return { whole: { from: range.from, to: range.from }, rests: [range] };
-  const rests = [
-    { from: range.from, to: from },
-    { from: to, to: range.to },
-  ].filter((rest) => before(rest.from, rest.to));
-  return { whole: { from, to }, rests };
+  if (!before(whole.from, whole.to)) {
+    return { whole: { from: range.from, to: range.from }, added: someOf(range), taken: [] };
+  }
+  return {
+    whole,
+    added: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }),
+    taken: someOf({ from: whole.from, to: range.from }, { from: range.to, to: whole.to }),
+  };
+}
+
+/** @param originMs where one of the units begins */
+function align(time: string, round: (x: number) => number, unitMs: number, originMs = 0): string {
+  if (time.endsWith("infinity")) return time;
+  const ms = round((Date.parse(time) - originMs) / unitMs) * unitMs + originMs;
+  return ms < year10000Ms ? new Date(ms).toISOString() : "infinity";
+}
+
+/** Those that are not empty. */
+function someOf(...ranges: readonly TimeRange[]): TimeRange[] {
+  return ranges.filter((range) => before(range.from, range.to));
 }
 
 function before(a: string, b: string): boolean {

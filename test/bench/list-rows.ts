@@ -21,13 +21,17 @@ const countText = `
   where grain = 'day' or amount is not null
   group by 1, 2, 3, 4, 5, 6, 7`;
 
+// And kept (services/payments/store/schema/0010-customer-emails.sql).
+const emailsText = `
+  insert into customer_emails select distinct merchant_id, environment, customer_email from payments order by 1, 2, 3`;
+
 /** @param say told of each step */
 export async function loadPayments(client: pg.Client, rows: number, say: (line: string) => void): Promise<void> {
   const began = performance.now();
   const step = (what: string) => say(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${what}`);
   const { rows: indexes } = await client.query<{ name: string; text: string }>(
-    `select indexname as name, indexdef as text from pg_indexes where tablename = 'payments' and indexname not in (
-       select conname from pg_constraint)`,
+    `select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as text from pg_indexes
+     where tablename in ('payments', 'customer_emails') and indexname not in (select conname from pg_constraint)`,
   );
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   await triggers(client, "disable");
@@ -49,13 +53,15 @@ export async function loadPayments(client: pg.Client, rows: number, say: (line: 
   await client.query("set maintenance_work_mem = '1GB'; set work_mem = '256MB'");
   await client.query(countText, [bucketStarts]);
   step("counted");
+  await client.query(emailsText);
+  step("e-mails gathered");
   for (const { text } of indexes) await client.query(text);
   step("indexes made");
   await client.query("vacuum analyze");
   step("vacuumed and analysed, as autovacuum keeps it");
   const sizes = await client.query<{ name: string; mb: string }>(
-    `select indexrelname as name, pg_relation_size(indexrelid) / 1000000 as mb from pg_stat_user_indexes
-     where relname in ('payments', 'list_counts') order by 2 desc`,
+    `select regexp_replace(indexrelname, '_\\d+_', 's_') as name, sum(pg_relation_size(indexrelid))::bigint / 1000000 as mb
+     from pg_stat_user_indexes where relname ~ '^(payments|list_counts|customer_emails_.*)$' group by 1 order by 2 desc`,
   );
   say(`index sizes, MB: ${sizes.rows.map((row) => `${row.name} ${row.mb}`).join(" · ")}`);
 }

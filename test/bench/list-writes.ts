@@ -12,7 +12,8 @@ const seconds = 10;
 const withoutLists = `
   drop trigger payments_counted on payments; drop trigger payments_shown on payments; drop trigger payments_hidden on payments;
   drop trigger payments_moved on payments; drop trigger payments_uncounted on payments;
-  drop index payments_by_amount; drop index payments_by_email; drop index payments_by_id`;
+  drop trigger payments_email_counted on payments; drop trigger payments_email_shown on payments;
+  drop index payments_by_amount; drop index payments_of_email; drop index payments_by_id`;
 
 /** Prints the rates. All writes are of one merchant, the worst case for anything that counts. */
 export async function writeCost(db: Database, client: pg.Client): Promise<void> {

@@ -25,12 +25,12 @@ interface Found {
 interface Way {
   /** What a payment must be. */
   readonly where: Condition;
-  /** What one of the merchant's e-mails must be, and then a payment by it. */
-  readonly email?: { readonly where: Condition; readonly asPayment: Condition };
+  /** What one of the merchant's e-mails must be, and what a payment with that e-mail. */
+  readonly byEmail?: { readonly email: Condition; readonly payment: Condition };
 }
 
-// So many hits are gathered from covering indexes and sorted in about 50 ms.
-const hitsMaxDefault = 50_000;
+// So many hits are gathered from covering indexes and sorted in 0.1 to 0.3 s.
+const hitsMaxDefault = 100_000;
 const newestFirst = "order by t.created_at desc, t.id desc";
 
 /** @param hitsMax with more hits the list is walked */
@@ -59,10 +59,9 @@ async function walk(sql: Sql, search: Search, window: PageWindow): Promise<Found
   const ways = waysOf(search, "apart");
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
-  const hits = ways.map(({ where, email }) => {
-    const condition = (email?.asPayment ?? where).in(params);
-    return `(select t.id, t.created_at from payments t where ${condition} ${newestFirst} limit ${upTo})`;
-  });
+  const hits = ways.map(
+    ({ where }) => `(select t.id, t.created_at from payments t where ${where.in(params)} ${newestFirst} limit ${upTo})`,
+  );
   const page = `limit ${params.add(window.limit)} offset ${params.add(window.offset)}`;
   const rows = await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t
@@ -70,31 +69,32 @@ async function walk(sql: Sql, search: Search, window: PageWindow): Promise<Found
     params.values,
   );
   const countParams = new Params();
-  const counts = ways.map((way) => `(select count(*) ${hitsOf(way, countParams)})`);
+  const counts = ways.map(({ where }) => `(select count(*) from payments t where ${where.in(countParams)})`);
   const [counted] = await sql.rows<{ n: string }>(`select ${counts.join(" + ")} as n`, countParams.values);
   return { rows, total: BigInt(counted?.n ?? 0) };
 }
 
 /** The hits of a way, `from` and `where`, found by the index of what is searched. */
-function hitsOf({ where, email }: Way, params: Params): string {
-  if (!email) return `from payments t where ${where.in(params)}`;
+function hitsOf({ where, byEmail }: Way, params: Params): string {
+  if (!byEmail) return `from payments t where ${where.in(params)}`;
   // `offset 0`: an e-mail's payments come from the index by e-mail, whatever the planner expects of a part of one.
   return `from customer_emails e, lateral (
-      select t.id, t.created_at from payments t where ${where.in(params)} and t.customer_email = e.email offset 0) t
-    where ${email.where.in(params)}`;
+      select t.id, t.created_at from payments t where ${byEmail.payment.in(params)} and t.customer_email = e.email offset 0) t
+    where ${byEmail.email.in(params)}`;
 }
 
 /** What can be meant. @param apart no payment is a hit in two ways */
 function waysOf({ owner, where, q }: Search, apart?: "apart"): readonly Way[] {
   const literal = q.replace(/[\\%_]/g, "\\$&");
   if (q.startsWith("pay_")) return [{ where: where.and("t.id like ?", `${literal}%`) }];
-  const inEmail = (payments: Condition): Way => ({
-    where: payments.and("t.customer_email <> ''"),
-    email: {
-      where: ownEmails(owner).and("lower(e.email) like lower(?)", `%${literal}%`),
-      asPayment: payments.and("t.customer_email <> '' and lower(t.customer_email) like lower(?)", `%${literal}%`),
-    },
-  });
+  const like = `%${literal}%`;
+  const inEmail = (others: Condition): Way => {
+    const payment = others.and("t.customer_email <> ''");
+    return {
+      where: payment.and("lower(t.customer_email) like lower(?)", like),
+      byEmail: { payment, email: ownEmails(owner).and("lower(e.email) like lower(?)", like) },
+    };
+  };
   if (!/^\d{4}$/.test(q)) return [inEmail(where)];
   const others = apart ? where.and("t.card_last4 is distinct from ?", q) : where;
   return [{ where: where.and("t.card_last4 = ?", q) }, inEmail(others)];
