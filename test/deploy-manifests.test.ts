@@ -172,6 +172,22 @@ eachOverlay("every setting of every container is known to its process, and none 
   }),
 );
 
+eachOverlay(
+  "in the mesh, services take its members' calls only, and the gateway takes calls from outside",
+  (objects) => {
+    for (const workload of deployments(objects)) {
+      const { annotations } = workload.spec.template.metadata;
+      if (annotations?.["linkerd.io/inject"] !== "enabled") continue;
+      const { name } = workload.metadata;
+      const wanted = name === "gateway" ? undefined : "all-authenticated";
+      assert.equal(annotations["config.linkerd.io/default-inbound-policy"], wanted, name);
+      const ports: { name: string; containerPort: number }[] = podOf(workload).containers[0].ports;
+      const admin = ports.find((port) => port.name === "admin")?.containerPort;
+      assert.equal(annotations["config.linkerd.io/skip-inbound-ports"], String(admin), name);
+    }
+  },
+);
+
 test("compose.yaml: every setting of every container is known to its process, and none is missing", () =>
   inFolder((folder) => {
     const compose = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true });
