@@ -91,8 +91,10 @@ export class Outbox {
 
 // Measured: 1,000 rows a round gain little over 100 per event.
 const batchMax = 500;
-// Between the beginnings of two rounds: a round of one event costs five times as much per event as a round of ten.
-const gatherMs = 25;
+// A round of one event costs five times as much per event as a round of ten. So events gather while there is load, which shows in how
+// long rounds take: rounds fill at most a quarter of the time, and are begun at least this often while there are events.
+const roundsShare = 1 / 4;
+const gatherMsMax = 25;
 // Kept so that a lost stream can be filled again.
 const keepDays = 3;
 const sweepMax = 5_000;
@@ -140,12 +142,16 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 
 /** The relay and its sweeper as jobs. An event that comes alone leaves at once; under load they leave together. */
 export function outboxJobs(db: Database, bus: EventBus, outbox: Outbox): readonly JobContext[] {
-  let relayedAt = Number.NEGATIVE_INFINITY;
+  let nextAt = Number.NEGATIVE_INFINITY;
   const relay = async () => {
-    const early = relayedAt + gatherMs - performance.now();
+    const early = nextAt - performance.now();
     if (early > 0) await pause(early);
-    relayedAt = performance.now();
-    return await relayOnce(db, bus);
+    const startedAt = performance.now();
+    try {
+      return await relayOnce(db, bus);
+    } finally {
+      nextAt = startedAt + Math.min(gatherMsMax, (performance.now() - startedAt) / roundsShare);
+    }
   };
   return [
     { name: "relay-outbox", everyMs: 250, runOnce: relay, onStart: (wake) => outbox.onPoke(wake) },
