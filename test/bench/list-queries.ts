@@ -9,6 +9,8 @@ export interface ListQuery {
   readonly name: string;
   /** @returns the total */
   readonly run: (i: number) => Promise<bigint>;
+  /** Of one that takes seconds. */
+  readonly runsMax?: number;
 }
 
 const dayMs = 86_400_000;
@@ -84,6 +86,6 @@ export function listQueries(db: Database): readonly ListQuery[] {
     },
     list("part of an e-mail, 5,500 hits", (i) => ({ q: `yer${123 + i}` })),
     list("part of an e-mail, 50,000 hits", () => ({ q: "silva" })),
-    list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })),
+    { ...list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })), runsMax: 10 },
   ];
 }

@@ -78,7 +78,7 @@ async function report(db: Database, client: pg.Client): Promise<void> {
     for (const query of listQueries(db)) {
       try {
         const total = await query.run(0);
-        const times = await timesOf(async (i) => void (await query.run(i)), runs);
+        const times = await timesOf(async (i) => void (await query.run(i)), Math.min(runs, query.runsMax ?? runs));
         const ratio = `${Math.round(times.p50 / base.p50)} × the read`;
         console.log(`${query.name.padEnd(62)} ${describe(times)}  ${ratio.padStart(16)}  total ${total}`);
       } catch (error) {
