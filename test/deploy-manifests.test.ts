@@ -281,6 +281,47 @@ function covers(pattern: string, file: string): boolean {
   return parts.some((_, index) => matchesGlob(parts.slice(0, index + 1).join("/"), pattern));
 }
 
+test("the secrets command makes every Secret that production mounts, and each database role logs in with its own password", () => {
+  const template = "postgres://{service}:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
+  const args = ["deploy/secrets.ts", "manifests", template];
+  const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  const made = new Map(items.map((item: KubeObject) => [item.metadata.name, item]));
+  const of = (name: string) => Object(made.get(name));
+  const passwords = ["checkout", "payments", "merchant", "webhook"].map((role) => {
+    const { username, password } = of(`postgres-${role}`).stringData;
+    assert.equal(of(`postgres-${role}`).type, "kubernetes.io/basic-auth");
+    const urls = [
+      of(`tollbooth-${role}`).stringData.DATABASE_URL,
+      of("tollbooth-migrate").stringData[`${role.toUpperCase()}_DATABASE_URL`],
+    ];
+    for (const url of urls) assert.deepEqual([new URL(url).username, new URL(url).password], [username, password]);
+    assert.equal(username, role);
+    return password;
+  });
+  assert.equal(new Set(passwords).size, 4);
+  if (!kubectl) return console.log("  not run: what production mounts (no kubectl here)");
+  const production = render("production");
+  const mounted = workloads(production).flatMap((workload) =>
+    (podOf(workload).volumes ?? []).flatMap(
+      (volume: { secret?: { secretName: string } }) => volume.secret?.secretName ?? [],
+    ),
+  );
+  const roles = ofKind(production, "Cluster")[0]?.spec.managed.roles;
+  const all = [...mounted, ...roles.map((role: { passwordSecret: { name: string } }) => role.passwordSecret.name)];
+  // The operator's own.
+  const wanted = all.filter((name) => name !== "postgres-ca");
+  assert.deepEqual(
+    wanted.filter((name) => !made.has(name)),
+    [],
+  );
+  const stored = ofKind(production, "ExternalSecret").map(({ metadata }) => metadata.name);
+  assert.deepEqual(
+    wanted.filter((name) => !stored.includes(name)),
+    [],
+    "the store gives them too",
+  );
+});
+
 test("no file of deploy/ holds a secret's value", () => {
   const files = globSync("deploy/**/*.{yaml,env,sql,md}", { cwd: root });
   assert.ok(files.length > 20);
