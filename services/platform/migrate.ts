@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "./log.ts";
 
@@ -12,6 +13,11 @@ export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 const migrationLock = 7_655_201;
 // Another replica may be in the middle of a long migration; past this an operator should look.
 const lockWaitMs = 60_000;
+// Requests queue up behind a migration that waits for a table. Less than PostgreSQL's deadlock_timeout of a second: where both wait for
+// each other the migration has given way before a request would have to.
+const tableLockWaitMs = 500;
+const retryPauseMs = 500;
+const triesMax = 120;
 
 /**
  * Applies what is missing.
@@ -42,10 +48,7 @@ export async function migrate(options: {
           throw new Error(`${file.name} was changed after it had been applied`);
         continue;
       }
-      await client.query("begin");
-      await client.query(file.sql);
-      await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
-      await client.query("commit");
+      await apply(client, file);
       applied.push(file.name);
     }
     await options.whileLocked?.();
@@ -53,6 +56,30 @@ export async function migrate(options: {
   } finally {
     await client.end();
   }
+}
+
+/** One file in one transaction, tried again from its start while requests under way hold what it needs. */
+async function apply(client: pg.Client, file: { name: string; checksum: string; sql: string }): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query("begin");
+      await client.query(`set local lock_timeout = ${tableLockWaitMs}`);
+      await client.query(file.sql);
+      await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
+      await client.query("commit");
+      return;
+    } catch (error) {
+      await client.query("rollback");
+      if (tries >= triesMax || !isLockedOut(error)) throw error;
+      await pause(retryPauseMs);
+    }
+  }
+}
+
+function isLockedOut(error: unknown): boolean {
+  const [lockNotAvailable, deadlockDetected] = ["55P03", "40P01"];
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === lockNotAvailable || code === deadlockDetected;
 }
 
 // A database that restarts is back within seconds; past this the supervisor should see the process fail.
