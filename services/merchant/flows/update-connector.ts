@@ -1,6 +1,5 @@
 // Selects a connector's surface and/or makes it primary, in ONE transaction that also takes primary from the other one and
 // announces `connector.updated` for each account that changed.
-
 import { Failure, invalid } from "#platform/failure.ts";
 import type { Announcement } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";

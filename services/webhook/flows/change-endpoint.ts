@@ -1,6 +1,5 @@
 // Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica hears of it
 // at once and would find out by itself within a second.
-
 import { Failure } from "#platform/failure.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";

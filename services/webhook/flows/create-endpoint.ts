@@ -1,6 +1,5 @@
 // Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
 // this answer only (SPEC.md §2).
-
 import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";

@@ -1,6 +1,5 @@
 // Deliveries that a merchant asks for: a test event, and another try of one that is there. Each is one transaction; the dispatcher
 // is told afterwards and begins at once.
-
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";

@@ -1,5 +1,4 @@
 // Begins a run over all failed deliveries of an endpoint since a time, in one transaction; a job works it off.
-
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
