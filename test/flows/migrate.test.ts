@@ -3,9 +3,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { connect, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
+import pg from "pg";
+import { migrate } from "#platform/migrate.ts";
 import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/streams.ts";
 import { migrateAll } from "../../deploy/migrate-all.ts";
 import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -47,6 +50,25 @@ test("two at once make everything once, and a third finds nothing to do", async 
       wanted.map(({ name, types }) => [name, eventSubject(namespace, source, types)]).sort(),
     );
   }
+});
+
+test("a file gives way to a request that holds what it needs, and is applied when that has ended", async () => {
+  const { url } = await freshDatabase();
+  const request = new pg.Client(url);
+  await request.connect();
+  await request.query("begin; create table payments (id text)");
+  const migrating = migrate({ databaseUrl: url, service: "payments" });
+  const givenWay = `select from pg_stat_activity where datname = current_database()
+    and application_name = 'tollbooth-migrate' and query = 'rollback'`;
+  // What a transaction has seen of the others it sees until it is told to forget it.
+  const hasGivenWay = async () => {
+    await request.query("select pg_stat_clear_snapshot()");
+    return (await request.query(givenWay)).rowCount === 1;
+  };
+  await eventually("the migration to give way", hasGivenWay);
+  await request.query("rollback");
+  assert.ok((await migrating).applied.includes("payments/0001-payments.sql"));
+  await request.end();
 });
 
 test("a limit that an operator raised stays, one below this release's is raised", async () => {
