@@ -29,8 +29,7 @@ export class Database implements Sql {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const query = async () => (await this.#pool.query(text, [...params])).rows as Row[];
-    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
+    return await rowsOn(this.#pool, text, params);
   }
 
   /** For its counts only. */
@@ -44,7 +43,7 @@ export class Database implements Sql {
     let isBroken = false;
     try {
       await client.query("begin");
-      const result = await work(new OpenTransaction(client));
+      const result = await work({ isOpen: true, rows: (text, params = []) => rowsOn(client, text, params) });
       await client.query("commit");
       return result;
     } catch (error) {
@@ -66,11 +65,7 @@ export class Database implements Sql {
       await client.query(
         "begin isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan",
       );
-      const rows = async <Row>(text: string, params: readonly unknown[] = []) => {
-        const query = async () => (await client.query(text, [...params])).rows as Row[];
-        return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
-      };
-      return await read({ rows });
+      return await read({ rows: (text, params = []) => rowsOn(client, text, params) });
     } finally {
       // Nothing was written; when this fails, the connection is broken and the pool must not keep it.
       const ended = client.query("commit").then(
@@ -91,22 +86,19 @@ export class Database implements Sql {
   }
 }
 
-class OpenTransaction implements Tx {
-  readonly isOpen = true;
-  readonly #client: pg.PoolClient;
+type Connection = Pick<pg.PoolClient, "query"> | Pick<pg.Pool, "query">;
 
-  constructor(client: pg.PoolClient) {
-    this.#client = client;
-  }
+function rowsOn<Row>(connection: Connection, text: string, params: readonly unknown[]): Promise<Row[]> {
+  return inStatementSpan(text, async () => (await connection.query(text, [...params])).rows as Row[]);
+}
 
-  async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const query = async () => (await this.#client.query(text, [...params])).rows as Row[];
-    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
-  }
+/** Runs the statement as a span, where spans are recorded. */
+export async function inStatementSpan<T>(text: string, run: () => Promise<T>): Promise<T> {
+  return isTracing() ? await inSpan(statementSpan(text), run, sqlState) : await run();
 }
 
 /** A statement as a span: its text has `$1…` where values are, so that it tells nothing of anybody. */
-export function statementSpan(text: string): SpanWish {
+function statementSpan(text: string): SpanWish {
   const statement = text.replace(/\s+/g, " ").trim();
   const operation = (/^(?:with\b.*?\b)?(select|insert|update|delete)\b/i.exec(statement)?.[1] ?? "sql").toLowerCase();
   const attributes = { "db.system.name": "postgresql", "db.operation.name": operation, "db.query.text": statement };
@@ -114,7 +106,7 @@ export function statementSpan(text: string): SpanWish {
 }
 
 /** The SQLSTATE of a failed statement. */
-export function sqlState(error: unknown): string {
+function sqlState(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }
 

@@ -3,9 +3,8 @@
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { Database, sqlState, statementSpan, type Tx } from "./database.ts";
+import { Database, inStatementSpan, type Tx } from "./database.ts";
 import { openPool, type PoolOptions } from "./database-pool.ts";
-import { inSpan, isTracing } from "./trace.ts";
 
 /** An open transaction with an entity manager in it; what that holds is flushed before the commit. */
 export interface MappedTx extends Tx {
@@ -80,8 +79,10 @@ class OpenMappedTransaction implements MappedTx {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const query = async () => (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[];
-    return isTracing() ? inSpan(statementSpan(text), query, sqlState) : query();
+    return await inStatementSpan(
+      text,
+      async () => (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[],
+    );
   }
 
   async flush(): Promise<void> {
