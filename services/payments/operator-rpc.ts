@@ -52,6 +52,12 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       await resolveOperation(deps, { operationId, operator, proof, connectorRef: happened ? connectorRef : undefined });
       return { operation: await read(operationId) };
     },
+    listSuspense: async () => {
+      throw new Failure("NOT_FOUND");
+    },
+    resolveSuspense: async () => {
+      throw new Failure("NOT_FOUND");
+    },
   };
 }
 

@@ -56,6 +56,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     simulatorPublicUrl: config.SIMULATOR_PUBLIC_URL ?? config.SIMULATOR_URL,
     stripeUrl: config.STRIPE_API_URL,
     timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
+    keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,
   };
   const connectors = createConnectors(processors, circuits);
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };

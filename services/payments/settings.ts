@@ -13,6 +13,8 @@ import {
   withDefault,
 } from "#platform/config.ts";
 
+// Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
+const absenceSeconds = 86_400;
 const stripeApi = "https://api.stripe.com";
 
 export const paymentsSettings = {
@@ -32,6 +34,10 @@ export const paymentsSettings = {
   RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
   /** A call to a processor without an answer after this is in doubt. Processors answer within 2 s as a rule; our callers wait 15 s. */
   PROCESSOR_TIMEOUT_SECONDS: withDefault(integer(1, 12), 8),
+  /** Nothing must have been found at a processor for this long, by its own clock, before absence is proved: as long as processors keep idempotency keys. */
+  ABSENCE_AFTER_SECONDS: withDefault(integer(1, 604_800), absenceSeconds),
+  /** Pause between two looks at an account's event list: a lost webhook is made good within twice this. */
+  EVENT_POLL_SECONDS: withDefault(integer(1, 60), 60),
   /** A connector account's circuit opens when more than half of this many latest calls failed. Below 20 a few strays are enough. */
   CIRCUIT_WINDOW_CALLS: withDefault(integer(2, 1_000), 20),
   /** Longest pause before an open circuit is probed again; the first pause is 1 s. A buyer waits no longer than this for a recovery. */
@@ -45,6 +51,9 @@ export function readPaymentsConfig(
   const config = readConfig(paymentsSettings, env);
   if (config.NODE_ENV === "production" && config.STRIPE_API_URL !== stripeApi) {
     throw new ConfigError("STRIPE_API_URL must not be set when NODE_ENV is production");
+  }
+  if (config.NODE_ENV === "production" && config.ABSENCE_AFTER_SECONDS < absenceSeconds) {
+    throw new ConfigError(`ABSENCE_AFTER_SECONDS must be at least ${absenceSeconds} when NODE_ENV is production`);
   }
   return config;
 }

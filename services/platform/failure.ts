@@ -44,6 +44,8 @@ export interface FailureOptions {
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;
+  /** The refusal was decided earlier and stored under the caller's idempotency key. */
+  readonly replayed?: boolean;
 }
 
 /** The first this many violations are told (CONTRACT.md §2). */
@@ -54,12 +56,14 @@ export class Failure extends Error {
   readonly reason: FailureReason;
   readonly violations: readonly Violation[];
   readonly retryAfterMs: number;
+  readonly replayed: boolean;
 
   constructor(reason: FailureReason, options: FailureOptions = {}) {
     super(reason, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
     this.violations = (options.violations ?? []).slice(0, violationsMax);
     this.retryAfterMs = options.retryAfterMs ?? 0;
+    this.replayed = options.replayed ?? false;
   }
 
   /** True for defects and outages, which are logged as errors; false for refusals of the caller's doing. */
@@ -92,6 +96,7 @@ export function toConnectError(failure: Failure): ConnectError {
       create(FieldViolationSchema, { field: v.field, problem: v.problem }),
     ),
     retryAfterMs: failure.retryAfterMs,
+    replayed: failure.replayed,
   });
   const error = new ConnectError(failure.message, catalogue[failure.reason].code, undefined, [
     { desc: FailureSchema, value: detail },
@@ -107,6 +112,7 @@ function fromConnectError(error: ConnectError): Failure {
       cause: error,
       violations: detail.fieldViolations.map((v) => ({ field: v.field, problem: v.problem })),
       retryAfterMs: detail.retryAfterMs,
+      replayed: detail.replayed,
     });
   }
   const away = [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled, Code.ResourceExhausted, Code.Aborted];

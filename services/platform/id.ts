@@ -1,6 +1,9 @@
 // Object ids: a noun's prefix and 26 lower-case Crockford base32 characters of a ULID, so that ids sort by creation
-// (CONTRACT.md §3). Ids of one process are strictly ascending, also within a millisecond.
+// (CONTRACT.md §3). Ids of one process are strictly ascending, also within a millisecond; their time never runs ahead of the database's
+// clock by more than a second.
 import { randomBytes } from "node:crypto";
+import { Counter } from "prom-client";
+import { clockMs } from "./clock.ts";
 
 /** Prefix of each noun (SPEC.md §2); the rest are ours. */
 export const prefixes = {
@@ -16,6 +19,7 @@ export const prefixes = {
   application: "ma",
   event: "evt",
   operation: "op",
+  suspense: "su",
   entry: "je",
   request: "req",
   riskRule: "rr",
@@ -25,15 +29,22 @@ export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const rebasedIds = new Counter({
+  name: "tollbooth_ids_rebased_total",
+  help: "Times that the ids of this process went back, because its clock had been ahead by more than a second.",
+});
+
 const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
+// Further ahead than this an id would lie about its object's time; the clock has stepped back, and ids follow it.
+const aheadMsMax = 1_000;
 let lastMs = 0;
 let lastRandom = 0n;
 const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
 /** A new id of the noun. */
-export function newId<N extends Noun>(noun: N, nowMs: number = Date.now()): Id<N> {
+export function newId<N extends Noun>(noun: N, nowMs: number = clockMs()): Id<N> {
   return `${prefixes[noun]}_${ulid(nowMs)}`;
 }
 
@@ -56,7 +67,9 @@ export function idTimeMs(id: string): number {
 }
 
 function ulid(nowMs: number): string {
-  if (nowMs > lastMs) {
+  const isRebased = lastMs - nowMs > aheadMsMax;
+  if (isRebased && lastMs > 0) rebasedIds.inc();
+  if (nowMs > lastMs || isRebased) {
     lastMs = nowMs;
     // The top bit stays free, so that counting up within a millisecond cannot overflow.
     lastRandom = BigInt(`0x${randomBytes(10).toString("hex")}`) & (randomMask >> 1n);

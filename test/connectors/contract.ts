@@ -98,10 +98,10 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   test("an intent is found by our reference with what its browser needs, and nothing under an unknown one is proof", async () => {
     for (const surface of rig.connector.surfaces) {
       const made = await created({ surface });
-      const found = valueIn(await rig.connector.findIntent(rig.account, made.report.reference, surface));
+      const found = valueIn(await rig.connector.findIntent(rig.account, { reference: made.report.reference, surface }));
       assert.deepEqual([found.report.ref, found.mount], [made.report.ref, made.mount]);
-      const nothing = await rig.connector.findIntent(rig.account, newId("payment"), surface);
-      assert.equal(nothing.kind, "absent");
+      const nothing = await rig.connector.findIntent(rig.account, { reference: newId("payment"), surface });
+      assert.ok(nothing.kind === "not_found" && nothing.at, "with the processor's own time");
     }
   });
 
@@ -148,7 +148,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     const again = valueIn(await rig.connector.createRefund(rig.account, part, same));
     assert.deepEqual([again.ref, first.amount, first.reference], [first.ref, 400n, part.reference]);
     assert.equal(valueIn(await rig.connector.findRefund(rig.account, part)).ref, first.ref);
-    assert.equal((await rig.connector.findRefund(rig.account, refundOf(report, 1n))).kind, "absent");
+    assert.equal((await rig.connector.findRefund(rig.account, refundOf(report, 1n))).kind, "not_found");
     const tooMuch = await rig.connector.createRefund(rig.account, refundOf(report, 651n), key());
     assert.equal(tooMuch.kind === "declined" && tooMuch.code, "amount_too_large");
     valueIn(await rig.connector.createRefund(rig.account, refundOf(report, 650n), key()));
@@ -165,7 +165,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       rig.connector.payIntent(rig.account, { ...wanted, reference, paymentMethod }, key());
     assert.deepEqual(kinds(valueIn(await pay(tokens.good, wanted.reference))), ["attempt_succeeded"]);
     for (const surface of rig.connector.surfaces) {
-      const found = valueIn(await rig.connector.findIntent(rig.account, wanted.reference, surface));
+      const found = valueIn(await rig.connector.findIntent(rig.account, { reference: wanted.reference, surface }));
       assert.deepEqual(kinds(found.report), ["attempt_succeeded"], `found, whatever surface buyers get: ${surface}`);
     }
     assert.equal(valueIn(await pay(tokens.declined)).facts[0]?.kind, "attempt_failed");
@@ -173,29 +173,32 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.equal(unknown.kind === "declined" && unknown.code, "unknown_payment_method");
   });
 
-  test("a fault is unknown and was answered; what got no answer is unknown, and is found by our reference", async () => {
+  test("a fault is unknown, as what got no answer is, and both are found by our reference", async () => {
     const wanted = order();
     await rig.failNext("intent", "fault");
     const fault = await rig.connector.createIntent(rig.account, wanted, key());
-    assert.ok(fault.kind === "unknown" && fault.answered, fault.kind);
+    assert.ok(fault.kind === "unknown", fault.kind);
     await rig.failNext("intent", "silent");
     const lost = await rig.connector.createIntent(rig.account, wanted, key());
-    assert.ok(lost.kind === "unknown" && !lost.answered, lost.kind);
-    valueIn(await rig.connector.findIntent(rig.account, wanted.reference, "embedded"));
+    assert.ok(lost.kind === "unknown", lost.kind);
+    valueIn(await rig.connector.findIntent(rig.account, { reference: wanted.reference, surface: "embedded" }));
     const refund = refundOf(await paid(), 100n);
     await rig.failNext("refund", "silent");
     const inDoubt = await rig.connector.createRefund(rig.account, refund, key());
-    assert.ok(inDoubt.kind === "unknown" && !inDoubt.answered, inDoubt.kind);
+    assert.ok(inDoubt.kind === "unknown", inDoubt.kind);
     assert.equal(valueIn(await rig.connector.findRefund(rig.account, refund)).amount, 100n);
   });
 
   test("what could not be sent, and what was refused before any work, did not happen", async () => {
-    assert.equal((await rig.unreachable.createIntent(rig.account, order(), key())).kind, "absent");
+    assert.equal((await rig.unreachable.createIntent(rig.account, order(), key())).kind, "not_sent");
     assert.equal((await rig.unreachable.retrieveIntent(rig.account, "pi_1")).kind, "unknown");
-    assert.equal((await rig.unreachable.findIntent(rig.account, newId("payment"), "embedded")).kind, "unknown");
+    assert.equal(
+      (await rig.unreachable.findIntent(rig.account, { reference: newId("payment"), surface: "embedded" })).kind,
+      "unknown",
+    );
     const stranger = { ...rig.account, credentials: { ...rig.account.credentials, secret_key: "sk_test_wrong" } };
-    assert.equal((await rig.connector.createIntent(stranger, order(), key())).kind, "absent");
-    assert.equal((await rig.connector.retrieveIntent(rig.account, "pi_unknown")).kind, "absent");
+    assert.equal((await rig.connector.createIntent(stranger, order(), key())).kind, "not_sent");
+    assert.equal((await rig.connector.retrieveIntent(rig.account, "pi_unknown")).kind, "not_found");
   });
 
   test("the statement has what was captured and refunded under our ids on every surface, page by page, and of its period only", async () => {

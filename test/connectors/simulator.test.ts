@@ -13,8 +13,8 @@ const externalAccountId = "acct_test"; // the rig's calls are made in its name
 
 connectorContract("simulator", async (): Promise<ConnectorRig> => {
   const rig = await startRig();
-  const connector = simulatorConnector(rig.url, rig.url, timeoutMs);
-  const unreachable = simulatorConnector("http://127.0.0.1:9", "http://127.0.0.1:9", timeoutMs);
+  const connector = simulatorConnector(rig.url, rig.url, timeoutMs, 60);
+  const unreachable = simulatorConnector("http://127.0.0.1:9", "http://127.0.0.1:9", timeoutMs, 60);
   const account: Account = {
     id: newId("connector"),
     merchantId: newId("merchant"),

@@ -25,6 +25,9 @@ function processor(timeoutMs = 1_000) {
   const connector: Connector = {
     name: "acme",
     surfaces: ["embedded"],
+    keyLifeSeconds: 60,
+    processorTime: () => undefined,
+    refusesAmount: () => undefined,
     judgeCredentials: () => [],
     readAccount: say,
     createIntent: say,
@@ -34,7 +37,7 @@ function processor(timeoutMs = 1_000) {
     cancelIntent: say,
     createRefund: say,
     findRefund: say,
-    readEvent: () => ({ id: "", type: "", report: undefined, intentRef: "" }),
+    readEvent: () => ({ id: "", createdAt: new Date(0), type: "", report: undefined, intentRef: "" }),
     close: async () => {},
   };
   const circuits = new Circuits({ windowCalls: 4, openMaxMs: 20, timeoutMs }, createLog("test", "fatal"));
@@ -51,7 +54,7 @@ test("an open circuit sends nothing: a change surely did not happen, a question 
   await breakIt(rig, account("a"));
   assert.equal(circuits.isOpen("a"), true);
   const sent = acme.sent;
-  assert.equal((await guarded.cancelIntent(account("a"), "pi_1")).kind, "absent");
+  assert.equal((await guarded.cancelIntent(account("a"), "pi_1")).kind, "not_sent");
   assert.equal((await guarded.retrieveIntent(account("a"), "pi_1")).kind, "unknown");
   assert.equal(
     (await guarded.findRefund(account("a"), { intentRef: "pi_1", reference: "re_1" })).kind,
@@ -74,7 +77,7 @@ test("a processor that says no is well", async () => {
   const rig = processor();
   rig.acme.answer = refused;
   for (let i = 0; i < 10; i++) await rig.guarded.cancelIntent(account("a"), "pi_1");
-  rig.acme.answer = { kind: "absent", cause: undefined };
+  rig.acme.answer = { kind: "not_sent", cause: undefined };
   for (let i = 0; i < 10; i++) await rig.guarded.retrieveIntent(account("a"), "pi_1");
   assert.equal(rig.circuits.isOpen("a"), false, "that it has nothing is an answer too");
 });
@@ -95,7 +98,7 @@ test("while the probe is under way other calls are refused at once", async () =>
   await eventually("the pause to end", async () => !rig.circuits.isOpen("a"));
   const probe = rig.guarded.retrieveIntent(account("a"), "pi_1");
   const sent = rig.acme.sent;
-  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "absent");
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "not_sent");
   assert.equal(rig.acme.sent, sent);
   assert.equal((await probe).kind, "unknown", "the time limit ended it");
   assert.equal(rig.circuits.isOpen("a"), true);

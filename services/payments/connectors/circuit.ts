@@ -42,8 +42,8 @@ const open = new Gauge({
 const circuitsMax = 10_000;
 const firstPauseMs = 1_000;
 
-// Never given: a connector is asked for its statement only when it has one.
-const noStatement: Answer<never> = { kind: "unknown", answered: false, cause: new Error("no statement") };
+// Never given: a connector is asked for a list only when it has one.
+const noList: Answer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
 
 interface Circuit {
   readonly policy: CircuitBreakerPolicy;
@@ -76,32 +76,38 @@ export class Circuits {
   /** The connector with each account's circuit around its calls. */
   guard(connector: Connector): Connector {
     const change = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
-      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "absent", {
-        kind: "absent",
+      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", {
+        kind: "not_sent",
         cause: new Error(`the circuit of ${account.id} is open`),
       });
     const ask = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
       this.#run(account, call, work, (answer) => answer.kind === "unknown", {
         kind: "unknown",
-        answered: false,
         cause: new Error(`the circuit of ${account.id} is open`),
       });
     return {
       name: connector.name,
       surfaces: connector.surfaces,
+      keyLifeSeconds: connector.keyLifeSeconds,
+      processorTime: () => connector.processorTime(),
+      refusesAmount: (amount, currency) => connector.refusesAmount(amount, currency),
       judgeCredentials: (environment, credentials) => connector.judgeCredentials(environment, credentials),
       // No account of ours yet, so no circuit.
       readAccount: (environment, credentials) => this.#within(() => connector.readAccount(environment, credentials)),
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
-      findIntent: (a, ref, surface) => ask(a, "find_intent", () => connector.findIntent(a, ref, surface)),
+      findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
       retrieveIntent: (a, ref) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref)),
       cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
       findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
       ...(connector.readStatement && {
         readStatement: (a: Account, period: StatementPeriod, after: string) =>
-          ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noStatement),
+          ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noList),
+      }),
+      ...(connector.readEvents && {
+        readEvents: (a: Account, since: Date | undefined, after: string) =>
+          ask(a, "read_events", async () => (await connector.readEvents?.(a, since, after)) ?? noList),
       }),
       readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
       close: () => connector.close(),
@@ -140,7 +146,7 @@ export class Circuits {
     try {
       return await this.#limit.execute(work);
     } catch (cause) {
-      if (isTaskCancelledError(cause)) return { kind: "unknown", answered: false, cause };
+      if (isTaskCancelledError(cause)) return { kind: "unknown", cause };
       throw cause;
     }
   }

@@ -28,13 +28,18 @@ export type Answer<T> =
   | { readonly kind: "pending"; readonly value: T }
   /** The processor refused for good. */
   | { readonly kind: "declined"; readonly code: DeclineCode; readonly message: string }
-  /** It surely did not happen: never sent, or the processor has nothing under our reference. */
-  | { readonly kind: "absent"; readonly cause: unknown }
+  /** To a command: this call surely did nothing, because it never left or our credentials were refused. It says nothing of others. */
+  | { readonly kind: "not_sent"; readonly cause: unknown }
   /**
-   * It may have happened. `answered`: the processor gave a fault that it may have stored under our idempotency key and would
-   * repeat for ever; otherwise no answer came.
+   * To a question: the processor has nothing of it now, by a list that is ordered and complete. `at` is the processor's own time of
+   * the answer; undefined: it did not say. It proves nothing about a call that may still be under way there.
    */
-  | { readonly kind: "unknown"; readonly answered: boolean; readonly cause: unknown };
+  | { readonly kind: "not_found"; readonly at: Date | undefined; readonly cause: unknown }
+  /**
+   * It may have happened: every 5xx, 408, 409, 425, 429, a broken connection and silence. `resumeAfter`: a search that was too long for one
+   * call goes on from here.
+   */
+  | { readonly kind: "unknown"; readonly cause: unknown; readonly resumeAfter?: string };
 
 /** Answers that bring what the processor knows. */
 export type Told<T> = Extract<Answer<T>, { readonly kind: "succeeded" | "pending" }>;
@@ -49,6 +54,7 @@ export function isTold<T>(answer: Answer<T>): answer is Told<T> {
  * order itself: the same order will never be taken.
  */
 export type DeclineCode =
+  | "currency_not_accepted"
   | "not_refundable"
   | "amount_too_large"
   | "not_cancelable"
@@ -147,9 +153,30 @@ export interface RefundOrder {
   readonly reason: string;
 }
 
-/** A processor's webhook after its signature was verified. */
+/** What a search by our reference needs to know. */
+export interface IntentSearch {
+  /** Our payment id. */
+  readonly reference: string;
+  readonly surface: string;
+  /** A time of the processor's own clock before the first try was sent; undefined: none is known, so the search has no beginning. */
+  readonly since?: Date | undefined;
+  /** `resumeAfter` of an earlier answer; empty: from the newest on. */
+  readonly after?: string;
+}
+
+/** A page of the account's own event list. */
+export interface EventPage {
+  /** Any order. */
+  readonly events: readonly ProcessorEvent[];
+  /** Empty: there is no more. */
+  readonly next: string;
+}
+
+/** An event of the processor: a webhook after its signature was verified, or an entry of the account's event list. */
 export interface ProcessorEvent {
   readonly id: string;
+  /** By the processor's clock. */
+  readonly createdAt: Date;
   readonly type: string;
   /** What the event itself tells of an intent; undefined: nothing, or not the whole of it. */
   readonly report: IntentReport | undefined;
@@ -178,6 +205,12 @@ export interface Connector {
   readonly name: string;
   /** Surfaces that its accounts offer; the first is the default. */
   readonly surfaces: readonly [string, ...string[]];
+  /** How long the processor surely keeps an idempotency key, and how long nothing must be found before absence is proved; seconds. */
+  readonly keyLifeSeconds: number;
+  /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */
+  processorTime(): Date | undefined;
+  /** Why the processor never takes this amount in this currency, as `must …`; undefined: it does. Minor units. */
+  refusesAmount(amount: bigint, currency: string): string | undefined;
   /** Judges credentials by their form alone: missing and unknown names, and keys of the other environment. */
   judgeCredentials(environment: Environment, credentials: Account["credentials"]): readonly CredentialProblem[];
   /** A live call with the credentials that reads the account; declined: the processor does not know them. */
@@ -190,21 +223,26 @@ export interface Connector {
    * example `unknown_payment_method`. A card that needs its buyer is a decline. `findIntent` finds what came of it.
    */
   payIntent(account: Account, order: PaymentOrder, key: string): Promise<Answer<IntentReport>>;
-  /** Asks for the intent under our reference; `absent` proves that there is none. */
-  findIntent(account: Account, reference: string, surface: string): Promise<Answer<CreatedIntent>>;
+  /** Asks for the intent under our reference: the oldest where there are several. */
+  findIntent(account: Account, search: IntentSearch): Promise<Answer<CreatedIntent>>;
   /** Asks what became of an intent. */
   retrieveIntent(account: Account, ref: string): Promise<Answer<IntentReport>>;
   /** Cancels an unpaid intent; declined `not_cancelable` when it is paid or being paid. Harmless to repeat. */
   cancelIntent(account: Account, ref: string): Promise<Answer<IntentReport>>;
   /** Refunds; the same key makes at most one. */
   createRefund(account: Account, order: RefundOrder, key: string): Promise<Answer<RefundReport>>;
-  /** Asks for the refund under our reference; `absent` proves that there is none. */
+  /** Asks for the refund under our reference: the oldest where there are several. */
   findRefund(account: Account, order: Pick<RefundOrder, "intentRef" | "reference">): Promise<Answer<RefundReport>>;
   /**
    * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the page before;
    * empty: the first one. Absent: the processor has no such list.
    */
   readStatement?(account: Account, period: StatementPeriod, after: string): Promise<Answer<StatementPage>>;
+  /**
+   * A page of the account's event list from `since` on, by the processor's clock; undefined: the newest page and no more. Absent: the
+   * processor has no such list.
+   */
+  readEvents?(account: Account, since: Date | undefined, after: string): Promise<Answer<EventPage>>;
   /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
   readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
   /** Ends its connections. */

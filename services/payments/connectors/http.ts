@@ -33,6 +33,8 @@ const answerMaxBytes = 2 << 20;
 export class ProcessorHttp {
   readonly #pool: Pool;
   readonly #totalTimeoutMs: number;
+  /** The processor's `Date` of the last answer, and the monotonic time when it came. */
+  #told: { readonly dateMs: number; readonly atMs: number } | undefined;
 
   /** @param origin `https://host[:port]`. @param totalTimeoutMs from the first byte sent to the last byte received. */
   constructor(origin: string, totalTimeoutMs: number) {
@@ -44,6 +46,11 @@ export class ProcessorHttp {
       connect: { timeout: connectTimeoutMs },
       maxResponseSize: answerMaxBytes,
     });
+  }
+
+  /** The processor's clock by its latest `Date` header, to the second; undefined before the first answer. */
+  time(): Date | undefined {
+    return this.#told && new Date(this.#told.dateMs + (performance.now() - this.#told.atMs));
   }
 
   call(options: ProcessorRequest): Promise<HttpAnswer> {
@@ -74,6 +81,8 @@ export class ProcessorHttp {
       });
       const text = await answer.body.text();
       const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+      const date = dateOf(headers);
+      if (date) this.#told = { dateMs: date.getTime(), atMs: performance.now() };
       return { kind: "answered", status: answer.statusCode, headers, body: parsed(text) };
     } catch (error) {
       return { kind: neverSent(error) ? "unsent" : "silent", cause: error };
@@ -83,6 +92,12 @@ export class ProcessorHttp {
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
+}
+
+/** The processor's own time of an answer (RFC 9110 §6.6.1); undefined: it did not say. */
+export function dateOf(headers: Readonly<Record<string, string>>): Date | undefined {
+  const ms = Date.parse(headers.date ?? "");
+  return Number.isNaN(ms) ? undefined : new Date(ms);
 }
 
 function parsed(text: string): unknown {

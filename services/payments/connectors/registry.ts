@@ -13,14 +13,16 @@ export interface ProcessorSettings {
   readonly stripeUrl: string;
   /** For one question to a processor as a whole. */
   readonly timeoutMs: number;
+  /** How long nothing must be found before absence is proved, and how long processors keep idempotency keys; seconds. */
+  readonly keyLifeSeconds: number;
 }
 
 /** All connectors that this build has. */
 export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {
-  const { simulatorUrl, simulatorPublicUrl, stripeUrl, timeoutMs } = settings;
+  const { simulatorUrl, simulatorPublicUrl, stripeUrl, timeoutMs, keyLifeSeconds } = settings;
   const connectors = [
-    simulatorConnector(simulatorUrl, simulatorPublicUrl, timeoutMs),
-    stripeConnector(stripeUrl, timeoutMs),
+    simulatorConnector(simulatorUrl, simulatorPublicUrl, timeoutMs, keyLifeSeconds),
+    stripeConnector(stripeUrl, timeoutMs, keyLifeSeconds),
   ];
   return new Connectors(connectors, circuits);
 }

@@ -102,7 +102,7 @@ export const SimulatorIntent = shape(IntentShape);
 export const SimulatorRefund = shape(RefundShape);
 export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()) }));
 export const SimulatorEvent = shape(
-  Type.Object({ id: Text, type: Text, account: Text, data: Type.Object({ intent: IntentShape }) }),
+  Type.Object({ id: Text, type: Text, account: Text, created_at: Text, data: Type.Object({ intent: IntentShape }) }),
 );
 
 const StatementShape = shape(

@@ -14,7 +14,7 @@ import type {
   RefundReport,
 } from "./connector.ts";
 import { type CredentialForms, judgeForms } from "./credential-forms.ts";
-import { type HttpAnswer, ProcessorHttp } from "./http.ts";
+import { dateOf, type HttpAnswer, ProcessorHttp } from "./http.ts";
 import {
   readIntent,
   readRefund,
@@ -32,8 +32,14 @@ const signatureToleranceSeconds = 300;
  * @param origin the processor's API
  * @param formOrigin where its card forms are, as the buyer's browser sees it
  * @param timeoutMs for one call as a whole.
+ * @param keyLifeSeconds how long the simulator keeps idempotency keys.
  */
-export function simulatorConnector(origin: string, formOrigin: string, timeoutMs: number): Connector {
+export function simulatorConnector(
+  origin: string,
+  formOrigin: string,
+  timeoutMs: number,
+  keyLifeSeconds: number,
+): Connector {
   const http = new ProcessorHttp(origin, timeoutMs);
   const get = (account: Account, path: string) => http.call({ method: "GET", path, headers: authOf(account) });
   const post = (account: Account, path: string, json: unknown, key: string) =>
@@ -47,6 +53,9 @@ export function simulatorConnector(origin: string, formOrigin: string, timeoutMs
   return {
     name: "simulator",
     surfaces: ["embedded", "hosted", "redirect"],
+    keyLifeSeconds,
+    processorTime: () => http.time(),
+    refusesAmount: () => undefined,
     judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
     // The simulator opens any account that is named to it, so a question about nothing shows whether it takes the key.
     readAccount: async (_environment, credentials) => {
@@ -75,7 +84,7 @@ export function simulatorConnector(origin: string, formOrigin: string, timeoutMs
       const json = { amount, currency, reference, description, payment_method: paymentMethod };
       return written(await post(account, "/api/intents", json, key), (body) => readIntent(SimulatorIntent.parse(body)));
     },
-    findIntent: async (account, reference, surface) =>
+    findIntent: async (account, { reference, surface }) =>
       found(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
     retrieveIntent: async (account, ref) =>
       read(await get(account, `/api/intents/${encodeURIComponent(ref)}`), (body) =>
@@ -140,36 +149,38 @@ function mountOf(origin: string, surface: string, ref: string, clientSecret: str
 
 /** The answer to a call that changes something. */
 function written<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
-  if (answer.kind === "unsent") return { kind: "absent", cause: answer.cause };
-  if (answer.kind === "silent") return { kind: "unknown", answered: false, cause: answer.cause };
+  if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
+  if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
   const { status } = answer;
   if (status < 300) return understood(answer.body, value);
   const cause = new Error(`the processor answered ${status} ${errorCode(answer.body)}`);
-  // The same key is being worked on: what came of it is not known yet.
-  if (status === 409 || status === 408) return { kind: "unknown", answered: false, cause };
-  if (status >= 500) return { kind: "unknown", answered: true, cause };
-  // Refused before any work: rate limit or our own credentials.
-  if (status === 429 || status === 401 || status === 403) return { kind: "absent", cause };
+  // An edge may answer for an origin that goes on working, and a key in use says nothing yet.
+  if (status >= 500 || undecided.has(status)) return { kind: "unknown", cause };
+  // Our own credentials, before any work.
+  if (status === 401 || status === 403) return { kind: "not_sent", cause };
   return { kind: "declined", code: declineCodes[errorCode(answer.body)] ?? "refused", message: cause.message };
 }
 
+/** Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many requests. */
+const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
 /** The answer to a question about one object. */
 function read<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
-  if (answer.kind !== "answered") return { kind: "unknown", answered: false, cause: answer.cause };
+  if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
   if (answer.status === 200) return understood(answer.body, value);
   const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
-  return answer.status === 404 ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+  return answer.status === 404 ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
 }
 
 /** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
 function found<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
   const list = read(answer, (body) => SimulatorList.parse(body).data);
   if (list.kind !== "succeeded")
-    return list.kind === "absent" ? { ...list, kind: "unknown", answered: false } : (list as Answer<T>);
+    return list.kind === "not_found" ? { kind: "unknown", cause: list.cause } : (list as Answer<T>);
   const [first] = list.value;
-  return first === undefined
-    ? { kind: "absent", cause: new Error("the processor has nothing under this reference") }
-    : understood(first, value);
+  if (first !== undefined) return understood(first, value);
+  const at = answer.kind === "answered" ? dateOf(answer.headers) : undefined;
+  return { kind: "not_found", at, cause: new Error("the processor has nothing under this reference") };
 }
 
 /** A 2xx that cannot be read proves nothing. */
@@ -177,7 +188,7 @@ function understood<T>(body: unknown, value: (body: unknown) => T): Answer<T> {
   try {
     return { kind: "succeeded", value: value(body) };
   } catch (cause) {
-    return { kind: "unknown", answered: true, cause };
+    return { kind: "unknown", cause };
   }
 }
 
@@ -206,7 +217,7 @@ function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<
     const event = SimulatorEvent.parse(JSON.parse(Buffer.from(body).toString("utf8")));
     if (event.account !== account.externalAccountId) throw new Error("another account's event");
     const report: IntentReport = readIntent(event.data.intent);
-    return { id: event.id, type: event.type, report, intentRef: "" };
+    return { id: event.id, createdAt: new Date(event.created_at), type: event.type, report, intentRef: "" };
   } catch (cause) {
     throw new Failure("INVALID_BODY", { cause });
   }

@@ -2,7 +2,7 @@
 // of a call as one of the port's five answers.
 import Stripe from "stripe";
 import type { Answer, DeclineCode } from "./connector.ts";
-import { ProcessorHttp } from "./http.ts";
+import { dateOf, ProcessorHttp } from "./http.ts";
 
 /** The call did not come back with an answer. Without a `code`, so that the SDK does not try again by itself. */
 class CallFailed extends Error {
@@ -15,6 +15,8 @@ class CallFailed extends Error {
 
 export interface StripeClient {
   readonly sdk: Stripe;
+  /** Stripe's clock by its last answer. */
+  time(): Date | undefined;
   close(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ export function stripeClient(origin: string, timeoutMs: number): StripeClient {
       },
     },
   });
-  return { sdk, close: () => http.close() };
+  return { sdk, time: () => http.time(), close: () => http.close() };
 }
 
 /** The answer to a question about the account itself: a key that Stripe does not take is declined. */
@@ -97,7 +99,7 @@ export async function asked<T>(question: Promise<T>): Promise<Answer<T>> {
   } catch (error) {
     const cause = causeOf(error);
     const missing = error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
-    return missing ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+    return missing ? { kind: "not_found", at: dateOf(error.headers ?? {}), cause } : { kind: "unknown", cause };
   }
 }
 
@@ -105,7 +107,7 @@ function understood<T, V>(object: T, value: (object: T) => V): Answer<V> {
   try {
     return { kind: "succeeded", value: value(object) };
   } catch (cause) {
-    return { kind: "unknown", answered: true, cause };
+    return { kind: "unknown", cause };
   }
 }
 
@@ -114,21 +116,23 @@ function refusalOf<V>(error: unknown, { codes, params }: Refusals): Answer<V> {
   const cause = causeOf(error);
   if (error instanceof StripeConnectionError) {
     const unsent = error.detail instanceof CallFailed && !error.detail.sent;
-    return unsent ? { kind: "absent", cause } : { kind: "unknown", answered: false, cause };
+    return unsent ? { kind: "not_sent", cause } : { kind: "unknown", cause };
   }
-  if (!(error instanceof StripeError)) return { kind: "unknown", answered: true, cause };
+  if (!(error instanceof StripeError)) return { kind: "unknown", cause };
   const { statusCode = 500, code = "", rawType } = error;
-  // Somebody else works on the object or under the key right now: what comes of that is not known yet.
-  if (statusCode === 409 || code === "lock_timeout" || code === "idempotency_key_in_use") {
-    return { kind: "unknown", answered: false, cause };
-  }
-  // The key was used for another order, and will be refused for this one for ever.
-  if (rawType === "idempotency_error" || statusCode >= 500) return { kind: "unknown", answered: true, cause };
-  // Refused before any work: rate limit, or our own credentials.
-  if (statusCode === 429 || statusCode === 401 || statusCode === 403) return { kind: "absent", cause };
+  // An edge may answer for an origin that goes on working, and somebody else's work under the key or on the object says nothing yet.
+  const isBusy = code === "lock_timeout" || code === "idempotency_key_in_use";
+  if (statusCode >= 500 || undecided.has(statusCode) || isBusy) return { kind: "unknown", cause };
+  // The key was used for another order: what became of that one has to be looked up.
+  if (rawType === "idempotency_error") return { kind: "unknown", cause };
+  // Our own credentials, before any work.
+  if (statusCode === 401 || statusCode === 403) return { kind: "not_sent", cause };
   const declined = codes[code] ?? params[error.param ?? ""] ?? "refused";
   return { kind: "declined", code: declined, message: cause.message };
 }
+
+/** Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many requests. */
+const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 /** For logs: what happened, never the request or a key. */
 function causeOf(error: unknown): Error {

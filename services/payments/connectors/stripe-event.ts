@@ -39,6 +39,7 @@ const EventShape = Type.Object({
   id: Id,
   type: Id,
   livemode: Type.Boolean(),
+  created: Type.Integer({ minimum: 0 }),
   data: Type.Object({
     object: Type.Object({
       id: Type.Optional(Id),
@@ -66,6 +67,7 @@ export function readEvent(
   }
   return {
     id: event.id,
+    createdAt: new Date(event.created * 1_000),
     type: event.type,
     report: undefined,
     intentRef: telling.has(event.type) ? intentOf(event.data.object) : "",

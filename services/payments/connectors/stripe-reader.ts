@@ -1,7 +1,6 @@
 // Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
 import type Stripe from "stripe";
-import { idTimeMs } from "#platform/id.ts";
-import type { Account, Answer, StatementPage, StatementPeriod } from "./connector.ts";
+import type { Account, Answer, IntentSearch, StatementPage, StatementPeriod } from "./connector.ts";
 import { asked } from "./stripe-client.ts";
 import { metadataNames, type StripeIntent } from "./stripe-objects.ts";
 import { readStatementPage } from "./stripe-statement.ts";
@@ -11,8 +10,8 @@ const pageMax = 100; // of Stripe's lists
 const searchedMax = 1_000;
 // A payment has far fewer refunds; more are not counted, and then nothing is concluded.
 const refundsMax = 1_000;
-// How far Stripe's clock and ours may be apart.
-const clockSlackSeconds = 300;
+// A search begins this long before the time that Stripe itself had told.
+const marginSeconds = 2 * 86_400;
 
 /** True for the id of a Checkout Session, which we keep as the intent's reference when Stripe's own page is used. */
 export function isSession(ref: string): boolean {
@@ -22,8 +21,11 @@ export function isSession(ref: string): boolean {
 export class StripeReader {
   readonly #sdk: Stripe;
   readonly #timeoutMs: number;
+  readonly #time: () => Date | undefined;
 
-  constructor(sdk: Stripe, timeoutMs: number) {
+  /** @param time Stripe's clock, as it last told it. */
+  constructor(sdk: Stripe, timeoutMs: number, time: () => Date | undefined) {
+    this.#time = time;
     this.#sdk = sdk;
     this.#timeoutMs = timeoutMs;
   }
@@ -35,10 +37,10 @@ export class StripeReader {
   }
 
   /** What was made under our reference. Absent only if Stripe's whole list of the time in question does not hold it. */
-  async find(account: Account, reference: string, surface: string): Promise<Answer<StripeIntent>> {
+  async find(account: Account, { reference, surface, since }: IntentSearch): Promise<Answer<StripeIntent>> {
     const call = this.#call(account);
-    const since = Math.floor(idTimeMs(reference) / 1_000) - clockSlackSeconds;
-    const newest = { created: { gte: since }, limit: pageMax };
+    const from = since && { created: { gte: Math.floor(since.getTime() / 1_000) - marginSeconds } };
+    const newest = { ...from, limit: pageMax };
     if (surface === "redirect") {
       const page = await asked(firstOurs(this.#sdk.checkout.sessions.list(newest, call), reference));
       if (page.kind !== "succeeded") return inDoubt(page);
@@ -49,7 +51,9 @@ export class StripeReader {
     const listed = await asked(firstOurs(this.#sdk.paymentIntents.list(newest, call), reference));
     if (listed.kind !== "succeeded") return inDoubt(listed);
     if (listed.value.found !== undefined) return await this.read(account, listed.value.found);
-    if (listed.value.whole) return { kind: "absent", cause: new Error("Stripe has nothing under this reference") };
+    if (listed.value.whole) {
+      return { kind: "not_found", at: this.#time(), cause: new Error("Stripe has nothing under this reference") };
+    }
     const query = `metadata['${metadataNames.payment}']:'${reference}'`;
     const hits = await asked(this.#sdk.paymentIntents.search({ query, limit: 1 }, call));
     const [hit] = hits.kind === "succeeded" ? hits.value.data : [];
@@ -62,7 +66,8 @@ export class StripeReader {
     const session = await asked(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
     if (session.kind !== "succeeded") return inDoubt(session);
     const id = idOf(session.value.payment_intent);
-    return id ? { kind: "succeeded", value: id } : { kind: "absent", cause: new Error("the page made no intent yet") };
+    if (id) return { kind: "succeeded", value: id };
+    return { kind: "not_found", at: this.#time(), cause: new Error("the page made no intent yet") };
   }
 
   /** A page of what moved money in the period. */
@@ -149,5 +154,5 @@ function idOf(object: string | { readonly id: string } | null): string | undefin
 
 function inDoubt(answer: Answer<unknown> | undefined): Answer<never> {
   const cause = answer && "cause" in answer ? answer.cause : new Error("Stripe's search proves nothing");
-  return { kind: "unknown", answered: false, cause };
+  return { kind: "unknown", cause };
 }

@@ -20,14 +20,23 @@ import { isSession, StripeReader } from "./stripe-reader.ts";
 // Stripe.js of the pinned API version's release (https://docs.stripe.com/sdks/stripejs-versioning).
 const scriptUrl = "https://js.stripe.com/endive/stripe.js";
 
-/** @param origin of the API. @param timeoutMs for all that one method asks. */
-export function stripeConnector(origin: string, timeoutMs: number): Connector {
-  const { sdk, close } = stripeClient(origin, timeoutMs);
-  const reader = new StripeReader(sdk, timeoutMs);
+/**
+ * @param origin of the API. @param timeoutMs for all that one method asks.
+ * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
+ */
+export function stripeConnector(origin: string, timeoutMs: number, keyLifeSeconds: number): Connector {
+  const { sdk, time, close } = stripeClient(origin, timeoutMs);
+  const reader = new StripeReader(sdk, timeoutMs, time);
   const keyOf = ({ credentials }: Pick<Account, "credentials">) => ({ apiKey: credentials.secret_key ?? "" });
   return {
     name: "stripe",
     surfaces: ["embedded", "hosted", "redirect"],
+    keyLifeSeconds,
+    processorTime: time,
+    refusesAmount: (amount, currency) => {
+      const written = toStripe(amount, currency);
+      return typeof written === "number" ? undefined : written.refused;
+    },
     judgeCredentials: (environment, credentials) => judgeForms(credentialForms(environment), credentials),
     readAccount: async (_environment, credentials) =>
       mapped(await askedWithNewKey(sdk.accounts.retrieveCurrent({}, keyOf({ credentials }))), (account) => ({
@@ -57,8 +66,8 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
       if (!isTold(answer)) return answer;
       return mapped(await reader.read(account, answer.value), readIntent);
     },
-    findIntent: async (account, reference, surface) =>
-      mapped(await reader.find(account, reference, surface), (intent) => created(account, intent)),
+    findIntent: async (account, search) =>
+      mapped(await reader.find(account, search), (intent) => created(account, intent)),
     retrieveIntent: async (account, ref) => mapped(await reader.read(account, ref), readIntent),
     // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
     cancelIntent: async (account, ref) => {
@@ -71,9 +80,9 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
     },
     createRefund: async (account, order, key) => {
       const amount = toStripe(order.amount, order.currency);
-      if (typeof amount !== "number") return declined("refused", `the amount ${amount.refused}`);
+      if (typeof amount !== "number") return declined("amount_not_accepted", `the amount ${amount.refused}`);
       const intentId = await reader.intentId(account, order.intentRef);
-      if (intentId.kind !== "succeeded") return intentId.kind === "absent" ? neverPaid : unsent(intentId);
+      if (intentId.kind !== "succeeded") return intentId.kind === "not_found" ? neverPaid : unsent(intentId);
       const made = sdk.refunds.create(refundParams(order, intentId.value, amount), {
         ...keyOf(account),
         idempotencyKey: key,
@@ -86,7 +95,8 @@ export function stripeConnector(origin: string, timeoutMs: number): Connector {
       const refunds = intentId.kind === "succeeded" ? await reader.refunds(account, intentId.value) : intentId;
       if (refunds.kind !== "succeeded") return inDoubt(refunds);
       const found = refunds.value.map(readRefund).find((refund) => refund.reference === reference);
-      if (!found) return { kind: "absent", cause: new Error("Stripe has no refund under this reference") };
+      if (!found)
+        return { kind: "not_found", at: time(), cause: new Error("Stripe has no refund under this reference") };
       return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
     },
     readStatement: (account, period, after) => reader.statement(account, period, after),
@@ -159,14 +169,13 @@ function declined(code: Extract<Answer<never>, { kind: "declined" }>["code"], me
 
 /** A question that had to come first got no answer, so nothing was sent. */
 function unsent(answer: Answer<unknown>): Answer<never> {
-  return { kind: "absent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
+  return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
 }
 
 /** Nothing found by a look-up is no proof that there is nothing under our reference. */
 function inDoubt(answer: Answer<unknown>): Answer<never> {
   return {
     kind: "unknown",
-    answered: false,
     cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer"),
   };
 }
@@ -176,6 +185,6 @@ function mapped<T, V>(answer: Answer<T>, value: (object: T) => V): Answer<V> {
   try {
     return { ...answer, value: value(answer.value) };
   } catch (cause) {
-    return { kind: "unknown", answered: false, cause };
+    return { kind: "unknown", cause };
   }
 }

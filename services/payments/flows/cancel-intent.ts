@@ -18,8 +18,8 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
   crashPoint("cancel-intent.1-read");
   let ref = payment.connectorRef;
   if (ref === "") {
-    const found = await connector.findIntent(account, payment.id, payment.surface);
-    if (found.kind === "absent") return await cancelUnmade(deps, paymentId);
+    const found = await connector.findIntent(account, { reference: payment.id, surface: payment.surface });
+    if (found.kind === "not_found") return await cancelUnmade(deps, paymentId);
     ref = provenValue(found).report.ref;
   }
   const answer = await connector.cancelIntent(account, ref);

@@ -106,7 +106,7 @@ async function make(
   const { id: reference, amount, currency, description, returnUrl } = request;
   const order = { reference, amount, currency, description, returnUrl, surface };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
-  const next = made.kind === "absent" ? await standIn(deps, place, request.id, operation) : undefined;
+  const next = made.kind === "not_sent" ? await standIn(deps, place, request.id, operation) : undefined;
   if (next) return await make(deps, next, request, operation);
   if (!isTold(made)) throw refusedOrder(made);
   crashPoint("create-intent.3-made");

@@ -4,7 +4,7 @@
 // failure: the payment is shown as pending, and the reconcile job brings it to its end.
 import { crashPoint } from "#platform/crash-point.ts";
 import { newId } from "#platform/id.ts";
-import type { Account } from "../connectors/connector.ts";
+import { type Account, isTold } from "../connectors/connector.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, insertPayment, type NewPayment, showPayment } from "../store/payments.ts";
@@ -66,8 +66,8 @@ async function pay(
   const order = { reference, amount, currency, description, paymentMethod };
   const made = await makePayment(deps.db, deps.connectors.get(account.connector), account, order, operation);
   crashPoint("create-payment.3-paid");
-  if (made.kind === "declined" || made.kind === "absent") throw refusedOrder(made);
-  if (made.kind === "unknown") return await leavePending(deps, reference);
+  if (made.kind === "declined" || made.kind === "not_sent") throw refusedOrder(made);
+  if (!isTold(made)) return await leavePending(deps, reference);
   const { state } = await settleReport(deps, reference, made.value, "confirm");
   crashPoint("create-payment.4-settled");
   // A processor that has the order and has not begun to pay.

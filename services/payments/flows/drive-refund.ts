@@ -52,12 +52,12 @@ export async function driveRefund<T>(
   if (refund.acknowledged) return await finishAcknowledged(deps, refund, record);
   const answer = await ask(deps, payment, refund, operation);
   crashPoint("refund-payment.3-made");
-  if (answer.kind === "unknown") {
+  if (answer.kind === "unknown" || answer.kind === "not_found") {
     return await deps.db.transaction((tx) => record(tx, payment, refund));
   }
   const report = reportOf(refund, answer);
   const result = await deps.db.transaction(async (tx) => {
-    if (answer.kind === "absent" && !(await isUntouched(tx, payment.id, operation))) {
+    if (answer.kind === "not_sent" && !(await isUntouched(tx, payment.id, operation))) {
       // Somebody else has tried meanwhile, so that nothing came of our own try proves nothing.
       return { value: await record(tx, payment, refund) };
     }
@@ -129,7 +129,10 @@ function neverCameToBe(refund: StoredRefund): boolean {
 }
 
 /** A refusal, and what surely did not happen, end the refund: its amount is given back. */
-function reportOf(refund: StoredRefund, answer: Exclude<Answer<RefundReport>, { kind: "unknown" }>): RefundReport {
+function reportOf(
+  refund: StoredRefund,
+  answer: Exclude<Answer<RefundReport>, { kind: "unknown" | "not_found" }>,
+): RefundReport {
   if (isTold(answer)) return answer.value;
   const [code, message] =
     answer.kind === "declined" ? [answer.code, answer.message] : [neverSentCode, "the processor could not be reached"];
@@ -147,7 +150,7 @@ function reportOf(refund: StoredRefund, answer: Exclude<Answer<RefundReport>, { 
 
 function refusal(answer: Answer<RefundReport>): Failure {
   if (answer.kind === "declined") return refusalOf(answer.code, answer.message);
-  return new Failure("CONNECTOR_ERROR", { cause: answer.kind === "absent" ? answer.cause : undefined });
+  return new Failure("CONNECTOR_ERROR", { cause: answer.kind === "not_sent" ? answer.cause : undefined });
 }
 
 function refusalOf(code: string, message: string): Failure {

@@ -15,7 +15,7 @@ import {
   type RefundOrder,
   type RefundReport,
 } from "../connectors/connector.ts";
-import { type Operation, processorKey, recordDoubt, rotateKey } from "../store/operations.ts";
+import { type Operation, processorKey, recordDoubt } from "../store/operations.ts";
 
 /** The intent of an operation. */
 export async function makeIntent(
@@ -26,7 +26,7 @@ export async function makeIntent(
   operation: Operation,
 ): Promise<Answer<CreatedIntent>> {
   return await makeOnce(db, operation, {
-    find: () => connector.findIntent(account, order.reference, order.surface),
+    find: () => connector.findIntent(account, order),
     send: (key) => connector.createIntent(account, order, key),
   });
 }
@@ -40,7 +40,8 @@ export async function makePayment(
   operation: Operation,
 ): Promise<Answer<IntentReport>> {
   return await makeOnce(db, operation, {
-    find: async () => reportOf(await connector.findIntent(account, order.reference, account.surface)),
+    find: async () =>
+      reportOf(await connector.findIntent(account, { reference: order.reference, surface: account.surface })),
     send: (key) => connector.payIntent(account, order, key),
   });
 }
@@ -69,23 +70,11 @@ interface Calls<T> {
 }
 
 async function makeOnce<T>(db: Database, operation: Operation, calls: Calls<T>): Promise<Answer<T>> {
-  let current = operation;
-  if (current.tried) {
-    const found = await calls.find();
-    if (found.kind !== "absent") return found;
-    if (current.keySpent) current = await rotateKey(db, current);
-  }
-  const sent = await calls.send(processorKey(current));
-  if (sent.kind === "absent") {
-    // Only this try was not sent. Whether an earlier one was is not known, unless there was none.
-    return current.tried ? { kind: "unknown", answered: false, cause: sent.cause } : sent;
-  }
+  const sent = await calls.send(processorKey(operation));
+  if (sent.kind === "not_sent" && operation.tried) return { kind: "unknown", cause: sent.cause };
   if (sent.kind !== "unknown") return sent;
-  await recordDoubt(db, current.id, sent.answered, String(sent.cause));
+  await recordDoubt(db, operation.id, false, String(sent.cause));
   crashPoint("make-at-processor.1-in-doubt");
   const found = await calls.find();
-  if (isTold(found)) return found;
-  // It answered this key with a fault and has nothing: nothing happened under the only key ever used.
-  if (found.kind === "absent" && sent.answered && !current.tried) return found;
-  return sent;
+  return isTold(found) ? found : sent;
 }

@@ -140,7 +140,7 @@ class Matching {
     const ref = all.find((line) => line.paymentId === paymentId && line.object === "payment")?.ref;
     if (ref === undefined) return [];
     const answer = await this.#connector.retrieveIntent(this.#account, ref);
-    if (answer.kind === "absent") return lines.map(missingThere);
+    if (answer.kind === "not_found") return lines.map(missingThere);
     const report = provenValue(answer);
     const known = new Set([...report.refunds, ...report.disputes].map((one) => one.ref));
     const paid = report.facts.some((fact) => fact.kind === "attempt_succeeded" && fact.capturedAmount > 0n);

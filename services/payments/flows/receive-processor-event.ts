@@ -86,7 +86,7 @@ function verifiedEvent(
 /** undefined: the processor has no such intent, so it is none of ours. @throws Failure CONNECTOR_ERROR: it sends the event again. */
 async function askedReport(connector: Connector, account: Account, ref: string): Promise<IntentReport | undefined> {
   const answer = await connector.retrieveIntent(account, ref);
-  return answer.kind === "absent" ? undefined : provenValue(answer);
+  return answer.kind === "not_found" ? undefined : provenValue(answer);
 }
 
 /** @throws Repeat, IntentMismatch. */

@@ -43,7 +43,7 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
   if (!happened && isTold(answer)) {
     throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
   }
-  if (happened && answer.kind === "absent")
+  if (happened && answer.kind === "not_found")
     throw invalid("resolution", "the processor proves that it has nothing of it");
   try {
     await deps.db.transaction(async (tx) => {
@@ -104,7 +104,7 @@ async function ask(deps: VerifyDeps, operation: OperationRecord): Promise<Answer
   const { reference } = operation;
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
-    : await connector.findIntent(account, reference, payment.surface);
+    : await connector.findIntent(account, { reference, surface: payment.surface });
 }
 
 async function endRefund(

@@ -83,23 +83,27 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   }
   if (payment.sessionId === "") return await driveDirect(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
+  const found = await deps.connectors
+    .get(payment.connector)
+    .findIntent(account, { reference: payment.id, surface: payment.surface });
   if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // Nobody waits for it any more; a retry of the request creates it, and the payment's own check cancels it after its time.
-  if (found.kind === "absent") await closeOperation(deps.db, "create_intent", payment.id);
+  if (found.kind === "not_found") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 
 /** A payment without a session: its caller was told `pending`, or, while it is not visible, that surely nothing happened. */
 async function driveDirect(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const found = await deps.connectors.get(payment.connector).findIntent(account, payment.id, payment.surface);
+  const found = await deps.connectors
+    .get(payment.connector)
+    .findIntent(account, { reference: payment.id, surface: payment.surface });
   if (isTold(found)) {
     await settleReport(deps, payment.id, found.value.report, "reconcile");
     await closeOperation(deps.db, "create_intent", payment.id);
-  } else if (found.kind === "absent" && !payment.state.visible) {
+  } else if (found.kind === "not_found" && !payment.state.visible) {
     await closeOperation(deps.db, "create_intent", payment.id);
-  } else if (found.kind === "absent" && operation.tries >= absentLooksMax) {
+  } else if (found.kind === "not_found" && operation.tries >= absentLooksMax) {
     await cancelIntent(deps, payment.id);
   }
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;

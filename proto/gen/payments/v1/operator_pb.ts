@@ -18,7 +18,287 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/operator.proto.
  */
 export const file_payments_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiiQMKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEgoKcGF5bWVudF9pZBgGIAEoCRIRCglyZWZ1bmRfaWQYByABKAkSEQoJY29ubmVjdG9yGAggASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAkgASgJEhEKCXJlZmVyZW5jZRgKIAEoCRIOCgZhbW91bnQYCyABKAMSEAoIY3VycmVuY3kYDCABKAkSDQoFdHJpZXMYDSABKAUSEgoKbGFzdF9lcnJvchgOIAEoCRIvCgtuZXh0X3RyeV9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZQoNT3BlcmF0aW9uRmFjdBIMCgRmYWN0GAEgASgJEhAKCG9wZXJhdG9yGAIgASgJEgwKBG5vdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKG0xpc3RQYXJrZWRPcGVyYXRpb25zUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAInIKHExpc3RQYXJrZWRPcGVyYXRpb25zUmVzcG9uc2USKgoKb3BlcmF0aW9ucxgBIAMoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKAMiNgoTR2V0T3BlcmF0aW9uUmVxdWVzdBIfCgxvcGVyYXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJuChRHZXRPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24SKwoHaGlzdG9yeRgCIAMoCzIaLnBheW1lbnRzLnYxLk9wZXJhdGlvbkZhY3QibQoVUmV0cnlPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEhsKCG9wZXJhdG9yGAIgASgJQgm6SAZyBBABGGQSFgoEbm90ZRgDIAEoCUIIukgFcgMY0A8iQwoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24izAEKF1Jlc29sdmVPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEjcKCnJlc29sdXRpb24YAiABKA4yFy5wYXltZW50cy52MS5SZXNvbHV0aW9uQgq6SAeCAQQQASAAEh8KDWNvbm5lY3Rvcl9yZWYYAyABKAlCCLpIBXIDGP8BEhsKCG9wZXJhdG9yGAQgASgJQgm6SAZyBBABGGQSGQoFcHJvb2YYBSABKAlCCrpIB3IFEAoY0A8iRQoYUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbipgCgpSZXNvbHV0aW9uEhoKFlJFU09MVVRJT05fVU5TUEVDSUZJRUQQABIXChNSRVNPTFVUSU9OX0hBUFBFTkVEEAESHQoZUkVTT0xVVElPTl9ORVZFUl9IQVBQRU5FRBACMqoDCg9PcGVyYXRvclNlcnZpY2UScAoUTGlzdFBhcmtlZE9wZXJhdGlvbnMSKC5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1JlcXVlc3QaKS5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESWAoMR2V0T3BlcmF0aW9uEiAucGF5bWVudHMudjEuR2V0T3BlcmF0aW9uUmVxdWVzdBohLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlc3BvbnNlIgOQAgESXgoOUmV0cnlPcGVyYXRpb24SIi5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaIy5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlc3BvbnNlIgOQAgASZAoQUmVzb2x2ZU9wZXJhdGlvbhIkLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXF1ZXN0GiUucGF5bWVudHMudjEuUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlIgOQAgAaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEi4AMKCFN1c3BlbnNlEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSEgoKcGF5bWVudF9pZBgDIAEoCRIRCglyZWZ1bmRfaWQYBCABKAkSEwoLbWVyY2hhbnRfaWQYBSABKAkSLQoLZW52aXJvbm1lbnQYBiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIRCgljb25uZWN0b3IYByABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCCABKAkSFQoNY29ubmVjdG9yX3JlZhgJIAEoCRIOCgZhbW91bnQYCiABKAMSFwoPcmV0dXJuZWRfYW1vdW50GAsgASgDEhAKCGN1cnJlbmN5GAwgASgJEg0KBXN0YXRlGA0gASgJEhIKCnJlc29sdXRpb24YDiABKAkSLAoHYWN0aW9ucxgPIAMoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uEhAKCG9wZXJhdG9yGBAgASgJEgwKBG5vdGUYESABKAkSLAoIZm91bmRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWNsb3NlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiYgoTTGlzdFN1c3BlbnNlUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAEhMKC3dpdGhfY2xvc2VkGAMgASgIImMKFExpc3RTdXNwZW5zZVJlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUucGF5bWVudHMudjEuU3VzcGVuc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEgwKBG9wZW4YAyABKAMipgEKFlJlc29sdmVTdXNwZW5zZVJlcXVlc3QSHAoLc3VzcGVuc2VfaWQYASABKAlCB7pIBHICGEASNwoGYWN0aW9uGAIgASgOMhsucGF5bWVudHMudjEuU3VzcGVuc2VBY3Rpb25CCrpIB4IBBBABIAASGwoIb3BlcmF0b3IYAyABKAlCCbpIBnIEEAEYZBIYCgRub3RlGAQgASgJQgq6SAdyBRABGNAPIj4KF1Jlc29sdmVTdXNwZW5zZVJlc3BvbnNlEiMKBGl0ZW0YASABKAsyFS5wYXltZW50cy52MS5TdXNwZW5zZSKJAwoJT3BlcmF0aW9uEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFc3RhdGUYAyABKAkSEwoLbWVyY2hhbnRfaWQYBCABKAkSLQoLZW52aXJvbm1lbnQYBSABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpwYXltZW50X2lkGAYgASgJEhEKCXJlZnVuZF9pZBgHIAEoCRIRCgljb25uZWN0b3IYCCABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCSABKAkSEQoJcmVmZXJlbmNlGAogASgJEg4KBmFtb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgV0cmllcxgNIAEoBRISCgpsYXN0X2Vycm9yGA4gASgJEi8KC25leHRfdHJ5X2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCg1PcGVyYXRpb25GYWN0EgwKBGZhY3QYASABKAkSEAoIb3BlcmF0b3IYAiABKAkSDAoEbm90ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQobTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0EhkKBWxpbWl0GAEgASgFQgq6SAcaBRjIASgBEhsKCnBhZ2VfdG9rZW4YAiABKAlCB7pIBHICGEAicgocTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZRIqCgpvcGVyYXRpb25zGAEgAygLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoAyI2ChNHZXRPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIm4KFEdldE9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIrCgdoaXN0b3J5GAIgAygLMhoucGF5bWVudHMudjEuT3BlcmF0aW9uRmFjdCJtChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASGwoIb3BlcmF0b3IYAiABKAlCCbpIBnIEEAEYZBIWCgRub3RlGAMgASgJQgi6SAVyAxjQDyJDChZSZXRyeU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiLMAQoXUmVzb2x2ZU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASNwoKcmVzb2x1dGlvbhgCIAEoDjIXLnBheW1lbnRzLnYxLlJlc29sdXRpb25CCrpIB4IBBBABIAASHwoNY29ubmVjdG9yX3JlZhgDIAEoCUIIukgFcgMY/wESGwoIb3BlcmF0b3IYBCABKAlCCbpIBnIEEAEYZBIZCgVwcm9vZhgFIAEoCUIKukgHcgUQChjQDyJFChhSZXNvbHZlT3BlcmF0aW9uUmVzcG9uc2USKQoJb3BlcmF0aW9uGAEgASgLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uKoUBCg5TdXNwZW5zZUFjdGlvbhIfChtTVVNQRU5TRV9BQ1RJT05fVU5TUEVDSUZJRUQQABIdChlTVVNQRU5TRV9BQ1RJT05fR0lWRV9CQUNLEAESGAoUU1VTUEVOU0VfQUNUSU9OX1RBS0UQAhIZChVTVVNQRU5TRV9BQ1RJT05fQ0xPU0UQAypgCgpSZXNvbHV0aW9uEhoKFlJFU09MVVRJT05fVU5TUEVDSUZJRUQQABIXChNSRVNPTFVUSU9OX0hBUFBFTkVEEAESHQoZUkVTT0xVVElPTl9ORVZFUl9IQVBQRU5FRBACMucECg9PcGVyYXRvclNlcnZpY2UScAoUTGlzdFBhcmtlZE9wZXJhdGlvbnMSKC5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1JlcXVlc3QaKS5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESWAoMR2V0T3BlcmF0aW9uEiAucGF5bWVudHMudjEuR2V0T3BlcmF0aW9uUmVxdWVzdBohLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlc3BvbnNlIgOQAgESXgoOUmV0cnlPcGVyYXRpb24SIi5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaIy5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlc3BvbnNlIgOQAgASZAoQUmVzb2x2ZU9wZXJhdGlvbhIkLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXF1ZXN0GiUucGF5bWVudHMudjEuUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlIgOQAgASWAoMTGlzdFN1c3BlbnNlEiAucGF5bWVudHMudjEuTGlzdFN1c3BlbnNlUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlc3BvbnNlIgOQAgESYQoPUmVzb2x2ZVN1c3BlbnNlEiMucGF5bWVudHMudjEuUmVzb2x2ZVN1c3BlbnNlUmVxdWVzdBokLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlc3BvbnNlIgOQAgIaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+
+/**
+ * Money or an object at a processor that nobody asked for.
+ *
+ * @generated from message payments.v1.Suspense
+ */
+export type Suspense = Message<"payments.v1.Suspense"> & {
+  /**
+   * `su_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `second_charge`, `other_amount`, `second_refund` or `lost_intent`.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * `pay_…`, the payment in whose name it is.
+   *
+   * @generated from field: string payment_id = 3;
+   */
+  paymentId: string;
+
+  /**
+   * `re_…` of a second refund; else empty.
+   *
+   * @generated from field: string refund_id = 4;
+   */
+  refundId: string;
+
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 5;
+   */
+  merchantId: string;
+
+  /**
+   * The payment's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 6;
+   */
+  environment: Environment;
+
+  /**
+   * Connector name.
+   *
+   * @generated from field: string connector = 7;
+   */
+  connector: string;
+
+  /**
+   * `mco_…`.
+   *
+   * @generated from field: string connector_account_id = 8;
+   */
+  connectorAccountId: string;
+
+  /**
+   * The object's id at the processor.
+   *
+   * @generated from field: string connector_ref = 9;
+   */
+  connectorRef: string;
+
+  /**
+   * Minor units that it moved.
+   *
+   * @generated from field: int64 amount = 10;
+   */
+  amount: bigint;
+
+  /**
+   * Minor units of it that went back.
+   *
+   * @generated from field: int64 returned_amount = 11;
+   */
+  returnedAmount: bigint;
+
+  /**
+   * ISO 4217.
+   *
+   * @generated from field: string currency = 12;
+   */
+  currency: string;
+
+  /**
+   * `open` or `closed`.
+   *
+   * @generated from field: string state = 13;
+   */
+  state: string;
+
+  /**
+   * `given_back`, `taken`, `closed` or `gone`; empty while open.
+   *
+   * @generated from field: string resolution = 14;
+   */
+  resolution: string;
+
+  /**
+   * What an operator can do about it.
+   *
+   * @generated from field: repeated payments.v1.SuspenseAction actions = 15;
+   */
+  actions: SuspenseAction[];
+
+  /**
+   * Who closed it; empty: the processor's own word.
+   *
+   * @generated from field: string operator = 16;
+   */
+  operator: string;
+
+  /**
+   * That operator's words.
+   *
+   * @generated from field: string note = 17;
+   */
+  note: string;
+
+  /**
+   * When it was first seen.
+   *
+   * @generated from field: google.protobuf.Timestamp found_at = 18;
+   */
+  foundAt?: Timestamp | undefined;
+
+  /**
+   * When it was closed; absent while open.
+   *
+   * @generated from field: google.protobuf.Timestamp closed_at = 19;
+   */
+  closedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message payments.v1.Suspense.
+ * Use `create(SuspenseSchema)` to create a new message.
+ */
+export const SuspenseSchema: GenMessage<Suspense> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 0);
+
+/**
+ * Asks for a page of the list.
+ *
+ * @generated from message payments.v1.ListSuspenseRequest
+ */
+export type ListSuspenseRequest = Message<"payments.v1.ListSuspenseRequest"> & {
+  /**
+   * At most so many; 1 to 200.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * `next_page_token` of the page before; empty: the first one.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * True: closed ones too.
+   *
+   * @generated from field: bool with_closed = 3;
+   */
+  withClosed: boolean;
+};
+
+/**
+ * Describes the message payments.v1.ListSuspenseRequest.
+ * Use `create(ListSuspenseRequestSchema)` to create a new message.
+ */
+export const ListSuspenseRequestSchema: GenMessage<ListSuspenseRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 1);
+
+/**
+ * A page of the list.
+ *
+ * @generated from message payments.v1.ListSuspenseResponse
+ */
+export type ListSuspenseResponse = Message<"payments.v1.ListSuspenseResponse"> & {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated payments.v1.Suspense items = 1;
+   */
+  items: Suspense[];
+
+  /**
+   * Empty: there is no more.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * All that are open.
+   *
+   * @generated from field: int64 open = 3;
+   */
+  open: bigint;
+};
+
+/**
+ * Describes the message payments.v1.ListSuspenseResponse.
+ * Use `create(ListSuspenseResponseSchema)` to create a new message.
+ */
+export const ListSuspenseResponseSchema: GenMessage<ListSuspenseResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 2);
+
+/**
+ * Asks for an end.
+ *
+ * @generated from message payments.v1.ResolveSuspenseRequest
+ */
+export type ResolveSuspenseRequest = Message<"payments.v1.ResolveSuspenseRequest"> & {
+  /**
+   * `su_…`.
+   *
+   * @generated from field: string suspense_id = 1;
+   */
+  suspenseId: string;
+
+  /**
+   * What to do.
+   *
+   * @generated from field: payments.v1.SuspenseAction action = 2;
+   */
+  action: SuspenseAction;
+
+  /**
+   * Who does it; kept with the item.
+   *
+   * @generated from field: string operator = 3;
+   */
+  operator: string;
+
+  /**
+   * Why; kept with the item.
+   *
+   * @generated from field: string note = 4;
+   */
+  note: string;
+};
+
+/**
+ * Describes the message payments.v1.ResolveSuspenseRequest.
+ * Use `create(ResolveSuspenseRequestSchema)` to create a new message.
+ */
+export const ResolveSuspenseRequestSchema: GenMessage<ResolveSuspenseRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 3);
+
+/**
+ * The item as it is now.
+ *
+ * @generated from message payments.v1.ResolveSuspenseResponse
+ */
+export type ResolveSuspenseResponse = Message<"payments.v1.ResolveSuspenseResponse"> & {
+  /**
+   * Open while the processor has not said that nothing is left.
+   *
+   * @generated from field: payments.v1.Suspense item = 1;
+   */
+  item?: Suspense | undefined;
+};
+
+/**
+ * Describes the message payments.v1.ResolveSuspenseResponse.
+ * Use `create(ResolveSuspenseResponseSchema)` to create a new message.
+ */
+export const ResolveSuspenseResponseSchema: GenMessage<ResolveSuspenseResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 4);
 
 /**
  * A call that changes something at a processor; its row is durable before the call.
@@ -144,7 +424,7 @@ export type Operation = Message<"payments.v1.Operation"> & {
  * Use `create(OperationSchema)` to create a new message.
  */
 export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 0);
+  messageDesc(file_payments_v1_operator, 5);
 
 /**
  * Something that happened to an operation.
@@ -186,7 +466,7 @@ export type OperationFact = Message<"payments.v1.OperationFact"> & {
  * Use `create(OperationFactSchema)` to create a new message.
  */
 export const OperationFactSchema: GenMessage<OperationFact> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 1);
+  messageDesc(file_payments_v1_operator, 6);
 
 /**
  * Request of ListParkedOperations.
@@ -214,7 +494,7 @@ export type ListParkedOperationsRequest = Message<"payments.v1.ListParkedOperati
  * Use `create(ListParkedOperationsRequestSchema)` to create a new message.
  */
 export const ListParkedOperationsRequestSchema: GenMessage<ListParkedOperationsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 2);
+  messageDesc(file_payments_v1_operator, 7);
 
 /**
  * Response of ListParkedOperations.
@@ -249,7 +529,7 @@ export type ListParkedOperationsResponse = Message<"payments.v1.ListParkedOperat
  * Use `create(ListParkedOperationsResponseSchema)` to create a new message.
  */
 export const ListParkedOperationsResponseSchema: GenMessage<ListParkedOperationsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 3);
+  messageDesc(file_payments_v1_operator, 8);
 
 /**
  * Request of GetOperation.
@@ -270,7 +550,7 @@ export type GetOperationRequest = Message<"payments.v1.GetOperationRequest"> & {
  * Use `create(GetOperationRequestSchema)` to create a new message.
  */
 export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 4);
+  messageDesc(file_payments_v1_operator, 9);
 
 /**
  * Response of GetOperation.
@@ -298,7 +578,7 @@ export type GetOperationResponse = Message<"payments.v1.GetOperationResponse"> &
  * Use `create(GetOperationResponseSchema)` to create a new message.
  */
 export const GetOperationResponseSchema: GenMessage<GetOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 5);
+  messageDesc(file_payments_v1_operator, 10);
 
 /**
  * Request of RetryOperation.
@@ -333,7 +613,7 @@ export type RetryOperationRequest = Message<"payments.v1.RetryOperationRequest">
  * Use `create(RetryOperationRequestSchema)` to create a new message.
  */
 export const RetryOperationRequestSchema: GenMessage<RetryOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 6);
+  messageDesc(file_payments_v1_operator, 11);
 
 /**
  * Response of RetryOperation.
@@ -354,7 +634,7 @@ export type RetryOperationResponse = Message<"payments.v1.RetryOperationResponse
  * Use `create(RetryOperationResponseSchema)` to create a new message.
  */
 export const RetryOperationResponseSchema: GenMessage<RetryOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 7);
+  messageDesc(file_payments_v1_operator, 12);
 
 /**
  * Request of ResolveOperation.
@@ -403,7 +683,7 @@ export type ResolveOperationRequest = Message<"payments.v1.ResolveOperationReque
  * Use `create(ResolveOperationRequestSchema)` to create a new message.
  */
 export const ResolveOperationRequestSchema: GenMessage<ResolveOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 8);
+  messageDesc(file_payments_v1_operator, 13);
 
 /**
  * Response of ResolveOperation.
@@ -424,7 +704,55 @@ export type ResolveOperationResponse = Message<"payments.v1.ResolveOperationResp
  * Use `create(ResolveOperationResponseSchema)` to create a new message.
  */
 export const ResolveOperationResponseSchema: GenMessage<ResolveOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 9);
+  messageDesc(file_payments_v1_operator, 14);
+
+/**
+ * What an operator does about an item.
+ *
+ * @generated from enum payments.v1.SuspenseAction
+ */
+export const SuspenseAction = {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: SUSPENSE_ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Refund it at the processor.
+   *
+   * @generated from enum value: SUSPENSE_ACTION_GIVE_BACK = 1;
+   */
+  GIVE_BACK: 1,
+
+  /**
+   * Book it as the merchant's own.
+   *
+   * @generated from enum value: SUSPENSE_ACTION_TAKE = 2;
+   */
+  TAKE: 2,
+
+  /**
+   * Nothing is left to do about it.
+   *
+   * @generated from enum value: SUSPENSE_ACTION_CLOSE = 3;
+   */
+  CLOSE: 3,
+} as const;
+
+/**
+ * What an operator does about an item.
+ *
+ * @generated from enum payments.v1.SuspenseAction
+ */
+export type SuspenseAction = (typeof SuspenseAction)[keyof typeof SuspenseAction] | UnknownEnum;
+
+/**
+ * Describes the enum payments.v1.SuspenseAction.
+ */
+export const SuspenseActionSchema: GenEnum<SuspenseAction> = /*@__PURE__*/
+  enumDesc(file_payments_v1_operator, 0);
 
 /**
  * What an operator found out.
@@ -465,7 +793,7 @@ export type Resolution = (typeof Resolution)[keyof typeof Resolution] | UnknownE
  * Describes the enum payments.v1.Resolution.
  */
 export const ResolutionSchema: GenEnum<Resolution> = /*@__PURE__*/
-  enumDesc(file_payments_v1_operator, 0);
+  enumDesc(file_payments_v1_operator, 1);
 
 /**
  * The operator queue: operations at processors that were asked about for a week without an answer (after 30 s, 2 min, 10 min,
@@ -516,6 +844,29 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ResolveOperationRequestSchema;
     output: typeof ResolveOperationResponseSchema;
+  },
+  /**
+   * Lists what processors hold or did in our name that nobody asked for, or that contradicts a payment of ours; oldest first.
+   *
+   * @generated from rpc payments.v1.OperatorService.ListSuspense
+   */
+  listSuspense: {
+    methodKind: "unary";
+    input: typeof ListSuspenseRequestSchema;
+    output: typeof ListSuspenseResponseSchema;
+  },
+  /**
+   * Ends an item of that list. GIVE_BACK refunds what is left of a second charge or of another amount at the processor, and may be
+   * repeated; the item is closed when the processor says that nothing is left. TAKE books it as the merchant's own. CLOSE ends a
+   * payment whose intent the processor lost, or an item that was settled elsewhere. Fails with NOT_FOUND, INVALID_BODY (closed already,
+   * or an action that the item does not have), CONNECTOR_ERROR.
+   *
+   * @generated from rpc payments.v1.OperatorService.ResolveSuspense
+   */
+  resolveSuspense: {
+    methodKind: "unary";
+    input: typeof ResolveSuspenseRequestSchema;
+    output: typeof ResolveSuspenseResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_payments_v1_operator, 0);
