@@ -187,7 +187,10 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   const failure: Failure = asFailure(error);
   const code = codeOf(failure.reason);
   const message = failure.reason === "FORBIDDEN" ? merchantNotActive : errorTable[code].message;
-  const headers = failure.retryAfterMs > 0 ? { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) } : {};
+  const headers = {
+    ...(failure.retryAfterMs > 0 && { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) }),
+    ...(failure.replayed && { "idempotent-replayed": "true" }),
+  };
   return answer(code, message, failure.violations, headers);
 }
 

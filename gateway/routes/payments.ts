@@ -1,7 +1,7 @@
 // Payments: create without a session, list, read (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
-import { idempotencyOf, markReplay } from "../idempotency.ts";
+import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/field.ts";
 import { currencyInput, currencyOf, emailInput } from "../json/input.ts";
@@ -128,7 +128,7 @@ function createPayment(door: Door, checkout: Peers["checkout"]): void {
         customerEmail: body.customer_email ?? "",
         metadata: body.metadata ?? {},
         paymentMethod: body.payment_method,
-        ...idempotencyOf(request),
+        ...keyOrOwn(request),
       });
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);

@@ -30,6 +30,7 @@ export async function createPayment(
   const scope: IdempotencyScope = {
     merchantId,
     environment,
+    operation: "create_payment",
     key: idempotency.key,
     fingerprint: idempotency.fingerprint,
   };

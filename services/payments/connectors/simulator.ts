@@ -1,5 +1,6 @@
 // Connector to the card-processor simulator: its HTTP API, its intents as facts, its signed webhooks.
 import { createHmac, randomUUID } from "node:crypto";
+import { clockMs } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import { sameSecret } from "#platform/secret.ts";
 import type {
@@ -226,6 +227,6 @@ function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<
 function verifySignature(secret: string, body: Uint8Array, header: string): void {
   const [, t = "", v1 = ""] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   const wanted = createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
-  const age = Math.abs(Date.now() / 1_000 - Number(t));
+  const age = Math.abs(clockMs() / 1_000 - Number(t));
   if (secret === "" || !sameSecret(wanted, v1) || age > signatureToleranceSeconds) throw new Failure("UNAUTHORIZED");
 }
