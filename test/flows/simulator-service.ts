@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IntentJson } from "../../services/simulator/json/intent.ts";
-import { type Simulator, startSimulator } from "../../services/simulator/service.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../services/simulator/service.ts";
 import { freshDatabase } from "../harness/database.ts";
 
 export const secretKey = "sim_secret_key_of_tests";
@@ -101,7 +101,10 @@ export const cardThatSucceeds = "4242424242424242";
 const delayMs = 50; // the delayed facts are what is tested, not the delay
 
 /** @param through address that the simulator reaches its database by, when it is not the database's own */
-export async function startRig(through?: (databaseUrl: string) => Promise<string>): Promise<SimulatorRig> {
+export async function startRig(
+  through?: (databaseUrl: string) => Promise<string>,
+  options: Partial<SimulatorOptions> = {},
+): Promise<SimulatorRig> {
   const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()]);
   const simulator: Simulator = await startSimulator({
     port: 0,
@@ -111,6 +114,7 @@ export async function startRig(through?: (databaseUrl: string) => Promise<string
     webhookUrl: receiver.webhookUrl,
     logLevel: "fatal",
     delayMs,
+    ...options,
   });
   const call = caller(simulator.url);
   let count = 0;
