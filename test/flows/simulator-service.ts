@@ -62,7 +62,7 @@ export async function startReceiver(): Promise<EventReceiver> {
   return receiver;
 }
 
-/** Calls the API of the simulator at an address. */
+/** Calls the API of the simulator at an address. What is not JSON has the body null. */
 export function caller(url: string, account = "acct_test") {
   return async <Body = IntentJson>(
     method: string,
@@ -82,7 +82,12 @@ export function caller(url: string, account = "acct_test") {
       signal: AbortSignal.timeout(15_000),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : null,
+    };
   };
 }
 
