@@ -8,7 +8,7 @@ import { Fields } from "./fields.ts";
 
 const limitDefault = 100;
 const limitMax = 500;
-const pageCharactersMax = 1_000_000; // an event can have 60,000: a page stays one answer that callers can take in
+const pageBytesMax = 1_000_000; // an event can have 60,000: a page stays one answer that callers can take in
 const beginning = new Date(0);
 
 export function eventRoutes(app: FastifyInstance, processor: Processor): void {
@@ -41,10 +41,10 @@ export function eventRoutes(app: FastifyInstance, processor: Processor): void {
 
 /** As many from the beginning as one answer may hold; at least one. */
 function fittingOnes(rows: readonly ListedEvent[]): ListedEvent[] {
-  let characters = 0;
+  let bytes = 0;
   return rows.filter(({ body }, i) => {
-    characters += body.length;
-    return i === 0 || characters <= pageCharactersMax;
+    bytes += Buffer.byteLength(body);
+    return i === 0 || bytes <= pageBytesMax;
   });
 }
 
