@@ -23,6 +23,8 @@ export class StripeAccount extends StripeRecords {
   eventVersion: string = Stripe.API_VERSION;
   /** True: new refunds are decided later. */
   refundsPend = false;
+  /** Currencies that the account's country does not take, as Stripe writes them. */
+  readonly refusedCurrencies = new Set<string>();
   /** Disputes that hold their money. */
   readonly #withdrawn = new Set<string>();
 

@@ -66,8 +66,6 @@ const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing
 
 const smallest = 50; // Stripe's least amount in most currencies
 const typesMax = 20; // of the event list's filter
-/** Currencies that Stripe does not take. */
-const refusedCurrencies: ReadonlySet<string> = new Set(["iqd", "lyd", "kpw", "irr"]);
 
 const routes: readonly (readonly [pattern: string, file: string, params: string, handler: Handler])[] = [
   [
@@ -210,7 +208,8 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
 
 function createIntent({ account, params }: Call): Json {
   const amount = Number(params.amount);
-  if (refusedCurrencies.has(String(params.currency))) refuse(400, { param: "currency", message: "Invalid currency" });
+  if (account.refusedCurrencies.has(String(params.currency)))
+    refuse(400, { param: "currency", message: "Invalid currency" });
   if (amount < smallest) refuse(400, { code: "amount_too_small", param: "amount" });
   const token = params.payment_method;
   if (token !== undefined && account.methodOf(String(token)) === undefined) {
@@ -276,9 +275,14 @@ function withCharges<T extends Json>(account: StripeAccount, objects: readonly T
   return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
 }
 
-/** With what took a charge back in place of its id, if `expand` names it. */
-function withFailures<T extends Json>(account: StripeAccount, charges: readonly T[], params: FormObject): readonly T[] {
-  if (!expands(params, "data.failure_balance_transaction")) return charges;
+/** With what took a charge back in place of its id, if `expand` names it. @param at where a charge stands in the answer */
+function withFailures<T extends Json>(
+  account: StripeAccount,
+  charges: readonly T[],
+  params: FormObject,
+  at = "data",
+): readonly T[] {
+  if (!expands(params, `${at}.failure_balance_transaction`)) return charges;
   const movement = (id: unknown) => account.movements.find((each) => each.id === id) ?? null;
   return charges.map((each) => ({
     ...each,
@@ -319,9 +323,8 @@ function list(account: StripeAccount, objects: readonly (Json & { id: string })[
 function expanded({ account, params }: Call, intent: FakeIntent): Json {
   const names = Object.values((params.expand as FormObject | undefined) ?? {}).map(String);
   const method = names.includes("payment_method") ? account.paymentMethods.get(intent.payment_method ?? "") : undefined;
-  const charge = names.some((name) => name.startsWith("latest_charge"))
-    ? account.charges.get(intent.latest_charge ?? "")
-    : undefined;
+  const latest = names.some((name) => name.startsWith("latest_charge")) ? account.latestCharge(intent) : undefined;
+  const [charge] = withFailures(account, latest ? [latest] : [], params, "latest_charge");
   const refunds = [...account.refunds.values()].filter((each) => each.charge === charge?.id).toReversed();
   const inlineMax = 10;
   const inline = {

@@ -43,7 +43,8 @@ export async function findOurs(
   if (broken !== undefined) {
     // A place that Stripe refuses is no place to go on from.
     const isRefused = broken instanceof Stripe.errors.StripeInvalidRequestError;
-    return { kind: "unknown", cause: causeOf(broken), ...(!isRefused && { resumeAfter }) };
+    const isPlace = reading.pages > 0 || search.after;
+    return { kind: "unknown", cause: causeOf(broken), ...(isPlace && !isRefused && { resumeAfter }) };
   }
   const query = `metadata['${metadataNames.payment}']:'${search.reference}'`;
   const hits = await asked(sdk.paymentIntents.search({ query, limit: 1 }, call));
@@ -61,6 +62,8 @@ class Reading {
   /** When the search began, by Stripe's clock, in milliseconds since 1970. */
   at: number | undefined;
   found: string | undefined;
+  /** That were read. */
+  pages = 0;
 
   constructor(sdk: Stripe, call: Stripe.RequestOptions, search: IntentSearch) {
     this.#sdk = sdk;
@@ -73,7 +76,7 @@ class Reading {
   }
 
   async run(): Promise<void> {
-    for (let i = 0; i < pagesMax && this.cursor; i++) this.cursor = await this.#readPage(this.cursor);
+    for (; this.pages < pagesMax && this.cursor; this.pages++) this.cursor = await this.#readPage(this.cursor);
   }
 
   async #readPage({ list, after }: Cursor): Promise<Cursor | undefined> {
@@ -91,7 +94,8 @@ class Reading {
     if (!page.has_more || !last) {
       return list === "sessions" && this.found === undefined ? { list: "intents", after: "", at: this.at } : undefined;
     }
-    const isPast = since !== undefined && last.created < seconds(since) - slackSeconds;
+    // An older one is looked for as long as there can be one; where no time is known, this page was enough.
+    const isPast = since === undefined || last.created < seconds(since) - slackSeconds;
     return this.found !== undefined && isPast ? undefined : { list, after: last.id, at: this.at };
   }
 }
