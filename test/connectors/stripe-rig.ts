@@ -1,18 +1,33 @@
 // The Stripe connector in the hands of tests: a fake of Stripe's API with one account.
 import { newId } from "#platform/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account, CreatedIntent } from "../../services/payments/connectors/connector.ts";
+import type {
+  Account,
+  Answer,
+  CreatedIntent,
+  IntentOrder,
+  IntentReport,
+  RefundReport,
+} from "../../services/payments/connectors/connector.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe.ts";
 import { FakeStripe, signed } from "../harness/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe-account.ts";
-import type { ConnectorRig } from "./contract.ts";
+import type { FakeEvent } from "../harness/stripe-records.ts";
+import { delivered } from "../harness/stripe-versions.ts";
+import { type ConnectorRig, valueIn } from "./contract.ts";
 
 export interface StripeRig extends ConnectorRig {
   readonly fake: FakeStripe;
   readonly stripe: StripeAccount;
+  /** The event as a webhook to an endpoint of that API version. */
+  deliver(event: FakeEvent, apiVersion: string): { body: Uint8Array; headers: Record<string, string> };
 }
 
-const timeoutMs = 400; // a fake answers in a few; this is how long a lost answer is waited for
+const lostMs = 1_000; // a fake answers in a few milliseconds; this is how long a lost answer is waited for
+/** For suites that lose no answers: also a machine with too much to do answers within it. */
+export const patientMs = 15_000;
+
+const keyLifeSeconds = 86_400; // Stripe's
 
 export const credentials = {
   secret_key: "sk_test_fake",
@@ -20,11 +35,12 @@ export const credentials = {
   webhook_secret: "whsec_fake",
 } as const;
 
-export async function startStripeRig(): Promise<StripeRig> {
+/** @param timeoutMs of the connector */
+export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
   const fake = await new FakeStripe().start();
   const stripe = fake.account("acct_fake1", credentials.secret_key);
-  const connector = stripeConnector(fake.url, timeoutMs);
-  const unreachable = stripeConnector("http://127.0.0.1:9", timeoutMs);
+  const connector = stripeConnector(fake.url, timeoutMs, keyLifeSeconds);
+  const unreachable = stripeConnector("http://127.0.0.1:9", timeoutMs, keyLifeSeconds);
   const account: Account = {
     id: newId("connector"),
     merchantId: newId("merchant"),
@@ -54,7 +70,13 @@ export async function startStripeRig(): Promise<StripeRig> {
     event: async ({ report }, at) => {
       const object = stripe.intent(report.ref);
       const event = { id: stripe.newId("evt"), object: "event", type: "payment_intent.succeeded", livemode: false };
-      const { body, header } = signed({ ...event, data: { object } }, credentials.webhook_secret, at);
+      const whole = { ...event, created: at, data: { object } };
+      const { body, header } = signed(whole, credentials.webhook_secret, at);
+      return { body: Buffer.from(body), headers: { "stripe-signature": header } };
+    },
+    deliver: (event, apiVersion) => {
+      const endpoint = { secret: credentials.webhook_secret, apiVersion };
+      const { body, header } = delivered(event, endpoint, Math.floor(Date.now() / 1_000));
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     stop: async () => {
@@ -62,4 +84,48 @@ export async function startStripeRig(): Promise<StripeRig> {
       await fake.stop();
     },
   };
+}
+
+/** A shop that sells through the rig's connector. @param rig asked for when it is needed: a suite starts it after its tests are told */
+export class StripeShop {
+  readonly #rig: () => StripeRig;
+
+  constructor(rig: () => StripeRig) {
+    this.#rig = rig;
+  }
+
+  order(members: Partial<IntentOrder> = {}): IntentOrder {
+    const wanted = { reference: newId("payment"), amount: 1_050n, currency: "EUR", description: "" };
+    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", ...members };
+  }
+
+  create(order = this.order(), key: string = newId("operation")): Promise<Answer<CreatedIntent>> {
+    const { connector, account } = this.#rig();
+    return connector.createIntent(account, order, key);
+  }
+
+  async created(members: Partial<IntentOrder> = {}): Promise<CreatedIntent> {
+    return valueIn(await this.create(this.order(members)));
+  }
+
+  async read(ref: string): Promise<IntentReport> {
+    const { connector, account } = this.#rig();
+    return valueIn(await connector.retrieveIntent(account, ref));
+  }
+
+  async paid(members: Partial<IntentOrder> = {}): Promise<IntentReport> {
+    const { report } = await this.created(members);
+    this.#rig().stripe.pay(report.ref);
+    return await this.read(report.ref);
+  }
+
+  refund(
+    { ref, currency }: IntentReport,
+    amount: bigint,
+    key: string = newId("operation"),
+  ): Promise<Answer<RefundReport>> {
+    const { connector, account } = this.#rig();
+    const order = { intentRef: ref, reference: newId("refund"), amount, currency, reason: "the wrong size" };
+    return connector.createRefund(account, order, key);
+  }
 }

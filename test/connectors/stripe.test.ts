@@ -2,4 +2,4 @@
 import { connectorContract } from "./contract.ts";
 import { startStripeRig } from "./stripe-rig.ts";
 
-connectorContract("stripe", startStripeRig);
+connectorContract("stripe", () => startStripeRig());

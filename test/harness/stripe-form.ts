@@ -24,6 +24,9 @@ export function parseForm(text: string): FormObject {
 
 const resources = join(import.meta.dirname, "../../node_modules/stripe/esm/resources");
 const sources = new Map<string, string>();
+// The SDK's files are large, and every request is checked.
+const fieldsKnown = new Map<string, ReadonlyMap<string, string>>();
+const enumsKnown = new Map<string, string[] | undefined>();
 
 function sourceOf(file: string): string {
   const known = sources.get(file);
@@ -68,6 +71,15 @@ function misfitsOf(value: FormValue, file: string, scope: string, wanted: string
 
 /** Members of an interface, also of one in a namespace (`A.B`), with those of PaginationParams where it extends them. */
 function fieldsOf(file: string, type: string): ReadonlyMap<string, string> {
+  const name = `${file} ${type}`;
+  const known = fieldsKnown.get(name);
+  if (known) return known;
+  const fields = fieldsIn(file, type);
+  fieldsKnown.set(name, fields);
+  return fields;
+}
+
+function fieldsIn(file: string, type: string): Map<string, string> {
   const body = blockOf(file, type, "interface");
   if (body === undefined) throw new Error(`the SDK has no ${type} in ${file}`);
   const fields = new Map<string, string>();
@@ -85,6 +97,12 @@ function fieldsOf(file: string, type: string): ReadonlyMap<string, string> {
 
 /** The words of a union of literals; undefined: it is none. */
 function enumOf(file: string, type: string): string[] | undefined {
+  const name = `${file} ${type}`;
+  if (!enumsKnown.has(name)) enumsKnown.set(name, enumIn(file, type));
+  return enumsKnown.get(name);
+}
+
+function enumIn(file: string, type: string): string[] | undefined {
   const [name = "", ...outer] = type.split(".").reverse();
   const scope = outer.length > 0 ? scopeOf(file, outer.reverse()) : sourceOf(file);
   const found = new RegExp(`type ${name} = ([^;]*);`).exec(scope ?? "")?.[1];

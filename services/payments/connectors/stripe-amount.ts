@@ -17,9 +17,10 @@ export function toStripe(amount: bigint, currency: string): number | { readonly 
   }
   const exponent = currencyExponent(currency);
   if (threeDecimals.has(currency)) {
-    return amount % 10n === 0n ? Number(amount) : { refused: `in ${currency} must end in 0` };
+    return amount % 10n === 0n ? Number(amount) : { refused: `must end in 0 in ${currency}` };
   }
-  if (exponent === undefined || exponent > 2) return { refused: `in ${currency} is not taken by this connector` };
+  if (exponent === undefined || exponent > 2)
+    return { refused: `must be in a currency that this connector takes, not in ${currency}` };
   return Number(amount);
 }
 

@@ -1,0 +1,132 @@
+// How the Stripe connector counts the tries to pay: by charge, and where a try ended before there was one, by what Stripe's events tell.
+import assert from "node:assert/strict";
+import type { IntentFact } from "../../services/payments/rules/payment.ts";
+import { suite } from "../harness/suite.ts";
+import { kinds } from "./contract.ts";
+import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
+
+const test = suite("Stripe: attempts", { timeoutMs: 20_000 });
+let rig: StripeRig;
+const shop = new StripeShop(() => rig);
+
+test.beforeEach(async () => {
+  rig = await startStripeRig(patientMs);
+});
+test.afterEach(() => rig.stop());
+
+const secure = "pm_card_authenticationRequired";
+const refs = (facts: readonly IntentFact[]) =>
+  facts.map((fact) => (fact.kind === "intent_canceled" ? fact.kind : `${fact.kind} ${fact.attempt.ref}`));
+/** The buyer fails the bank's challenge. @returns the payment method, to be tried again */
+function failChallenge(ref: string, card = secure): string {
+  const method = rig.stripe.pay(ref, card).payment_method ?? "";
+  rig.stripe.decide(ref, "fail");
+  return method;
+}
+const isAscending = (facts: readonly IntentFact[]) => {
+  const times = facts.flatMap((fact) => (fact.kind === "intent_canceled" ? [] : [fact.attempt.startedAt.getTime()]));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+};
+
+test("a challenge is asked for, failing it is a failed attempt without a charge, passing it pays", async () => {
+  const { report } = await shop.created();
+  rig.stripe.pay(report.ref, secure);
+  assert.deepEqual(refs((await shop.read(report.ref)).facts), [`action_required ${report.ref}/1`]);
+  rig.stripe.decide(report.ref, "fail");
+  const [failed] = (await shop.read(report.ref)).facts;
+  assert.ok(failed?.kind === "attempt_failed" && failed.code === "payment_intent_authentication_failure");
+  rig.stripe.pay(report.ref, secure);
+  rig.stripe.decide(report.ref, "pass");
+  const [paid] = (await shop.read(report.ref)).facts;
+  assert.ok(paid?.kind === "attempt_succeeded");
+  const { threeDsResult, threeDsVersion, riskScore } = paid.attempt.verification ?? {};
+  assert.deepEqual([threeDsResult, threeDsVersion, riskScore], ["authenticated", "2.2.0", 12]);
+  assert.match(paid.receiptUrl, /^https:\/\/pay\.stripe\.com\//);
+  assert.equal(paid.authorizationCode, "A1B2C3");
+});
+
+test("one payment method that fails its challenge three times is three failed attempts", async () => {
+  const { report } = await shop.created();
+  const method = failChallenge(report.ref);
+  for (let i = 0; i < 2; i++) assert.equal(failChallenge(report.ref, method), method);
+  const { facts } = await shop.read(report.ref);
+  assert.deepEqual(
+    refs(facts),
+    [1, 2, 3].map((k) => `attempt_failed ${report.ref}/${k}`),
+  );
+  isAscending(facts);
+});
+
+test("a challenge after failed ones is an attempt of its own, and never shown as failed while it is open", async () => {
+  const { report } = await shop.created();
+  const method = failChallenge(report.ref);
+  rig.stripe.pay(report.ref, method);
+  const { facts } = await shop.read(report.ref);
+  assert.deepEqual(refs(facts), [`attempt_failed ${report.ref}/1`, `action_required ${report.ref}/2`]);
+  isAscending(facts);
+});
+
+test("failed challenges and declined charges stand in the order in which they happened, within one second too", async () => {
+  const { report } = await shop.created();
+  const [first, other] = await Promise.all([shop.created(), shop.created()]);
+  failChallenge(report.ref);
+  rig.stripe.pay(report.ref, "pm_card_chargeDeclined");
+  for (const { report: theirs } of [first, other]) failChallenge(theirs.ref);
+  failChallenge(report.ref);
+  const { facts } = await shop.read(report.ref);
+  const charge = [...rig.stripe.charges.keys()].at(0);
+  assert.deepEqual(refs(facts), [
+    `attempt_failed ${report.ref}/1`,
+    `attempt_failed ${charge}`,
+    `attempt_failed ${report.ref}/2`,
+  ]);
+  isAscending(facts);
+});
+
+test("times of attempts are Stripe's, however long ago, and with whatever clock", async () => {
+  rig.fake.clockOffsetMs = 7_200_000;
+  const { report } = await shop.created();
+  const [began, ended] = [rig.stripe.now() - 600, rig.stripe.now() - 300];
+  rig.stripe.intent(report.ref).created = began;
+  const method = rig.stripe.asOf(began, () => failChallenge(report.ref));
+  rig.stripe.asOf(ended, () => failChallenge(report.ref, method));
+  const { facts } = await shop.read(report.ref);
+  const times = facts.map((fact) => fact.kind === "attempt_failed" && fact.at.getTime() / 1_000);
+  assert.deepEqual(times, [began, ended]);
+});
+
+test("a failed challenge is one attempt while Stripe's event list lags, is down, or is closed to the key", async () => {
+  const { report } = await shop.created();
+  rig.stripe.lagMs = 600_000;
+  failChallenge(report.ref);
+  const one = [`attempt_failed ${report.ref}/1`];
+  assert.deepEqual(refs((await shop.read(report.ref)).facts), one);
+  rig.stripe.lagMs = 0;
+  for (const fault of ["503", "403", "cut"] as const) {
+    rig.fake.failNext("GET", /events$/, fault);
+    assert.deepEqual(refs((await shop.read(report.ref)).facts), one, fault);
+  }
+  assert.deepEqual(refs((await shop.read(report.ref)).facts), one);
+});
+
+test("a debit that is returned after it had succeeded is the failure of that attempt, when it was returned and why", async () => {
+  const { report } = await shop.created();
+  const now = rig.stripe.now();
+  rig.stripe.asOf(now - 5 * 86_400, () => {
+    rig.stripe.pay(report.ref, "pm_card_asynchronous");
+    rig.stripe.decide(report.ref, "pass");
+  });
+  const [succeeded] = (await shop.read(report.ref)).facts;
+  assert.ok(succeeded?.kind === "attempt_succeeded");
+  rig.stripe.returnCharge(report.ref, "account_closed");
+  const { facts } = await shop.read(report.ref);
+  const [failed] = facts;
+  assert.ok(failed?.kind === "attempt_failed" && facts.length === 1, kinds({ ...report, facts }).join());
+  assert.deepEqual([failed.attempt.ref, failed.code], [succeeded.attempt.ref, "account_closed"]);
+  assert.ok(failed.at.getTime() >= now * 1_000, "not when the debit was made");
+});
+
+test.run();
