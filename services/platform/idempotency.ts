@@ -12,6 +12,8 @@ const sweepMax = 5_000;
 export interface IdempotencyScope {
   readonly merchantId: string;
   readonly environment: Environment;
+  /** What the key is used for. */
+  readonly operation?: string;
   readonly key: string;
   readonly fingerprint: Uint8Array;
 }
