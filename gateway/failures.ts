@@ -122,7 +122,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   connector_error: {
     status: 502,
     message: "connector request failed",
-    docs: "The processor refused, failed or did not answer, so the outcome is not known here. With the same Idempotency-Key nothing is done twice.",
+    docs: "The processor could not be asked, or refused the order. A payment or a refund is answered so only if surely nothing was sent; one that the processor may have taken is a 201 that says pending. Creating a session moves no money; confirm and expire leave the session as it was. With the same Idempotency-Key nothing is done twice.",
     retry: true,
   },
   service_unavailable: {
