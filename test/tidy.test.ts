@@ -82,9 +82,15 @@ test("what audits the books shares no arithmetic with what writes them", () => {
   const audit = code.filter((file) => file.path.startsWith("services/payments/audit/"));
   const checkers = ["jobs/check-journal.ts", "store/journal-check.ts"].map((name) => `services/payments/${name}`);
   // The comparison of walks and chaos runs: an opinion of its own, which takes in the auditor's as another one.
-  const compared = ["money-checks", "money-truth", "payment-checks", "processor-truth"].map(
-    (name) => `test/chaos/${name}.ts`,
-  );
+  const compared = [
+    "answer-checks",
+    "expected-money",
+    "money-checks",
+    "money-truth",
+    "payment-checks",
+    "processor-truth",
+    "promise-checks",
+  ].map((name) => `test/chaos/${name}.ts`);
   const entries = [...audit.map(({ path }) => path), ...checkers];
   const beyondAudit = (_: SourceFile, target: string) =>
     !/^services\/payments\/audit\/|^services\/platform\/|^proto\/gen\//.test(target);
