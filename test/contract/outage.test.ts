@@ -5,11 +5,11 @@ import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
+import { cardToken, pay } from "../harness/pay.ts";
 import { stack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, caller } from "./caller.ts";
-import { allHaveFailed, failProcessor, hasFailed } from "./operator.ts";
+import { accountOf, allHaveFailed, failProcessor, hasFailed } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("outage", { timeoutMs: 90_000 });
@@ -78,6 +78,8 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   const [paid, open] = [await create(), await create()];
   await pay(paid.text("render.frame_url"));
   const paymentId = (await target.call("confirmCheckout", 200, asBuyer(paid))).text("payment_id");
+  const payment_method = await cardToken(own.stack.processor, await accountOf(merchant));
+  const charge = { body: { ...order, payment_method }, headers: { "Idempotency-Key": "charge later" } };
   await own.halt("simulator");
   const creation = { body: order, headers: { "Idempotency-Key": "later" } };
   const refund = { path: { id: paymentId }, body: { amount: 400 }, headers: { "Idempotency-Key": "later" } };
@@ -85,10 +87,16 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   await target.refused("confirmCheckout", 502, "connector_error", asBuyer(open));
   await target.refused("expireCheckoutSession", 502, "connector_error", { path: { id: open.text("id") } });
   await target.refused("createRefund", 502, "connector_error", refund);
+  await target.refused("createPayment", 502, "connector_error", charge);
   await own.resume("simulator");
   await eventually("the same creation to be made", async () => {
     return (await merchant.api.post("/v1/checkout-sessions", creation.body, creation.headers)).status === 201;
   });
+  const charged = await eventually("the same charge to be made", async () => {
+    const answer = await merchant.api.post("/v1/payments", charge.body, charge.headers);
+    return answer.status === 201 && answer;
+  });
+  assert.equal(charged.text("status"), "succeeded");
   await eventually("the same refund to be made", async () => {
     return (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, refund.body, refund.headers)).status === 201;
   });

@@ -121,7 +121,7 @@ test("a key stands for its first request alone, and for each merchant by itself"
 });
 
 test("a retry after a broken run goes on with the same intent, however the run broke", async () => {
-  for (const kind of ["error_before", "error_after", "hang_after"] as const) {
+  for (const kind of ["edge_error", "error_after", "hang_after"] as const) {
     const key = freshKey();
     await services.money.processor("PUT", "/test/faults", { target: "api.intents.create", kind, count: 1 });
     const first = await services.create({}, key).catch((error: unknown) => error);

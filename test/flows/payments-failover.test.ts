@@ -61,6 +61,27 @@ async function openSecondAccount(): Promise<void> {
   }
 }
 
+/** Changes the primary account's key at the processor behind everybody's back. @param key undefined: the right one */
+async function setSecretKey(key: string | undefined): Promise<void> {
+  const url = services.merchantDatabaseUrl;
+  const merchantDb = await Database.open({ url, name: "test", log: createLog("test", "fatal") });
+  try {
+    const vault = new Vault(services.settings.ENCRYPTION_KEYS);
+    const of = (id: string) => `connector:${id}`;
+    const [other] = await merchantDb.rows<{ sealed: Buffer }>(
+      `select credentials as sealed from connectors where id = $1`,
+      [accounts.other.id],
+    );
+    assert(other);
+    const right = JSON.parse(vault.decrypt(other.sealed, of(accounts.other.id)).toString());
+    const wanted = key === undefined ? right : { ...right, secret_key: key };
+    const sealed = vault.encrypt(Buffer.from(JSON.stringify(wanted)), of(accounts.primary.id));
+    await merchantDb.rows(`update connectors set credentials = $2 where id = $1`, [accounts.primary.id, sealed]);
+  } finally {
+    await merchantDb.close();
+  }
+}
+
 async function allowFailover(failoverEnabled: boolean): Promise<void> {
   await peer.client(MerchantService).updateMerchantState({ merchantId: services.merchantId, failoverEnabled });
 }
@@ -106,9 +127,10 @@ test("without the merchant's leave a failing connector is an error, and nothing 
 
 test("an intent that surely was not made goes to the other account, and is paid and refunded there", async () => {
   await allowFailover(true);
-  await failing("api.intents.create", "error_before", 1);
+  await setSecretKey("refused before any work");
   const asked = order();
   assert.equal(await createdAt(asked), accounts.other.id);
+  await setSecretKey(undefined);
   assert.equal(await createdAt(asked), accounts.other.id, "a repeat answers the same intent");
   const { connector_ref } = await stored(asked.paymentId);
   await services.processor("POST", `/test/intents/${connector_ref}/pay`, { card: "4242424242424242" });
@@ -117,6 +139,14 @@ test("an intent that surely was not made goes to the other account, and is paid 
   const { merchantId, environment, paymentId } = asked;
   const { refund } = await services.payments.refundPayment({ merchantId, environment, paymentId });
   assert.equal(refund?.status, "succeeded");
+});
+
+test("an answered 5xx is no leave to go elsewhere: what may have been made stays where it is", async () => {
+  await allowFailover(true);
+  await failing("api.intents.create", "edge_error", 1);
+  const asked = order();
+  assert.equal(await createdAt(asked), undefined, "nobody could know");
+  assert.equal(await createdAt(asked), accounts.primary.id, "the repeat goes on there");
 });
 
 test("an intent that may have been made stays where it is", async () => {

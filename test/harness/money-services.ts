@@ -26,6 +26,9 @@ export interface MoneyServices {
   readonly urls: { readonly merchant: string; readonly payments: string };
   /** What the services have in common, for another one beside them: NATS, token, keys. */
   readonly settings: CommonSettings;
+  /** The simulator's origin, and the merchant's account there. */
+  readonly processorUrl: string;
+  readonly account: string;
   /** The simulator's API as the merchant's account. @param path from `/`. */
   readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
   stop(): Promise<void>;
@@ -54,10 +57,16 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
 
 /**
  * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit; `stripeUrl`: what
- * plays Stripe's API, by default nobody.
+ * plays Stripe's API, by default nobody; the waits of payments, by default as in production. Seconds.
  */
 export async function startMoneyServices(
-  options: { circuitWindowCalls?: number; stripeUrl?: string } = {},
+  options: {
+    circuitWindowCalls?: number;
+    stripeUrl?: string;
+    patienceSeconds?: number;
+    absenceAfterSeconds?: number;
+    eventPollSeconds?: number;
+  } = {},
 ): Promise<MoneyServices> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
@@ -103,10 +112,10 @@ export async function startMoneyServices(
     SIMULATOR_URL: simulator.url,
     SIMULATOR_PUBLIC_URL: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
-    RECONCILE_AFTER_SECONDS: 30,
+    RECONCILE_AFTER_SECONDS: options.patienceSeconds ?? 30,
     PROCESSOR_TIMEOUT_SECONDS: 8,
-    ABSENCE_AFTER_SECONDS: 86_400,
-    EVENT_POLL_SECONDS: 60,
+    ABSENCE_AFTER_SECONDS: options.absenceAfterSeconds ?? 86_400,
+    EVENT_POLL_SECONDS: options.eventPollSeconds ?? 60,
     CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
     NODE_ENV: "test",
@@ -125,6 +134,8 @@ export async function startMoneyServices(
     simulatorDatabaseUrl: simulatorDb.url,
     urls: { merchant: merchantUrl, payments: paymentsUrl },
     settings: common,
+    processorUrl: simulator.url,
+    account,
     processor: async (method, path, body) => {
       const answer = await fetch(`${simulator.url}${path}`, {
         method,

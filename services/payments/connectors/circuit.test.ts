@@ -40,7 +40,7 @@ function processor(timeoutMs = 1_000) {
     readEvent: () => ({ id: "", createdAt: new Date(0), type: "", report: undefined, intentRef: "" }),
     close: async () => {},
   };
-  const circuits = new Circuits({ windowCalls: 4, openMaxMs: 20, timeoutMs }, createLog("test", "fatal"));
+  const circuits = new Circuits({ windowCalls: 4, openMaxMs: 60, timeoutMs }, createLog("test", "fatal"));
   return { acme, circuits, guarded: circuits.guard(connector) };
 }
 
