@@ -218,7 +218,7 @@ test("a server that lets nobody make roles is used as before, and that is said i
     assert.equal(made.roles, undefined);
     const { simulator, ...owned } = made.of;
     assert.deepEqual(made.usedBy, owned);
-    await migrate({ databaseUrl: made.of.checkout, service: "checkout", serviceRole: made.roles?.checkout });
+    await migrate({ databaseUrl: made.usedBy.checkout, service: "checkout" });
   } finally {
     const left = [name, ...Object.keys(made.of).map((owner) => `${name}_${owner}`)];
     await connected(databaseUrl, async (admin) => {

@@ -27,11 +27,14 @@ create function make_partition(parent text, day date) returns void language plpg
   security definer set search_path = public, pg_temp as $$
 declare
   part text := parent || to_char(day, '_YYYYMMDD');
-  from_bound text := first_delivery_id(day);
-  to_bound text := first_delivery_id(day + 1);
+  from_bound text;
+  to_bound text;
 begin
   perform check_partition(parent, day);
-  if parent = 'attempts' then
+  if parent = 'deliveries' then
+    from_bound := first_delivery_id(day);
+    to_bound := first_delivery_id(day + 1);
+  else
     from_bound := to_char(day, 'YYYY-MM-DD') || 'T00:00:00Z';
     to_bound := to_char(day + 1, 'YYYY-MM-DD') || 'T00:00:00Z';
   end if;
