@@ -22,7 +22,7 @@ let db: Database;
 
 test.before(async () => {
   const database = await freshDatabase("payments");
-  db = await Database.open({ url: database.serviceUrl, name: "test", log: createLog("test", "warn") });
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "warn") });
 });
 test.after(() => db.close());
 
