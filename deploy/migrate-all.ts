@@ -1,10 +1,27 @@
 // Brings the four databases, the event streams and their consumers to this release. It may run again and any
 // number of times at once: each database's advisory lock covers its schema and the stream that its service announces on.
-import { commonSettings, integer, readConfig, serviceSettings, withDefault } from "#platform/config.ts";
+import {
+  commonSettings,
+  integer,
+  optional,
+  readConfig,
+  type Setting,
+  serviceSettings,
+  withDefault,
+} from "#platform/config.ts";
 import { migrate } from "#platform/migrate.ts";
 import { ensureStreams, sources } from "#platform/streams.ts";
 
+/** Roles are named after their services. */
+const roleNames: Setting<string> = {
+  parse: (raw) => {
+    if (!raw.includes("{service}")) throw new Error("must contain {service}, which stands for the service's name");
+    return raw;
+  },
+};
+
 // A role that may change tables, straight at PostgreSQL: the lock is the session's, which a pooler in transaction mode breaks.
+// It owns what it makes.
 const databaseUrl = serviceSettings.DATABASE_URL;
 
 export const migrateSettings = {
@@ -12,6 +29,8 @@ export const migrateSettings = {
   PAYMENTS_DATABASE_URL: databaseUrl,
   MERCHANT_DATABASE_URL: databaseUrl,
   WEBHOOK_DATABASE_URL: databaseUrl,
+  // What the services log in as, `{service}_service` for example; absent: they log in as the tables' owners, and nothing is granted.
+  SERVICE_ROLES: optional(roleNames),
   NATS_URL: commonSettings.NATS_URL,
   NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
   // Copies of each stream: 1 on a single server, 3 or 5 in a cluster.
@@ -31,9 +50,13 @@ export async function migrateAll(env: Readonly<Record<string, string | undefined
   const lines: string[] = [];
   for (const service of sources) {
     const whileLocked = () => ensureStreams({ ...streams, only: [service] });
-    const { applied } = await migrate({ databaseUrl: databases[service], service, whileLocked });
+    const serviceRole = config.SERVICE_ROLES?.replaceAll("{service}", service);
+    const { applied } = await migrate({ databaseUrl: databases[service], service, serviceRole, whileLocked });
     const schema = applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`;
-    lines.push(`${service}: ${schema}; the event stream is in place`);
+    const rights = serviceRole === undefined ? "" : `${serviceRole} has its rights; `;
+    lines.push(`${service}: ${schema}; ${rights}the event stream is in place`);
   }
+  if (config.SERVICE_ROLES === undefined)
+    lines.push("no rights granted: SERVICE_ROLES is not set, so services log in as the owners of the tables");
   return lines;
 }

@@ -1,7 +1,7 @@
-// Makes the secrets of a first installation at random. `secrets manifests <databases>` prints Kubernetes Secrets, to be piped to kubectl
-// or into the store that External Secrets reads; `secrets files <folder> <databases>` writes them as files and keeps those that exist.
-// <databases> is a PostgreSQL URL in which {service} stands for the service and {password} for a password that is made here: one for
-// all, or, where {service} is the user as well, one for each, also as the Secret that CloudNativePG gives the role its password from.
+// Makes the secrets of a first installation at random. `secrets manifests <databases> [<owners>]` prints Kubernetes Secrets, to be piped
+// to kubectl or into the store that External Secrets reads; `secrets files <folder> <databases> [<owners>]` writes them as files and keeps
+// those that exist. Both are PostgreSQL URLs in which {service} stands for the service and {password} for a password that is made here, one
+// for each user; a user that has {service} in its name also gets the Secret that CloudNativePG gives the role its password from.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,27 +12,35 @@ type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Who has a database in production. */
 const roles = ["checkout", "payments", "merchant", "webhook"];
 
-const usage = `usage: secrets manifests <databases>
-       secrets files <folder> <databases>
-  <databases>, for example: 'postgres://postgres:{password}@postgres:5432/tollbooth_{service}'
-  or, a role for each:      'postgres://{service}:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'`;
+const usage = `usage: secrets manifests <databases> [<owners>]
+       secrets files <folder> <databases> [<owners>]
+  <databases>, what services log in with: 'postgres://{service}_service:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'
+  <owners>, what migrate logs in with:    'postgres://{service}:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'
+  Without <owners> both are one, and services own their tables.`;
 
 const [form, ...rest] = process.argv.slice(2);
-const databases = form === "files" ? rest[1] : rest[0];
-if (databases?.includes("{service}") && form === "manifests") console.log(manifests(makeSecrets(databases)));
-else if (databases?.includes("{service}") && form === "files") writeFiles(rest[0] ?? "", makeSecrets(databases));
+const [databases = "", owners = databases] = form === "files" ? rest.slice(1) : rest;
+const fits = [databases, owners].every((template) => template.includes("{service}"));
+if (fits && form === "manifests") console.log(manifests(makeSecrets(databases, owners)));
+else if (fits && form === "files") writeFiles(rest[0] ?? "", makeSecrets(databases, owners));
 else {
   console.error(usage);
   process.exit(2);
 }
 
-function makeSecrets(template: string): Secrets {
-  const makesPasswords = template.includes("{password}");
-  const hasRoles = makesPasswords && template.includes("//{service}:");
-  const shared = password();
-  const passwords = new Map([...roles, "simulator"].map((role) => [role, hasRoles ? password() : shared]));
-  const databaseUrl = (service: string) =>
-    template.replaceAll("{service}", service).replaceAll("{password}", passwords.get(service) ?? "");
+function makeSecrets(databases: string, owners: string): Secrets {
+  const passwords = new Map<string, string>();
+  const passwordOf = (user: string) => {
+    const made = passwords.get(user) ?? password();
+    passwords.set(user, made);
+    return made;
+  };
+  const urlOf = (template: string, service: string) => {
+    const named = template.replaceAll("{service}", service);
+    return named.replaceAll("{password}", passwordOf(madeUser(named) ?? ""));
+  };
+  const databaseUrl = (service: string) => urlOf(databases, service);
+  const ownerUrl = (service: string) => urlOf(owners, service);
   const key = () => randomBytes(32).toString("base64");
   const simulator = { SIMULATOR_SECRET_KEY: `sim_sk_${token()}`, SIMULATOR_WEBHOOK_SECRET: `sim_wh_${token()}` };
   const service = (name: string) => ({
@@ -48,23 +56,39 @@ function makeSecrets(template: string): Secrets {
     "tollbooth-merchant": { ...service("merchant"), ...simulator },
     "tollbooth-webhook": service("webhook"),
     "tollbooth-migrate": {
-      CHECKOUT_DATABASE_URL: databaseUrl("checkout"),
-      PAYMENTS_DATABASE_URL: databaseUrl("payments"),
-      MERCHANT_DATABASE_URL: databaseUrl("merchant"),
-      WEBHOOK_DATABASE_URL: databaseUrl("webhook"),
+      CHECKOUT_DATABASE_URL: ownerUrl("checkout"),
+      PAYMENTS_DATABASE_URL: ownerUrl("payments"),
+      MERCHANT_DATABASE_URL: ownerUrl("merchant"),
+      WEBHOOK_DATABASE_URL: ownerUrl("webhook"),
     },
-    simulator: { DATABASE_URL: databaseUrl("simulator"), ...simulator },
+    // It makes its own tables.
+    simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
     "rpc-callers": { callers: tokens.map((each) => callerLine(each.name, each.token)).join("\n") },
     ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
-    ...(hasRoles
-      ? Object.fromEntries(roles.map((role) => [`postgres-${role}`, login(role, passwords.get(role))]))
-      : {}),
-    ...(makesPasswords && !hasRoles ? { postgres: { password: shared } } : {}),
+    ...logins(databases, passwordOf),
+    ...logins(owners, passwordOf),
   };
 }
 
+/** Who logs in with a password that is made here. */
+function madeUser(template: string): string | undefined {
+  return /^\w+:\/\/([^:@/]+):\{password\}@/.exec(template)?.[1];
+}
+
+/** What the server gives its users their passwords from. */
+function logins(template: string, passwordOf: (user: string) => string): Secrets {
+  const user = madeUser(template);
+  if (user === undefined) return {};
+  if (!user.includes("{service}")) return { postgres: { password: passwordOf(user) } };
+  const users = roles.map((role) => user.replaceAll("{service}", role));
+  // Kubernetes takes no underscore in a name.
+  return Object.fromEntries(
+    users.map((each) => [`postgres-${each.replaceAll("_", "-")}`, login(each, passwordOf(each))]),
+  );
+}
+
 /** What a Secret of Kubernetes' type for logins has. */
-function login(username: string, password = ""): Record<string, string> {
+function login(username: string, password: string): Record<string, string> {
   return { username, password };
 }
 

@@ -281,24 +281,50 @@ function covers(pattern: string, file: string): boolean {
   return parts.some((_, index) => matchesGlob(parts.slice(0, index + 1).join("/"), pattern));
 }
 
+eachOverlay("migrate grants to roles that services log in as, which own no database", (objects) => {
+  const granted = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith("tollbooth-migrate"));
+  assert.equal(granted?.data.SERVICE_ROLES, "{service}_service");
+  const roles = ["checkout", "payments", "merchant", "webhook"].map((service) => `${service}_service`);
+  for (const cluster of ofKind(objects, "Cluster")) {
+    const names = cluster.spec.managed.roles.map((role: { name: string }) => role.name);
+    assert.deepEqual(
+      roles.filter((role) => !names.includes(role)),
+      [],
+    );
+  }
+  for (const { spec } of ofKind(objects, "Database")) assert.ok(!roles.includes(spec.owner), spec.name);
+  const made = ofKind(objects, "ConfigMap").find(({ data }) => data["databases.sql"]);
+  for (const role of made ? roles : []) assert.ok(made?.data["databases.sql"].includes(`create role ${role} login`));
+});
+
 test("the secrets command makes every Secret that production mounts, and each database role logs in with its own password", () => {
-  const template = "postgres://{service}:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
-  const args = ["deploy/secrets.ts", "manifests", template];
+  const at = "@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
+  const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://{service}:{password}${at}`];
+  const args = ["deploy/secrets.ts", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
   const made = new Map(items.map((item: KubeObject) => [item.metadata.name, item]));
   const of = (name: string) => Object(made.get(name));
-  const passwords = ["checkout", "payments", "merchant", "webhook"].map((role) => {
-    const { username, password } = of(`postgres-${role}`).stringData;
-    assert.equal(of(`postgres-${role}`).type, "kubernetes.io/basic-auth");
-    const urls = [
-      of(`tollbooth-${role}`).stringData.DATABASE_URL,
-      of("tollbooth-migrate").stringData[`${role.toUpperCase()}_DATABASE_URL`],
+  const passwords = ["checkout", "payments", "merchant", "webhook"].flatMap((role) => {
+    const logins = [
+      {
+        name: `postgres-${role}-service`,
+        url: of(`tollbooth-${role}`).stringData.DATABASE_URL,
+        user: `${role}_service`,
+      },
+      {
+        name: `postgres-${role}`,
+        url: of("tollbooth-migrate").stringData[`${role.toUpperCase()}_DATABASE_URL`],
+        user: role,
+      },
     ];
-    for (const url of urls) assert.deepEqual([new URL(url).username, new URL(url).password], [username, password]);
-    assert.equal(username, role);
-    return password;
+    return logins.map(({ name, url, user }) => {
+      const { username, password } = of(name).stringData;
+      assert.equal(of(name).type, "kubernetes.io/basic-auth");
+      assert.deepEqual([new URL(url).username, new URL(url).password, user], [username, password, username]);
+      return password;
+    });
   });
-  assert.equal(new Set(passwords).size, 4);
+  assert.equal(new Set(passwords).size, 8);
   if (!kubectl) return console.log("  not run: what production mounts (no kubectl here)");
   const production = render("production");
   const mounted = workloads(production).flatMap((workload) =>

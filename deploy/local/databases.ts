@@ -1,10 +1,14 @@
-// One database for each service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, …
+// One database for each service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, …, owned by
+// whoever makes them. A service logs in as a role of its own, named like its database, which owns nothing.
 import pg from "pg";
 import { reasonOf, StartError } from "./start-error.ts";
 
 /** Everyone who has a database. */
 export const databaseOwners = ["checkout", "payments", "merchant", "webhook", "simulator"] as const;
 export type DatabaseOwner = (typeof databaseOwners)[number];
+/** Those whose tables the migrate command makes; the simulator, an outside company, makes its own. */
+export const migratedServices = ["checkout", "payments", "merchant", "webhook"] as const;
+type Migrated = (typeof migratedServices)[number];
 
 const stemDefault = "tollbooth";
 /** PostgreSQL's limit for names is 63 bytes; the longest suffix is `_simulator`. */
@@ -17,36 +21,62 @@ const duplicateDatabase = "42P04";
 export interface StackDatabases {
   /** Of the database with the stem's name, which is empty: append `_<service>` for the service's one. */
   stem: string;
+  /** With the login of the tables' owner. */
   of: Record<DatabaseOwner, string>;
+  /** With the login of the service. */
+  usedBy: Record<Migrated, string>;
+  /** What the services log in as; absent: as the owner, because the server gives them no roles. */
+  roles?: Record<Migrated, string>;
 }
 
 /**
- * Creates the databases that are missing.
+ * Creates the databases and roles that are missing.
  * @param databaseUrl a server and a role that may create databases; its database's name is the stem
+ * @param password of the services' roles
+ * @param say told why services log in as the owner, where they have to
  */
-export async function createDatabases(databaseUrl: string): Promise<StackDatabases> {
+export async function createDatabases(
+  databaseUrl: string,
+  password: string,
+  say: (line: string) => void = console.warn,
+): Promise<StackDatabases> {
   const url = new URL(databaseUrl);
   const stem = decodeURIComponent(url.pathname.slice(1)) || stemDefault;
   if (Buffer.byteLength(stem) > stemLengthMax) {
     throw new StartError(`DATABASE_URL: the database's name may have at most ${stemLengthMax} bytes`);
   }
   const admin = await connectSomewhere(url, stem);
+  let problem: string | undefined;
   try {
     for (const name of [stem, ...databaseOwners.map((owner) => `${stem}_${owner}`)]) await create(admin, name);
+    for (const service of migratedServices) problem ??= await ensureLogin(admin, `${stem}_${service}`, password, url);
   } finally {
     await admin.end();
   }
+  if (problem !== undefined) say(`  DATABASE_URL: services log in as the owner of their tables: ${problem}`);
   const of = (owner: DatabaseOwner) => withDatabase(url, `${stem}_${owner}`);
-  return {
-    stem: withDatabase(url, stem),
-    of: {
-      checkout: of("checkout"),
-      payments: of("payments"),
-      merchant: of("merchant"),
-      webhook: of("webhook"),
-      simulator: of("simulator"),
-    },
+  const owned = {
+    checkout: of("checkout"),
+    payments: of("payments"),
+    merchant: of("merchant"),
+    webhook: of("webhook"),
   };
+  const made = { stem: withDatabase(url, stem), of: { ...owned, simulator: of("simulator") } };
+  if (problem !== undefined) return { ...made, usedBy: owned };
+  const roles = perService((service) => `${stem}_${service}`);
+  return { ...made, usedBy: perService((service) => withLogin(owned[service], roles[service], password)), roles };
+}
+
+function perService(of: (service: Migrated) => string): Record<Migrated, string> {
+  return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
+}
+
+/** The same server and database, another user. */
+export function withLogin(databaseUrl: string, user: string, password: string): string {
+  const other = new URL(databaseUrl);
+  other.username = encodeURIComponent(user);
+  other.password = encodeURIComponent(password);
+  return other.href;
 }
 
 /** The same server, user and options, another database. */
@@ -81,6 +111,42 @@ async function create(admin: pg.Client, name: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) === duplicateDatabase) return; // another stack on this server was faster
     throw new StartError(`DATABASE_URL: cannot create the database ${name} (${reasonOf(error)})`);
+  }
+}
+
+// Tells a role of ours from somebody else's of the same name, whose password is not ours to change.
+const ours = "a Tollbooth stack's service";
+
+/** The role can log in to the database of its name. @returns what stands in the way */
+async function ensureLogin(admin: pg.Client, role: string, password: string, url: URL): Promise<string | undefined> {
+  const databaseUrl = withLogin(withDatabase(url, role), role, password);
+  const known = await admin.query<{ comment: string | null }>(
+    "select shobj_description(oid, 'pg_authid') as comment from pg_roles where rolname = $1",
+    [role],
+  );
+  if (known.rowCount !== 0 && (await cannotConnect(databaseUrl)) === undefined) return undefined;
+  if (known.rowCount !== 0 && known.rows[0]?.comment !== ours) return `the role ${role} is somebody else's`;
+  const name = admin.escapeIdentifier(role);
+  const verb = known.rowCount === 0 ? "create" : "alter";
+  try {
+    await admin.query(`${verb} role ${name} login password ${admin.escapeLiteral(password)}`);
+    await admin.query(`comment on role ${name} is ${admin.escapeLiteral(ours)}`);
+  } catch (error) {
+    return `the role ${role} cannot be made (${reasonOf(error)})`;
+  }
+  const problem = await cannotConnect(databaseUrl);
+  return problem === undefined ? undefined : `the role ${role} cannot log in (${problem})`;
+}
+
+async function cannotConnect(databaseUrl: string): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectMsMax });
+  try {
+    await client.connect();
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 

@@ -7,6 +7,8 @@ import { StartError } from "./start-error.ts";
 const makers = {
   /** Superuser of the stack's own PostgreSQL server. */
   postgresPassword: () => random(24),
+  /** Of the roles that services log in to PostgreSQL as. */
+  servicePassword: () => random(24),
   /** `id:base64(32 bytes)`, comma-separated; the first one encrypts. */
   encryptionKeys: () => `k1:${randomBytes(32).toString("base64")}`,
   /** base64(32 bytes), for hashes of API keys and session secrets. */
@@ -35,6 +37,7 @@ export async function stackSecrets(stateDir: string): Promise<Secrets> {
   };
   const secrets: Secrets = {
     postgresPassword: keep("postgresPassword"),
+    servicePassword: keep("servicePassword"),
     encryptionKeys: keep("encryptionKeys"),
     hashKey: keep("hashKey"),
     simulatorSecretKey: keep("simulatorSecretKey"),

@@ -112,27 +112,27 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page
       const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments };
-      return { ...common, ...rpc, DATABASE_URL: databases.of.checkout, CHECKOUT_ORIGIN: origin };
+      return { ...common, ...rpc, DATABASE_URL: databases.usedBy.checkout, CHECKOUT_ORIGIN: origin };
     }
     case "payments":
       return {
         ...common,
         RPC_TOKEN_FILE: around.rpcFiles.tokens.payments,
-        DATABASE_URL: databases.of.payments,
+        DATABASE_URL: databases.usedBy.payments,
         MERCHANT_URL: merchant,
         SIMULATOR_URL: simulator,
       };
     case "merchant":
       return {
         ...common,
-        DATABASE_URL: databases.of.merchant,
+        DATABASE_URL: databases.usedBy.merchant,
         SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
         SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
       };
     case "webhook":
       return {
         ...common,
-        DATABASE_URL: databases.of.webhook,
+        DATABASE_URL: databases.usedBy.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,
         WEBHOOK_EXTRA_CA: around.tls.ca,
         NODE_OPTIONS: `${webhookHeap} ${process.env.NODE_OPTIONS ?? ""}`.trim(),

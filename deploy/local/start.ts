@@ -2,11 +2,11 @@
 // crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it says in one line.
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { migrate } from "#platform/migrate.ts";
+import { migrate, type ServiceName } from "#platform/migrate.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import { runChild } from "./child-process.ts";
 import { runCommand } from "./command.ts";
-import { createDatabases, type StackDatabases } from "./databases.ts";
+import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
 import { freePort, tryListen } from "./free-port.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { limitedWarnings } from "./log-line.ts";
@@ -97,7 +97,7 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
   const rpc = await rpcFiles(dir);
   const operatorToken = (await readFile(rpc.tokens.operator, "utf8")).trim();
   const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, supervisor, say));
-  const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers));
+  const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers, secrets, say));
   const ports = await choosePorts(wanted.port);
   const adminPorts = await chooseAdminPorts();
   const around: Surroundings = {
@@ -194,13 +194,14 @@ function stemUrl(serverUrl: string): string {
   return new URL("/", serverUrl).href;
 }
 
-async function prepareStores(wanted: Wanted, servers: Servers): Promise<StackDatabases> {
+async function prepareStores(wanted: Wanted, servers: Servers, secrets: Secrets, say: Say): Promise<StackDatabases> {
   const streams = ensureStreams({ natsUrl: servers.natsUrl, namespace: wanted.natsNamespace }).catch((error) => {
     throw new StartError(`NATS_URL: no JetStream at ${new URL(servers.natsUrl).host} (${reasonOf(error)})`);
   });
-  const databases = createDatabases(servers.databaseUrl).then(async (made) => {
-    const services = ["checkout", "payments", "merchant", "webhook"] as const;
-    await Promise.all(services.map((service) => migrate({ databaseUrl: made.of[service], service })));
+  const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, say).then(async (made) => {
+    const bring = (service: ServiceName) =>
+      migrate({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
+    await Promise.all(migratedServices.map(bring));
     return made;
   });
   const [made] = await Promise.all([databases, streams]);

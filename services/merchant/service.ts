@@ -10,7 +10,7 @@ import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { auditRpc } from "./audit-rpc.ts";
-import { keepRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
+import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
@@ -32,7 +32,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     hashKey: config.HASH_KEY,
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
   };
-  await keepRequestDays(db, Date.now());
+  await ensureRequestDays(db, Date.now());
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,

@@ -1,10 +1,13 @@
 // Brings a service's database to the schema of this release: the numbered SQL files of the platform and of the service, each
-// in a transaction of its own, once, under an advisory lock, so that any number of replicas may run it at once.
+// in a transaction of its own, once, under an advisory lock, so that any number of replicas may run it at once. What it logs in as owns
+// the tables; to the role that the service logs in as it grants what that one needs.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { appendOnlyTables } from "./append-only.ts";
+import { grantRights } from "./database-rights.ts";
 import type { Log } from "./log.ts";
 
 export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
@@ -27,6 +30,8 @@ const triesMax = 120;
 export async function migrate(options: {
   databaseUrl: string;
   service: ServiceName;
+  /** What the service logs in as, where that is not what we log in as; absent: nothing is granted. */
+  serviceRole?: string | undefined;
   /** Runs under the same lock, once the schema is there. */
   whileLocked?: () => Promise<void>;
 }): Promise<{ applied: string[] }> {
@@ -48,8 +53,12 @@ export async function migrate(options: {
           throw new Error(`${file.name} was changed after it had been applied`);
         continue;
       }
-      await apply(client, file);
+      await givingWay(client, () => apply(client, file));
       applied.push(file.name);
+    }
+    if (options.serviceRole !== undefined) {
+      const wish = { role: options.serviceRole, appendOnly: appendOnlyTables[options.service] };
+      await givingWay(client, () => grantRights(client, wish));
     }
     await options.whileLocked?.();
     return { applied };
@@ -58,14 +67,18 @@ export async function migrate(options: {
   }
 }
 
-/** One file in one transaction, tried again from its start while requests under way hold what it needs. */
 async function apply(client: pg.Client, file: { name: string; checksum: string; sql: string }): Promise<void> {
+  await client.query(file.sql);
+  await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
+}
+
+/** The work in one transaction, tried again from its start while requests under way hold what it needs. */
+async function givingWay(client: pg.Client, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await client.query("begin");
       await client.query(`set local lock_timeout = ${tableLockWaitMs}`);
-      await client.query(file.sql);
-      await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
+      await work();
       await client.query("commit");
       return;
     } catch (error) {

@@ -73,8 +73,8 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     startPostgres({ home, port: await freePort(), password: "bench", isDurable: true }),
     startNats({ program: program.path, storeDir: join(home, "nats"), port: await freePort() }),
   ]);
-  const databases = await createDatabases(postgres.url);
-  await migrate({ databaseUrl: databases.of.webhook, service: "webhook" });
+  const databases = await createDatabases(postgres.url, "bench");
+  await migrate({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: databases.roles?.webhook });
   await migrate({ databaseUrl: databases.of.payments, service: "payments" });
   await ensureStreams({ natsUrl: nats.url, namespace: "bench" });
   const tls = await tlsFiles(home);
@@ -89,7 +89,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const service = await forked("services/webhook/main.ts", {
     PORT: String(port),
     LOG_LEVEL: "warn",
-    DATABASE_URL: databases.of.webhook,
+    DATABASE_URL: databases.usedBy.webhook,
     NATS_URL: nats.url,
     NATS_NAMESPACE: "bench",
     RPC_CALLERS_FILE: rpc.callers,

@@ -205,7 +205,7 @@ test("an API request is found by its Request-Id, with no query and nothing secre
 });
 
 test("the request log keeps 30 days and has a week of tables ahead", async () => {
-  const { url } = await freshDatabase("merchant");
+  const { serviceUrl: url } = await freshDatabase("merchant");
   const db = await Database.open({ url, name: "test", log: createLog("test", "silent"), connectionsMax: 2 });
   try {
     const [start, dayMs] = [Date.UTC(2026, 0, 10), 86_400_000];

@@ -22,7 +22,7 @@ const log = createLog("test", "error");
 let db: Database;
 
 test.before(async () => {
-  db = await Database.open({ url: (await freshDatabase("checkout")).url, name: "test", log });
+  db = await Database.open({ url: (await freshDatabase("checkout")).serviceUrl, name: "test", log });
 });
 test.after(() => db.close());
 

@@ -47,10 +47,10 @@ export interface Created {
 /** @param origin of a hosted checkout page. */
 export async function startCheckoutServices(origin?: string): Promise<CheckoutServices> {
   const money = await startMoneyServices();
-  const { url: databaseUrl } = await freshDatabase("checkout");
+  const database = await freshDatabase("checkout");
   const service = await startCheckout({
     ...money.settings,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: database.serviceUrl,
     PAYMENTS_URL: money.urls.payments,
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
@@ -59,7 +59,7 @@ export async function startCheckoutServices(origin?: string): Promise<CheckoutSe
   const url = `http://127.0.0.1:${service.port}`;
   const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);
-  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
+  const db = await Database.open({ url: database.url, name: "test", log: createLog("test", "error") });
   const heard = await listenTo(money.settings, "checkout");
   const { merchantId, environment } = money;
   return {

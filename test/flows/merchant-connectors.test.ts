@@ -24,7 +24,7 @@ const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
 let db: MappedDatabase;
 
 test.before(async () => {
-  const { url } = await freshDatabase("merchant");
+  const { serviceUrl: url } = await freshDatabase("merchant");
   db = await MappedDatabase.open({ url, name: "test", log: createLog("test", "error"), entities });
 });
 test.after(() => db.close());

@@ -25,7 +25,7 @@ const vault = new Vault(new Map([["k1", randomBytes(32)]]));
 let db: MappedDatabase;
 
 test.before(async () => {
-  const { url } = await freshDatabase("merchant");
+  const { serviceUrl: url } = await freshDatabase("merchant");
   db = await MappedDatabase.open({
     url,
     name: "test",

@@ -7,7 +7,7 @@ import pg from "pg";
 import { migrate } from "#platform/migrate.ts";
 import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/streams.ts";
 import { migrateAll } from "../../deploy/migrate-all.ts";
-import { freshDatabase } from "../harness/database.ts";
+import { freshDatabase, serviceLogin, serviceRoles } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { suite } from "../harness/suite.ts";
@@ -41,7 +41,8 @@ test("two at once make everything once, and a third finds nothing to do", async 
     const lines = [...one, ...two].filter((line) => line.startsWith(`${service}: `));
     assert.equal(lines.filter((line) => line.includes("applied")).length, 1, lines.join("\n"));
   }
-  assert.ok((await migrateAll(env)).every((line) => line.includes("the schema is up to date")));
+  const third = await migrateAll(env);
+  assert.equal(third.filter((line) => line.includes("the schema is up to date")).length, 4, third.join("\n"));
   for (const source of sources) {
     const made = await manager.consumers.list(streamName(namespace, source)).next();
     const wanted = Object.values(durableConsumers).filter((consumer) => consumer.source === source);
@@ -51,6 +52,21 @@ test("two at once make everything once, and a third finds nothing to do", async 
     );
   }
 });
+
+test("rights are granted to the role that is named for each service, and that none is named is said", async () => {
+  assert.match((await migrateAll(env)).at(-1) ?? "", /^no rights granted: SERVICE_ROLES is not set/);
+  const lines = await migrateAll({ ...env, SERVICE_ROLES: await madeRoles() });
+  assert.deepEqual(
+    lines.map((line) => /^(\w+): .*; test_\1 has its rights; /.test(line)),
+    [true, true, true, true],
+  );
+  await assert.rejects(migrateAll({ ...env, SERVICE_ROLES: "one_for_all" }), /SERVICE_ROLES must contain \{service\}/);
+});
+
+async function madeRoles(): Promise<string> {
+  for (const service of sources) await serviceLogin(env.CHECKOUT_DATABASE_URL ?? "", service);
+  return serviceRoles;
+}
 
 test("a file gives way to a request that holds what it needs, and is applied when that has ended", async () => {
   const { url } = await freshDatabase();

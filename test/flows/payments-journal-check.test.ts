@@ -399,7 +399,7 @@ test("the commands end with 0 on right books, and with 1 and the difference on w
 
 function command(name = "journal-check.ts", ...words: string[]): Promise<{ code: number; output: string }> {
   const script = join(import.meta.dirname, "../../deploy", name);
-  const env = { ...process.env, DATABASE_URL: services.paymentsDatabaseUrl };
+  const env = { ...process.env, DATABASE_URL: services.paymentsServiceUrl };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [script, ...words], { env, timeout: 20_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),

@@ -25,7 +25,7 @@ test.before(async () => {
   const { natsUrl } = await infra();
   await ensureStreams({ natsUrl, namespace });
   await ensureStreams({ natsUrl, namespace }); // idempotent
-  db = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
+  db = await Database.open({ url: (await freshDatabase("payments")).serviceUrl, name: "test", log });
   bus = new EventBus({ url: natsUrl, namespace, name: "test", log });
   await eventually("the bus to connect", async () => bus.connected);
 });

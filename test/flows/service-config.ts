@@ -24,7 +24,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
     NATS_URL: natsUrl,
     NATS_NAMESPACE: namespace,
     ...oneToken(randomBytes(16).toString("hex")),
-    DATABASE_URL: (await freshDatabase(service)).url,
+    DATABASE_URL: (await freshDatabase(service)).serviceUrl,
     ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),
     HASH_KEY: randomBytes(32),
   };

@@ -69,8 +69,8 @@ export async function startReplicas(): Promise<Replicas> {
   };
   const [postgres, nats] = await Promise.all([start.postgres(), start.nats()]);
   const servers = { postgres, nats };
-  const databases = await createDatabases(postgres.url);
-  await migrate({ databaseUrl: databases.of.webhook, service: "webhook" });
+  const databases = await createDatabases(postgres.url, "test");
+  await migrate({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: databases.roles?.webhook });
   await migrate({ databaseUrl: databases.of.payments, service: "payments" });
   await ensureStreams({ natsUrl: nats.url, namespace });
   const tls = await tlsFiles(home);
@@ -81,7 +81,7 @@ export async function startReplicas(): Promise<Replicas> {
     HOST: "127.0.0.1",
     LOG_LEVEL: "error",
     NODE_ENV: "test",
-    DATABASE_URL: databases.of.webhook,
+    DATABASE_URL: databases.usedBy.webhook,
     NATS_URL: nats.url,
     NATS_NAMESPACE: namespace,
     RPC_CALLERS_FILE: rpc.callers,

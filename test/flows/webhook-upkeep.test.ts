@@ -87,7 +87,7 @@ test("partitions exist a week ahead; attempts go after 30 days, deliveries and w
   const today = Math.floor(now / dayMs);
   for (const table of partitionedTables) {
     const days = (await listPartitions(t.db, table)).map((day) => day / dayMs - today);
-    for (let ahead = 0; ahead <= 7; ahead++) assert(days.includes(ahead), `${table.name} ${ahead}`);
+    for (let ahead = 0; ahead <= 7; ahead++) assert(days.includes(ahead), `${table} ${ahead}`);
   }
   const attempts = async () =>
     (await t.webhooks.listAttempts({ merchantId: own.merchantId, deliveryId: delivered.id })).attempts.length;

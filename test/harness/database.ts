@@ -4,14 +4,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { migrate, type ServiceName } from "#platform/migrate.ts";
+import { withLogin } from "../../deploy/local/databases.ts";
 import { eventually } from "./eventually.ts";
 import { infra } from "./infra.ts";
 
 /** A database that nobody else uses. */
 export interface TestDatabase {
   name: string;
-  /** Superuser URL. */
+  /** Superuser URL, for what a test arranges and looks at. */
   url: string;
+  /** With the login of the service, which owns nothing. Of an empty database: superuser URL too. */
+  serviceUrl: string;
   /** Removes it, also with clients still connected. The servers of a run are thrown away, so most tests need not. */
   drop(): Promise<void>;
 }
@@ -29,11 +32,35 @@ export async function freshDatabase(service?: ServiceName): Promise<TestDatabase
     const template = service === undefined ? "template0" : await migratedTemplate(admin, service);
     await copyDatabase(admin, name, template);
   });
+  const url = await urlOf(name);
   return {
     name,
-    url: await urlOf(name),
+    url,
+    serviceUrl: service === undefined ? url : await serviceLogin(url, service),
     drop: () => asAdmin(async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
   };
+}
+
+/** What services log in as on the run's server, as the migrate command has it. */
+export const serviceRoles = "test_{service}";
+const rolePassword = "test";
+
+const roleOf = (service: ServiceName) => serviceRoles.replace("{service}", service);
+
+/** The database as the service sees it, once it is migrated. */
+export async function serviceLogin(databaseUrl: string, service: ServiceName): Promise<string> {
+  await asAdmin((admin) => ensureRole(admin, service));
+  return withLogin(databaseUrl, roleOf(service), rolePassword);
+}
+
+/** Test files that need it at the same time may both try. */
+async function ensureRole(admin: pg.Client, service: ServiceName): Promise<void> {
+  const madeAtTheSameTime = ["42710", "23505"];
+  const known = await admin.query("select from pg_roles where rolname = $1", [roleOf(service)]);
+  if (known.rowCount !== 0) return;
+  await admin.query(`create role ${roleOf(service)} login password '${rolePassword}'`).catch((error) => {
+    if (!madeAtTheSameTime.includes(error.code)) throw error;
+  });
 }
 
 async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
@@ -62,7 +89,8 @@ async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise
       const unfinished = `${name}_unfinished`;
       await admin.query(`drop database if exists ${unfinished} with (force)`);
       await admin.query(`create database ${unfinished} template template0`);
-      await migrate({ databaseUrl: await urlOf(unfinished), service });
+      await ensureRole(admin, service);
+      await migrate({ databaseUrl: await urlOf(unfinished), service, serviceRole: roleOf(service) });
       await whenUnused("the migrated template to be left by its clients", () =>
         admin.query(`alter database ${unfinished} rename to ${name}`),
       );
@@ -73,13 +101,15 @@ async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise
   return name;
 }
 
-/** Names the state of the migration files: a server that outlives the run keeps no outdated template. */
+/** Names the state of the migration files and of what is granted: a server that outlives the run keeps no outdated template. */
 function schemaHash(service: ServiceName): string {
   const hash = createHash("sha256");
   const services = join(import.meta.dirname, "../../services");
   for (const folder of [join(services, "platform/schema"), join(services, service, "store/schema")]) {
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
   }
+  for (const file of ["append-only.ts", "database-rights.ts"])
+    hash.update(readFileSync(join(services, "platform", file)));
   return hash.digest("hex").slice(0, 12);
 }
 

@@ -18,8 +18,11 @@ export interface MoneyServices {
   readonly payments: Client<typeof PaymentsService>;
   readonly merchantId: string;
   readonly environment: Environment;
+  /** Superuser URLs. */
   readonly paymentsDatabaseUrl: string;
   readonly merchantDatabaseUrl: string;
+  /** What the payments service logs in with. */
+  readonly paymentsServiceUrl: string;
   /** The outside company's, for what it does not offer over HTTP: forgetting. */
   readonly simulatorDatabaseUrl: string;
   /** RPC addresses. */
@@ -100,14 +103,14 @@ export async function startMoneyServices(
   });
   const merchant = await startMerchant({
     ...common,
-    DATABASE_URL: merchantDb.url,
+    DATABASE_URL: merchantDb.serviceUrl,
     SIMULATOR_SECRET_KEY: secretKey,
     SIMULATOR_WEBHOOK_SECRET: webhookSecret,
   });
   const merchantUrl = `http://127.0.0.1:${merchant.port}`;
   const payments = await startPayments({
     ...common,
-    DATABASE_URL: paymentsDb.url,
+    DATABASE_URL: paymentsDb.serviceUrl,
     MERCHANT_URL: merchantUrl,
     SIMULATOR_URL: simulator.url,
     SIMULATOR_PUBLIC_URL: undefined,
@@ -131,6 +134,7 @@ export async function startMoneyServices(
     environment: Environment.SANDBOX,
     paymentsDatabaseUrl: paymentsDb.url,
     merchantDatabaseUrl: merchantDb.url,
+    paymentsServiceUrl: paymentsDb.serviceUrl,
     simulatorDatabaseUrl: simulatorDb.url,
     urls: { merchant: merchantUrl, payments: paymentsUrl },
     settings: common,

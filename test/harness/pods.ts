@@ -16,7 +16,7 @@ import { sandboxMerchant } from "../../deploy/local/seed.ts";
 import { environmentOf, type ProcessName, type Surroundings, scriptOf } from "../../deploy/local/services.ts";
 import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
-import { freshDatabase } from "./database.ts";
+import { freshDatabase, serviceLogin, serviceRoles } from "./database.ts";
 import { infra } from "./infra.ts";
 import { type Pod, startPod } from "./pod.ts";
 import { tempDir } from "./temp-dir.ts";
@@ -155,10 +155,16 @@ async function surroundings(dir: string, migrated: boolean): Promise<Surrounding
     webhook: await databaseOf("webhook"),
     simulator: (await freshDatabase()).url,
   };
+  const usedBy = {
+    checkout: await serviceLogin(of.checkout, "checkout"),
+    payments: await serviceLogin(of.payments, "payments"),
+    merchant: await serviceLogin(of.merchant, "merchant"),
+    webhook: await serviceLogin(of.webhook, "webhook"),
+  };
   return {
     settings: { port: 0, stateDir: dir, natsNamespace },
     secrets: await stackSecrets(dir),
-    databases: { stem: "", of },
+    databases: { stem: "", of, usedBy },
     natsUrl,
     tls: await tlsFiles(dir),
     rpcFiles: await rpcFiles(dir),
@@ -176,6 +182,7 @@ async function runMigrate(release: Release, { databases, natsUrl, settings }: Su
     PAYMENTS_DATABASE_URL: payments,
     MERCHANT_DATABASE_URL: merchant,
     WEBHOOK_DATABASE_URL: webhook,
+    SERVICE_ROLES: serviceRoles,
     NATS_URL: natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
   };
@@ -184,10 +191,13 @@ async function runMigrate(release: Release, { databases, natsUrl, settings }: Su
 
 function startProcess(
   name: ProcessName,
-  around: Surroundings,
+  place: Surroundings,
   own: Record<string, string>,
   release: Release,
 ): Promise<RunningProcess> {
+  // The release before may want to make tables itself, and goes on with the login that owns them.
+  const { databases } = place;
+  const around = release === thisRelease ? place : { ...place, databases: { ...databases, usedBy: databases.of } };
   const env = { NODE_COMPILE_CACHE: ".local-test/compile-cache", LOG_LEVEL: "warn", RATE_LIMIT: "off" };
   return runChild({
     name,

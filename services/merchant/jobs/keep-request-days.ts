@@ -11,16 +11,29 @@ export const daysAround = 1;
 
 /** One run. @returns false: nothing more to do now */
 export async function keepRequestDays(db: Database, nowMs: number): Promise<boolean> {
-  const today = Math.floor(nowMs / dayMs) * dayMs;
+  await ensureRequestDays(db, nowMs);
+  const oldest = startOfDay(nowMs) - daysKept * dayMs;
+  await db.transaction(async (tx) => {
+    await lockRequestDays(tx);
+    for (const day of await listRequestDays(tx)) if (day < oldest) await dropRequestDay(tx, day);
+  });
+  return false;
+}
+
+/** Makes the tables that are missing; done once before a service takes anything in. */
+export async function ensureRequestDays(db: Database, nowMs: number): Promise<void> {
+  const today = startOfDay(nowMs);
   await db.transaction(async (tx) => {
     await lockRequestDays(tx);
     const known = await listRequestDays(tx);
     for (let day = today - daysAround * dayMs; day <= today + daysAhead * dayMs; day += dayMs) {
       if (!known.includes(day)) await createRequestDay(tx, day);
     }
-    for (const day of known) if (day < today - daysKept * dayMs) await dropRequestDay(tx, day);
   });
-  return false;
+}
+
+function startOfDay(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
 }
 
 export function keepRequestDaysJob(db: Database): JobContext {

@@ -1,11 +1,8 @@
-// The daily tables of api_requests: made ahead, dropped when their time is over. A Request-Id begins with its time, so that a day
-// is a range of ids and a look-up by id visits one table.
+// The daily tables of api_requests: made ahead, dropped when their time is over, both by functions of the tables' owner
+// (schema/0005-request-day-functions.sql). A Request-Id begins with its time, so that a day is a range of ids and a look-up by id visits one table.
 import type { Sql } from "#platform/database.ts";
 
 export const dayMs = 86_400_000;
-// A ULID begins with ten characters of Crockford base32 that hold the milliseconds.
-const timeCharacters = 10;
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 // Any number that nobody else locks in this database.
 const lock = 7_655_230;
 
@@ -22,22 +19,16 @@ export async function listRequestDays(sql: Sql): Promise<number[]> {
   return rows.map(({ name }) => Date.parse(name.slice(-10).replaceAll("_", "-")));
 }
 
+/** Takes no lock that stops readers or writers. */
 export async function createRequestDay(tx: Sql, day: number): Promise<void> {
-  const bounds = `from ('${firstIdOf(day)}') to ('${firstIdOf(day + dayMs)}')`;
-  await tx.rows(`create table ${tableOf(day)} partition of api_requests for values ${bounds}`);
+  await tx.rows("select make_request_day($1)", [dateOf(day)]);
 }
 
-export async function dropRequestDay(tx: Sql, day: number): Promise<void> {
-  await tx.rows(`drop table ${tableOf(day)}`);
+/** @throws when the table is in use for so long that others would have to wait; try again later */
+export async function dropRequestDay(sql: Sql, day: number): Promise<void> {
+  await sql.rows("select drop_request_day($1)", [dateOf(day)]);
 }
 
-function tableOf(day: number): string {
-  return `api_requests_${new Date(day).toISOString().slice(0, 10).replaceAll("-", "_")}`;
-}
-
-/** Not above any Request-Id of this time or later, above every earlier one. */
-function firstIdOf(ms: number): string {
-  let text = "";
-  for (let i = 0, rest = ms; i < timeCharacters; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
-  return `req_${text}`;
+function dateOf(day: number): string {
+  return new Date(day).toISOString().slice(0, 10);
 }

@@ -26,9 +26,9 @@ export async function keepPartitions(db: Database, nowMs: number): Promise<boole
   await ensurePartitions(db, nowMs);
   const today = Math.floor(nowMs / dayMs);
   for (const table of partitionedTables) {
-    const oldest = (today - daysKept[table.name]) * dayMs;
+    const oldest = (today - daysKept[table]) * dayMs;
     const expired = (await listPartitions(db, table)).filter((day) => day < oldest);
-    if (expired.length > 0 && table.name === "deliveries") {
+    if (expired.length > 0 && table === "deliveries") {
       while (await dropExpiredFromQueue(db, firstDeliveryIdOf(oldest))) {}
     }
     for (const day of expired) await dropPartition(db, table, day);
@@ -43,7 +43,7 @@ export async function ensurePartitions(db: Database, nowMs: number): Promise<voi
     await db.transaction(async (tx) => {
       await lockPartitions(tx);
       const known = new Set(await listPartitions(tx, table));
-      for (let day = today - daysBehind[table.name]; day <= today + daysAhead; day++) {
+      for (let day = today - daysBehind[table]; day <= today + daysAhead; day++) {
         if (!known.has(day * dayMs)) await createPartition(tx, table, day * dayMs);
       }
     });

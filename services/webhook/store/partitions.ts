@@ -1,5 +1,6 @@
 // The daily partitions of deliveries (by id, which begins with the time) and attempts (by start): made days ahead, dropped when
-// their keeping time is over. There is no default partition: a row without a day is a defect to be seen.
+// their keeping time is over, both by functions of the tables' owner (schema/0006-partition-functions.sql). There is no default partition:
+// a row without a day is a defect to be seen.
 import type { Sql } from "#platform/database.ts";
 
 export const dayMs = 86_400_000;
@@ -7,16 +8,9 @@ export const dayMs = 86_400_000;
 const idTimeCharacters = 10;
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-interface PartitionedTable {
-  readonly name: "deliveries" | "attempts";
-  /** Bound of a day's partition as an SQL literal. */
-  readonly bound: (dayStartMs: number) => string;
-}
-
-export const partitionedTables: readonly PartitionedTable[] = [
-  { name: "deliveries", bound: (ms) => `'${firstDeliveryIdOf(ms)}'` },
-  { name: "attempts", bound: (ms) => `'${new Date(ms).toISOString()}'` },
-];
+/** The tables that have a partition for each day. */
+export const partitionedTables = ["deliveries", "attempts"] as const;
+type PartitionedTable = (typeof partitionedTables)[number];
 
 /** Not above any delivery id of this time or later, above every earlier one. */
 export function firstDeliveryIdOf(ms: number): string {
@@ -31,7 +25,7 @@ export async function listPartitions(sql: Sql, table: PartitionedTable): Promise
   const rows = await sql.rows<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = $1::regclass order by c.relname`,
-    [table.name],
+    [table],
   );
   return rows.map((row) => dayOf(row.name)).filter((day) => !Number.isNaN(day));
 }
@@ -46,29 +40,16 @@ export async function lockPartitions(tx: Sql): Promise<void> {
 
 /** Makes the partition of a day. Takes no lock that stops readers or writers. */
 export async function createPartition(tx: Sql, table: PartitionedTable, dayStartMs: number): Promise<void> {
-  const name = partitionName(table, dayStartMs);
-  await tx.rows(`create table ${name} (like ${table.name} including all)`);
-  await tx.rows(
-    `alter table ${table.name} attach partition ${name}
-     for values from (${table.bound(dayStartMs)}) to (${table.bound(dayStartMs + dayMs)})`,
-  );
+  await tx.rows("select make_partition($1, $2)", [table, dateOf(dayStartMs)]);
 }
 
-/** Drops the partition of a day. */
+/** Drops the partition of a day. @throws when the table is in use for so long that others would have to wait; try again later */
 export async function dropPartition(sql: Sql, table: PartitionedTable, dayStartMs: number): Promise<void> {
-  const name = partitionName(table, dayStartMs);
-  const pending = await sql.rows(`select from pg_inherits where inhrelid = to_regclass($1) and inhdetachpending`, [
-    name,
-  ]);
-  // An earlier run may have been cut off between the two steps of a concurrent detach.
-  await sql.rows(
-    `alter table ${table.name} detach partition ${name} ${pending.length > 0 ? "finalize" : "concurrently"}`,
-  );
-  await sql.rows(`drop table ${name}`);
+  await sql.rows("select drop_partition($1, $2)", [table, dateOf(dayStartMs)]);
 }
 
-function partitionName(table: PartitionedTable, dayStartMs: number): string {
-  return `${table.name}_${new Date(dayStartMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+function dateOf(dayStartMs: number): string {
+  return new Date(dayStartMs).toISOString().slice(0, 10);
 }
 
 function dayOf(name: string): number {
