@@ -433,7 +433,7 @@ function command(name = "journal-check.ts", ...words: string[]): Promise<{ code:
   const script = join(import.meta.dirname, "../../deploy", name);
   const env = { ...process.env, DATABASE_URL: services.paymentsDatabaseUrl };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, ...words], { env, timeout: 20_000 }, (_error, stdout, stderr) =>
+    const child = execFile(process.execPath, [script, ...words], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );
   });
