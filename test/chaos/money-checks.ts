@@ -34,7 +34,10 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
     );
     return seen.offences;
   } catch (error) {
-    return found.length > 0 ? [...found, ...seen.offences] : [String(error), ...seen.offences];
+    if (found.length === 0) return [String(error), ...seen.offences];
+    // Whatever else differs, what the API answers is said too.
+    const answered = await answeredDifferences(rig).catch((cause) => [`the answers could not be compared: ${cause}`]);
+    return [...new Set([...found, ...answered]), ...seen.offences];
   }
 }
 

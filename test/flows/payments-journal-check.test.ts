@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { foldListCounts } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { auditAnnouncements } from "../../services/payments/audit/announcements.ts";
 import { auditListCounts, type CountDifference } from "../../services/payments/audit/list-counts.ts";
 import { booksAfter } from "../../services/payments/audit/read-books.ts";
@@ -84,6 +86,13 @@ async function planted(statement: string, expected: RegExp, undo: string): Promi
   assert.equal(await differences(), "");
 }
 
+/** Types and statuses of the payment's events, each once. */
+async function announced(id: string): Promise<string[]> {
+  const rows = await db.rows<{ body: Buffer }>(`select body from outbox`);
+  const events = rows.map((row) => fromBinary(EventSchema, row.body)).filter((event) => event.objectId === id);
+  return [...new Set(events.map(({ type, status }) => `${type} ${status}`))].sort();
+}
+
 async function countDifferences(): Promise<CountDifference[]> {
   const found: CountDifference[] = [];
   assert.ok((await auditListCounts(db, (one) => found.push(one))) > 0);
@@ -142,7 +151,8 @@ test("refunds and disputes through all their statuses leave the balances and the
   };
   const alone = { fees_revenue: -321, merchant_balance: -9_729, processor_clearing: 10_050 };
   await expect(["succeeded", 321, 0, 9_729], alone);
-  await payments.refundPayment({ ...owned, amount: 50n });
+  const refunded = await payments.refundPayment({ ...owned, amount: 50n });
+  assert.equal(refunded.paymentStatus, "partially_refunded");
   await expect(["partially_refunded", 321, 50, 9_679], {
     fees_revenue: -321,
     merchant_balance: -9_679,
@@ -170,6 +180,13 @@ test("refunds and disputes through all their statuses leave the balances and the
     merchant_balance: -6_679,
     processor_clearing: 10_000,
   });
+  await dashboard(`disputes/${dispute}`, { status: "under_review" });
+  await expect(["disputed", 321, 50, 9_679], {
+    disputes_held: -3_000,
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 10_000,
+  });
   await dashboard(`disputes/${dispute}`, { status: "lost" });
   await expect(["disputed", 321, 50, 6_679], {
     fees_revenue: -321,
@@ -186,8 +203,13 @@ test("a won dispute and a full refund leave the balances and the answers that we
   await dashboard(`disputes/${dispute}`, { status: "won" });
   await asked(id);
   assert.deepEqual(await read(id), ["succeeded", 59, 0, 941]);
-  await payments.refundPayment({ merchantId, environment, paymentId: id });
+  const refunded = await payments.refundPayment({ merchantId, environment, paymentId: id });
+  assert.equal(refunded.paymentStatus, "refunded");
   assert.deepEqual(await read(id), ["refunded", 59, 1_000, -59]);
+  assert.deepEqual(
+    (await announced(id)).filter((event) => event.startsWith("payment.")),
+    ["payment.disputed disputed", "payment.refunded refunded", "payment.succeeded succeeded"],
+  );
   assert.deepEqual(await balances(id), { fees_revenue: -59, merchant_balance: 59 });
   assert.equal(await differences(), "");
 });
@@ -368,40 +390,50 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
   }
 });
 
-test("the commands end with 0 on right books, and with 1 and the difference on wrong ones", async () => {
-  const good = await command();
-  assert.deepEqual([good.code, good.output.replace(/\d+/, "n").trim()], [0, "n payments checked, 0 with differences"]);
-  await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
-  try {
-    const bad = await command();
-    assert.equal(bad.code, 1);
-    assert.match(bad.output, new RegExp(`${paymentId}: fee is 1, the books give 59`));
-    const told = await command("operator.ts", "journal", "check", "--json");
-    assert.equal(told.code, 1);
-    assert.deepEqual(JSON.parse(told.output), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
-  } finally {
-    await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
-  }
-  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
-  try {
-    const bad = await command();
-    const difference = /environment 1, day [\d-]+, failed: 3 counted, 2 there/;
-    assert.match(bad.output, new RegExp(`refunds of ${services.merchantId}: ${difference.source}`));
-    const [told] = JSON.parse((await command("operator.ts", "journal", "check", "--json")).output);
-    assert.equal(told.about, `refunds of ${services.merchantId}`);
-    assert.match(told.difference, difference);
-  } finally {
-    await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [
-      services.merchantId,
-    ]);
-  }
-});
+// Each command is a process of its own, and there are five.
+const commandLimits = { timeoutMs: 120_000 };
+
+test(
+  "the commands end with 0 on right books, and with 1 and the difference on wrong ones",
+  async () => {
+    const good = await command();
+    assert.deepEqual(
+      [good.code, good.output.replace(/\d+/, "n").trim()],
+      [0, "n payments checked, 0 with differences"],
+    );
+    await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
+    try {
+      const bad = await command();
+      assert.equal(bad.code, 1);
+      assert.match(bad.output, new RegExp(`${paymentId}: fee is 1, the books give 59`));
+      const told = await command("operator.ts", "journal", "check", "--json");
+      assert.equal(told.code, 1);
+      assert.deepEqual(JSON.parse(told.output), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
+    } finally {
+      await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+    }
+    await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
+    try {
+      const bad = await command();
+      const difference = /environment 1, day [\d-]+, failed: 3 counted, 2 there/;
+      assert.match(bad.output, new RegExp(`refunds of ${services.merchantId}: ${difference.source}`));
+      const [told] = JSON.parse((await command("operator.ts", "journal", "check", "--json")).output);
+      assert.equal(told.about, `refunds of ${services.merchantId}`);
+      assert.match(told.difference, difference);
+    } finally {
+      await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [
+        services.merchantId,
+      ]);
+    }
+  },
+  commandLimits,
+);
 
 function command(name = "journal-check.ts", ...words: string[]): Promise<{ code: number; output: string }> {
   const script = join(import.meta.dirname, "../../deploy", name);
   const env = { ...process.env, DATABASE_URL: services.paymentsServiceUrl };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, ...words], { env, timeout: 20_000 }, (_error, stdout, stderr) =>
+    const child = execFile(process.execPath, [script, ...words], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
     );
   });

@@ -21,7 +21,7 @@ export async function auditAnnouncements(
   sql: Sql,
   onMissing: (paymentId: string, missing: readonly string[]) => void,
 ): Promise<number> {
-  let [after, checked] = ["", 0];
+  let [after, checked] = [await idBefore(sql, keptDays + 1), 0];
   for (;;) {
     const payments = await dueAfter(sql, after, slicePayments);
     const missing = await withoutAnnounced(sql, payments);
@@ -37,6 +37,19 @@ export async function auditAnnouncements(
 export function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
   const about = attributes.refund_id ?? attributes.dispute_id;
   return about === undefined ? [type] : [`${type} ${about}`];
+}
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** An id from before these days: ids sort by creation, and nothing else finds the young among millions of payments. */
+async function idBefore(sql: Sql, days: number): Promise<string> {
+  const [row] = await sql.rows<{ ms: string }>(
+    `select floor(extract(epoch from now() - make_interval(days => $1)) * 1000)::text as ms`,
+    [days],
+  );
+  let time = "";
+  for (let ms = BigInt(row?.ms ?? 0); time.length < 10; ms /= 32n) time = `${alphabet[Number(ms % 32n)]}${time}`;
+  return `pay_${time}`;
 }
 
 const dueText = `
