@@ -76,7 +76,7 @@ test("CONTRACT.md §5: no answer is not a failure: pending, then what the proces
   assert.equal((await api.call("listPayments", 200, { as: own.apiKey })).at("total"), 1);
 });
 
-test("CONTRACT.md §2: a processor's 5xx is no proof that nothing happened: the payment is pending, and the same key is the same payment", async () => {
+test("a processor that answers 500 may have charged: the payment is pending, never connector_error, and its key replays it", async () => {
   const own = await freshMerchant(running);
   await failProcessor(running, own, { target: "api.intents.create", kind: "error_before", count: 1 });
   const sent = { as: own.apiKey, body: await order(cards.succeeds, own), headers: { "Idempotency-Key": "again" } };
@@ -144,7 +144,7 @@ test("SPEC.md §7: payment_blocked and no_connector; wrong fields are invalid_bo
 });
 
 test("every described code of the operation was seen", () =>
-  // connector_error needs a processor that surely did nothing: outage.test.ts stops it.
+  // connector_error needs a processor to which nothing could be sent: outage.test.ts stops it.
   api.sawEverything(["createPayment idempotency_conflict", "createPayment connector_error"], "createPayment"));
 
 test.run();

@@ -141,7 +141,8 @@ test("an expiry that could not be carried out when it was asked for is carried o
   await services.money.processor("DELETE", "/test/faults");
   // Turns the clock: the minute that whoever asked has for it is over.
   await services.db.rows(
-    "update sessions set next_check_at = next_check_at - interval '1 minute' where id = $1 and next_check_at < now() + interval '61 seconds'",
+    `update sessions set next_check_at = next_check_at - interval '1 minute'
+     where id = $1 and next_check_at < now() + interval '61 seconds'`,
     [session.id],
   );
   await eventually("the sweeper to end it", async () => (await statusOf(session.id)) === "expired", {

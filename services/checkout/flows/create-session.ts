@@ -1,8 +1,7 @@
-// Creates a session with its intent. Phases, each one transaction or one network call, each safe to run again: 1 claim the
-// idempotency key, which reserves the session's id and so the payment's · 2 screen for risk · 3 create the intent (payments
-// answers the same one for the same payment id) · 4 session, event and stored answer in one transaction. A key that was claimed
-// before goes on with the intent its first run began, if it did: what was decided then is not asked again.
-// Without a key a run that broke leaves an intent that nobody can pay; payments cancels it after its time.
+// Creates a session with its intent. Phases, each safe to run again: 1 claim the idempotency key, which reserves the ids of session and
+// payment · 2 screen for risk · 3 create the intent (payments answers the same one for the same id) · 4 session, event and stored answer
+// in one transaction. A key that was claimed before goes on with the intent that its first run began; what was decided then is not asked
+// again. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it after its time.
 
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";

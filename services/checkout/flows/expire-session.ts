@@ -1,6 +1,7 @@
 // Ends sessions without losing money (CONTRACT.md §4): the intent is canceled at the processor first, and what payments answers
 // decides. Paid: the session completes. Processing: it waits, and is ended as soon as the intent allows. Canceled: it becomes expired,
-// or canceled when neither its time ran out nor its merchant asked for it. Phases of a merchant's expiry: 1 remember that it was asked for · 2 cancel the intent · 3 apply.
+// or canceled when neither its time ran out nor its merchant asked for it. Phases of a merchant's expiry: 1 remember that it was asked
+// for · 2 cancel the intent · 3 apply.
 import { clockNow } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import { Failure } from "#platform/failure.ts";

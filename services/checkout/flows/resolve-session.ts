@@ -1,5 +1,5 @@
-// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant ended it, end it first, so that
-// nobody is shown a form for a session that is about to expire · 3 screen the buyer's address before a form can be shown.
+// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant ended it, end it
+// first, so that nobody is shown a form that cannot be paid · 3 screen the buyer's address before a form can be shown.
 import { Failure } from "#platform/failure.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { CheckoutContext } from "./context.ts";

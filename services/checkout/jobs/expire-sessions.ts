@@ -1,5 +1,6 @@
-// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under way. A batch is claimed in one statement that also puts off its next check, then the
-// processor is asked outside any transaction; a check that failed comes again after a pause that grows.
+// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under way. A batch is
+// claimed in one statement that also puts off its next check, then the processor is asked outside any transaction; a check that failed
+// comes again after a pause that grows to ten minutes.
 import { Failure } from "#platform/failure.ts";
 import type { JobContext } from "#platform/job.ts";
 import { applyFact, ask } from "../flows/apply-fact.ts";

@@ -35,8 +35,8 @@ export interface PaymentFact {
   /** Counts the payment's changes, so that news can be put in order without any clock; 0: a release that told none. */
   readonly version: bigint;
   /**
-   * Of a fact without a version: when it was so. `now` for the processor's own answer to a session that has not changed since it was asked; a time for an
-   * event, which may come late; undefined for an answer that another change overtook.
+   * Decides about a fact without a version: when it was so. `now` for the processor's own answer to a session that has not changed
+   * since it was asked; a time for an event, which may come late; undefined for an answer that another change overtook.
    */
   readonly at: "now" | Date | undefined;
 }
