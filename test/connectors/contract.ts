@@ -8,8 +8,10 @@ import type {
   Answer,
   Connector,
   CreatedIntent,
+  EventPage,
   IntentOrder,
   IntentReport,
+  ProcessorEvent,
   RefundOrder,
   StatementPage,
   StatementPeriod,
@@ -226,6 +228,32 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     );
     assert.equal(moved.filter((each) => each.amount === 0n).length, 0);
     assert.deepEqual(await lines(began - 3 * hour, began - 2 * hour), []);
+  });
+
+  test("the event list, where there is one, tells of what happened since a time of the processor's, with no webhook", async () => {
+    const { connector, account } = rig;
+    if (!connector.readEvents) return;
+    const made = await created();
+    const since = connector.processorTime();
+    assert.ok(since, "the processor's clock is known once it has answered");
+    await rig.pay(made, "paid");
+    const told = async (from: Date | undefined) => {
+      const events: ProcessorEvent[] = [];
+      let after = "";
+      do {
+        const answer: Answer<EventPage> | undefined = await connector.readEvents?.(account, from, after);
+        const page = valueIn(answer ?? { kind: "unknown", cause: new Error("no event list") });
+        events.push(...page.events);
+        after = page.next;
+      } while (after !== "");
+      return events.filter(({ intentRef, report }) => (report?.ref ?? intentRef) === made.report.ref);
+    };
+    const events = await told(since);
+    assert.ok(events.length > 0);
+    for (const { createdAt } of events) assert.ok(createdAt.getTime() > since.getTime() - 2_000, String(createdAt));
+    assert.equal(new Set(events.map(({ id }) => id)).size, events.length, "each event once");
+    assert.ok((await told(undefined)).length > 0, "the newest page without a time");
+    assert.deepEqual(await told(new Date(since.getTime() + 3_600_000)), []);
   });
 
   test("an event is read only with a fresh signature over its very bytes", async () => {
