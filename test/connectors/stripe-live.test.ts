@@ -6,8 +6,9 @@ import { newId } from "#platform/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Account, IntentOrder } from "../../services/payments/connectors/connector.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe.ts";
+import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { kinds, statementOf, valueIn } from "./contract.ts";
 
 const test = suite("Stripe itself", { timeoutMs: 60_000 });
 const secretKey = process.env.STRIPE_SECRET_KEY ?? "";
@@ -80,6 +81,20 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     const tooMuch = { ...part, reference: newId("refund"), amount: 651n };
     const refused = await connector.createRefund(account, tooMuch, newId("operation"));
     assert.equal(refused.kind === "declined" && refused.code, "amount_too_large");
+  },
+  "what moved the balance in the last hour and what Stripe told of it are read, with their objects": async () => {
+    const made = valueIn(await connector.createIntent(account, order(), newId("operation")));
+    const since = connector.processorTime() ?? new Date();
+    await confirm(made.report.ref, "pm_card_visa");
+    const hour = 3_600_000;
+    const period = { from: new Date(since.getTime() - hour), to: new Date(since.getTime() + hour) };
+    // A balance transaction is made a moment after its charge.
+    await eventually("the movement of the charge", async () => {
+      const lines = await statementOf({ connector, account }, period);
+      return lines.some(({ intentRef, amount }) => intentRef === made.report.ref && amount === 1_050n);
+    });
+    const page = await connector.readEvents?.(account, since, "");
+    assert.ok(page && valueIn(page).events.some(({ intentRef }) => intentRef === made.report.ref));
   },
   "Stripe's own page is opened and closed": async () => {
     const made = valueIn(await connector.createIntent(account, order({ surface: "redirect" }), newId("operation")));

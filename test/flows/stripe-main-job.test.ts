@@ -283,7 +283,7 @@ test("while Stripe surely does nothing, new sessions go to another connector; ne
   const merchants = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
   try {
     await merchants.client(MerchantService).updateMerchantState({ merchantId: merchant.id, failoverEnabled: true });
-    fake.failNext("POST", /payment_intents$/, "429");
+    fake.failNext("POST", /payment_intents$/, "401");
     assert.equal((await newSession()).text("connector"), "simulator");
     fake.failNext("POST", /payment_intents$/, "cut");
     (await merchant.api.post("/v1/checkout-sessions", { amount: 500, currency: "EUR" })).expect(502);

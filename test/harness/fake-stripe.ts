@@ -8,7 +8,8 @@ import { StripeAccount } from "./stripe-account.ts";
 import { FaultDraw, type Misbehaviour, planOf, type StripeFault } from "./stripe-faults.ts";
 import { type FormObject, parseForm } from "./stripe-form.ts";
 import type { Json } from "./stripe-records.ts";
-import { type Reply, refusal, serve } from "./stripe-routes.ts";
+import { type Reply, refusal } from "./stripe-refusals.ts";
+import { serve } from "./stripe-routes.ts";
 
 interface Asked {
   readonly method: string;

@@ -1,19 +1,12 @@
-// The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request that was checked, lists in Stripe's
-// order and pages, and what `expand` puts in place of ids.
+// The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request once its parameters were checked.
 
 import type { StripeAccount } from "./stripe-account.ts";
 import { type FormObject, misfits } from "./stripe-form.ts";
-import type { FakeIntent, Json } from "./stripe-records.ts";
+import { expanded, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
+import type { Json } from "./stripe-records.ts";
+import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
 
-export interface Reply {
-  readonly status: number;
-  readonly body: Json;
-}
-interface Refusal {
-  readonly status: number;
-  readonly error: Json;
-}
 interface Call {
   readonly account: StripeAccount;
   readonly params: FormObject;
@@ -46,18 +39,6 @@ export function serve(
     }
   }
   return refusal(404, "invalid_request_error", "resource_missing");
-}
-
-export function refusal(status: number, type: string, code: string): Reply {
-  return { status, body: { error: { type, code, message: `refused: ${code || type}` } } };
-}
-
-function refuse(status: number, error: Json): never {
-  throw { status, error: { type: "invalid_request_error", message: "refused", ...error } } satisfies Refusal;
-}
-
-function isRefusal(error: unknown): error is Refusal {
-  return typeof error === "object" && error !== null && "status" in error && "error" in error;
 }
 
 const missing = () => refuse(404, { code: "resource_missing" });
@@ -109,7 +90,7 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
     "GET /v1/payment_intents/{id}",
     "PaymentIntents.d.ts",
     "PaymentIntentRetrieveParams",
-    (call) => expanded(call, intentOf(call)),
+    (call) => expanded(call.account, intentOf(call), call.params),
   ],
   [
     "POST /v1/payment_intents/{id}/cancel",
@@ -261,81 +242,4 @@ function createSession({ account, params }: Call): Json {
   };
   account.sessions.set(id, session);
   return session;
-}
-
-/** Those of one intent, if one is named. */
-function ofIntent<T extends Json>(objects: readonly T[], { payment_intent: intent }: FormObject): readonly T[] {
-  return intent === undefined ? objects : objects.filter((each) => each.payment_intent === intent);
-}
-
-/** With the charge in place of its id, if `expand` names it. */
-function withCharges<T extends Json>(account: StripeAccount, objects: readonly T[], params: FormObject): readonly T[] {
-  const names = Object.values((params.expand as FormObject | undefined) ?? {});
-  if (!names.includes("data.charge")) return objects;
-  return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
-}
-
-/** With what took a charge back in place of its id, if `expand` names it. @param at where a charge stands in the answer */
-function withFailures<T extends Json>(
-  account: StripeAccount,
-  charges: readonly T[],
-  params: FormObject,
-  at = "data",
-): readonly T[] {
-  if (!expands(params, `${at}.failure_balance_transaction`)) return charges;
-  const movement = (id: unknown) => account.movements.find((each) => each.id === id) ?? null;
-  return charges.map((each) => ({
-    ...each,
-    failure_balance_transaction: movement(each.failure_balance_transaction),
-  }));
-}
-
-/** With the object that moved the balance in place of its id, and that one's charge, if `expand` names them. */
-function withSource<T extends Json>(account: StripeAccount, movement: T, params: FormObject): T {
-  if (!expands(params, "data.source")) return movement;
-  const id = String(movement.source);
-  const source = account.charges.get(id) ?? account.refunds.get(id) ?? account.disputes.get(id);
-  if (!source) return { ...movement, source: movement.source === null ? null : { id, object: "payout" } };
-  const charge = account.charges.get(String(source.charge));
-  const isWhole = charge && expands(params, "data.source.charge");
-  return { ...movement, source: isWhole ? { ...source, charge } : source };
-}
-
-function expands(params: FormObject, name: string): boolean {
-  return Object.values((params.expand as FormObject | undefined) ?? {}).includes(name);
-}
-
-/** A page of what lists show already, newest first. */
-function list(account: StripeAccount, objects: readonly (Json & { id: string })[], params: FormObject): Json {
-  const { gte = 0, lt = Number.POSITIVE_INFINITY } = (params.created ?? {}) as { gte?: number; lt?: number };
-  const isWithin = (at: number) => at >= Number(gte) && at < Number(lt);
-  const shown = objects.filter((each) => isWithin(Number(each.created)) && account.isListed(each.id));
-  // Objects of one second stand in the order of their making.
-  const newest = shown.toSorted((a, b) => Number(a.created) - Number(b.created)).toReversed();
-  const start = newest.findIndex((each) => each.id === params.starting_after) + 1;
-  if (start === 0 && params.starting_after !== undefined)
-    refuse(400, { code: "resource_missing", param: "starting_after" });
-  const page = newest.slice(start, start + Number(params.limit ?? 10));
-  return { object: "list", url: "/v1/list", data: page, has_more: start + page.length < newest.length };
-}
-
-/** The objects that `expand` names in place of their ids. */
-function expanded({ account, params }: Call, intent: FakeIntent): Json {
-  const names = Object.values((params.expand as FormObject | undefined) ?? {}).map(String);
-  const method = names.includes("payment_method") ? account.paymentMethods.get(intent.payment_method ?? "") : undefined;
-  const latest = names.some((name) => name.startsWith("latest_charge")) ? account.latestCharge(intent) : undefined;
-  const [charge] = withFailures(account, latest ? [latest] : [], params, "latest_charge");
-  const refunds = [...account.refunds.values()].filter((each) => each.charge === charge?.id).toReversed();
-  const inlineMax = 10;
-  const inline = {
-    object: "list",
-    url: "/v1/refunds",
-    data: refunds.slice(0, inlineMax),
-    has_more: refunds.length > inlineMax,
-  };
-  return {
-    ...intent,
-    payment_method: method ?? intent.payment_method,
-    latest_charge: charge ? { ...charge, refunds: inline } : intent.latest_charge,
-  };
 }

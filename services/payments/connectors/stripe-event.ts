@@ -3,6 +3,7 @@
 import Stripe from "stripe";
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
+import { clockMs } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Account, EventPage, ProcessorEvent } from "./connector.ts";
@@ -107,7 +108,7 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
 function verified(sdk: Stripe, body: Uint8Array, header: string, secrets: readonly string[]): unknown {
   for (const secret of secrets) {
     try {
-      return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds);
+      return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds, undefined, clockMs());
     } catch (error) {
       if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;
       throw new Failure("INVALID_BODY", { cause: error });
