@@ -8,8 +8,10 @@ import type {
   Answer,
   Connector,
   CreatedIntent,
+  EventPage,
   IntentOrder,
   IntentReport,
+  ProcessorEvent,
   RefundOrder,
   StatementPage,
   StatementPeriod,
@@ -228,6 +230,30 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.deepEqual(await lines(began - 3 * hour, began - 2 * hour), []);
   });
 
+  test("the processor's own time is known after its first answer, and not before", async () => {
+    await rig.unreachable.retrieveIntent(rig.account, "pi_1");
+    assert.equal(rig.unreachable.processorTime(), undefined);
+    await created();
+    assert.ok(rig.connector.processorTime());
+    assert.ok(rig.connector.keyLifeSeconds > 0);
+  });
+
+  test("the event list tells of a payment that no webhook told of, since a moment and not before it", async () => {
+    const { connector, account } = rig;
+    if (!connector.readEvents) return;
+    await created();
+    const now = connector.processorTime();
+    assert.ok(now);
+    const payment = await paid();
+    const day = 86_400_000;
+    const events = await eventsOf(rig, new Date(now.getTime() - day));
+    assert.ok(events.some(({ report, intentRef }) => (report?.ref ?? intentRef) === payment.ref));
+    assert.equal(new Set(events.map(({ id }) => id)).size, events.length, "each once");
+    assert.deepEqual(await eventsOf(rig, new Date(now.getTime() + day)), []);
+    const newest = await connector.readEvents(account, undefined, "");
+    assert.ok(valueIn(newest).events.some(({ report, intentRef }) => (report?.ref ?? intentRef) === payment.ref));
+  });
+
   test("an event is read only with a fresh signature over its very bytes", async () => {
     const made = await created();
     const now = Math.floor(Date.now() / 1_000);
@@ -264,6 +290,20 @@ export function valueIn<T>(answer: Answer<T>): T {
 
 export function kinds(report: IntentReport): string[] {
   return report.facts.map((fact) => fact.kind);
+}
+
+/** All pages of the event list since a moment. */
+async function eventsOf({ connector, account }: Pick<ConnectorRig, "connector" | "account">, since: Date) {
+  const events: ProcessorEvent[] = [];
+  let after = "";
+  do {
+    const answer: Answer<EventPage> | undefined = await connector.readEvents?.(account, since, after);
+    if (!answer) throw new Error("no event list");
+    const page = valueIn(answer);
+    events.push(...page.events);
+    after = page.next;
+  } while (after !== "");
+  return events;
 }
 
 /** All pages of a period. */

@@ -12,7 +12,7 @@ import { kinds, valueIn } from "./contract.ts";
 const test = suite("Stripe itself", { timeoutMs: 60_000 });
 const secretKey = process.env.STRIPE_SECRET_KEY ?? "";
 const returnUrl = "https://shop.example/return";
-const connector = stripeConnector("https://api.stripe.com", 20_000);
+const connector = stripeConnector("https://api.stripe.com", 20_000, 86_400);
 const account: Account = {
   id: newId("connector"),
   merchantId: newId("merchant"),
@@ -53,7 +53,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     const made = valueIn(await connector.createIntent(account, wanted, key));
     assert.equal(valueIn(await connector.createIntent(account, wanted, key)).report.ref, made.report.ref);
     assert.equal(
-      valueIn(await connector.findIntent(account, wanted.reference, "embedded")).report.ref,
+      valueIn(await connector.findIntent(account, { reference: wanted.reference, surface: "embedded" })).report.ref,
       made.report.ref,
     );
     assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref))), ["intent_canceled"]);

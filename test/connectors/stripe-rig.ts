@@ -14,6 +14,8 @@ export interface StripeRig extends ConnectorRig {
 
 const timeoutMs = 400; // a fake answers in a few; this is how long a lost answer is waited for
 
+const keyLifeSeconds = 86_400; // Stripe's
+
 export const credentials = {
   secret_key: "sk_test_fake",
   publishable_key: "pk_test_fake",
@@ -23,8 +25,8 @@ export const credentials = {
 export async function startStripeRig(): Promise<StripeRig> {
   const fake = await new FakeStripe().start();
   const stripe = fake.account("acct_fake1", credentials.secret_key);
-  const connector = stripeConnector(fake.url, timeoutMs);
-  const unreachable = stripeConnector("http://127.0.0.1:9", timeoutMs);
+  const connector = stripeConnector(fake.url, timeoutMs, keyLifeSeconds);
+  const unreachable = stripeConnector("http://127.0.0.1:9", timeoutMs, keyLifeSeconds);
   const account: Account = {
     id: newId("connector"),
     merchantId: newId("merchant"),
@@ -54,7 +56,8 @@ export async function startStripeRig(): Promise<StripeRig> {
     event: async ({ report }, at) => {
       const object = stripe.intent(report.ref);
       const event = { id: stripe.newId("evt"), object: "event", type: "payment_intent.succeeded", livemode: false };
-      const { body, header } = signed({ ...event, data: { object } }, credentials.webhook_secret, at);
+      const whole = { ...event, created: at, data: { object } };
+      const { body, header } = signed(whole, credentials.webhook_secret, at);
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     stop: async () => {

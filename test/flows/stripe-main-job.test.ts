@@ -15,7 +15,8 @@ import { FakeStripe, signed } from "../harness/fake-stripe.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack } from "../harness/stack.ts";
-import type { Json, StripeAccount } from "../harness/stripe-account.ts";
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { Json } from "../harness/stripe-records.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("Stripe as the active connector", { timeoutMs: 30_000, hookTimeoutMs: 120_000 });
@@ -179,7 +180,7 @@ test("a buyer who never comes back is completed by Stripe's webhook alone; what 
   stripe.pay(intentOf(session));
   (await deliver(event("payment_intent.succeeded"))).expect(200);
   await eventually("the session to complete", async () => (await buyer(session, "")).at("status") === "completed");
-  const unknown = { id: stripe.newId("evt"), object: "event", type: "invoice.paid", livemode: false };
+  const unknown = { id: stripe.newId("evt"), object: "event", type: "invoice.paid", livemode: false, created: 1 };
   (await deliver({ ...unknown, data: { object: { id: "in_1", object: "invoice" } } })).expect(200);
   (await deliver(event("payment_intent.succeeded"), "whsec_forged")).expect(400);
 });

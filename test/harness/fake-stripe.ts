@@ -1,36 +1,50 @@
-// Stripe's HTTP API as far as the connector uses it, for tests: forms, keys, idempotency with replay, errors, lists, search, signed
-// webhooks. Every request is checked against the SDK's published parameter names and enums; what does not fit is refused.
+// A stand-in of Stripe's HTTP API over real HTTP: keys with replay and 409 while one is in progress, errors, faults by name, Stripe's own
+// clock. Every request is checked against the SDK's published parameter names and enums; what does not fit is refused.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import Stripe from "stripe";
-import { type FakeIntent, type Json, now, StripeAccount } from "./stripe-account.ts";
-import { type FormObject, misfits, parseForm } from "./stripe-form.ts";
+import { StripeAccount } from "./stripe-account.ts";
+import { FaultDraw, type Misbehaviour, planOf, type StripeFault } from "./stripe-faults.ts";
+import { type FormObject, parseForm } from "./stripe-form.ts";
+import type { Json } from "./stripe-records.ts";
+import { type Reply, refusal, serve } from "./stripe-routes.ts";
 
-/** How the next request on a path goes wrong. `silent`: it is done, and no answer comes. */
-export type StripeFault = "500" | "429" | "409" | "lock_timeout" | "silent" | "cut" | "not json";
-
-interface Refusal {
-  readonly status: number;
-  readonly error: Json;
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly form: FormObject;
+  readonly text: string;
+  readonly headers: IncomingMessage["headers"];
 }
-interface Call {
-  readonly account: StripeAccount;
-  readonly params: FormObject;
-  /** The part of the path that names an object. */
-  readonly id: string;
+interface Kept extends Reply {
+  readonly fingerprint: string;
+  readonly atMs: number;
 }
-type Handler = (call: Call) => Json;
+/** What an edge answers in place of its origin. */
+type Page = { readonly status: number; readonly html: string };
 
-const idle = Symbol("in flight");
+const inProgress = Symbol("a key whose first request is not answered yet");
+const keyLifeMs = 24 * 3_600_000; // https://docs.stripe.com/api/idempotent_requests
 
 export class FakeStripe {
   readonly #accounts = new Map<string, StripeAccount>();
-  readonly #answers = new Map<string, { fingerprint: string; status: number; body: Json } | typeof idle>();
-  readonly #faults: { method: string; path: RegExp; fault: StripeFault }[] = [];
+  readonly #answers = new Map<string, Kept | typeof inProgress>();
+  readonly #faults = new FaultDraw();
+  readonly #stopping = new AbortController();
   /** Method, path and idempotency key of every request that was taken. */
   readonly requests: { method: string; path: string; key: string; form: FormObject }[] = [];
   /** Requests that Stripe's published types do not allow; a test that has some fails. */
   readonly complaints: string[] = [];
+  /** How far Stripe's clock is ahead of this machine's: its `Date`, its objects' times and its keys' lives go by it. */
+  clockOffsetMs = 0;
+  /** How long the work of a request that changes something takes; its key is in progress meanwhile. */
+  workMs = 0;
+  /** How much later than the answer the work of the fault `early` is done. */
+  earlyMs = 300;
+  /** How late the answer of the fault `slow` is. */
+  slowMs = 300;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   url = "";
 
@@ -43,331 +57,151 @@ export class FakeStripe {
   }
 
   async stop(): Promise<void> {
-    if (this.complaints.length > 0) throw new Error(this.complaints.join("\n"));
+    this.#stopping.abort();
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, "close");
+    if (this.complaints.length > 0) throw new Error(this.complaints.join("\n"));
   }
 
   account(id: string, secretKey: string): StripeAccount {
-    const account = new StripeAccount(id, secretKey);
+    const account = new StripeAccount(id, secretKey, () => this.#nowMs());
     this.#accounts.set(secretKey, account);
     return account;
   }
 
   /** The next request of this kind goes wrong. */
   failNext(method: "GET" | "POST", path: RegExp, fault: StripeFault): void {
-    this.#faults.push({ method, path, fault });
+    this.#faults.failNext(method, path, fault);
   }
 
-  /** Stripe forgets keys after a day. */
+  /** From now on requests of this kind go wrong by a seeded chance. */
+  misbehave(misbehaviour: Misbehaviour): void {
+    this.#faults.misbehave(misbehaviour);
+  }
+
+  /** Nothing goes wrong any more. */
+  calm(): void {
+    this.#faults.calm();
+  }
+
+  /** How often each fault struck. */
+  fired(): ReadonlyMap<StripeFault, number> {
+    return this.#faults.fired();
+  }
+
+  /** Stripe forgets keys after a day; this day is over. */
   forgetKeys(): void {
     this.#answers.clear();
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const url = new URL(request.url ?? "/", this.url);
-    const text = request.method === "POST" ? Buffer.concat(chunks).toString() : url.search.slice(1);
-    const [method = "", path] = [request.method, url.pathname];
-    const key = String(request.headers["idempotency-key"] ?? "");
-    const form = parseForm(text);
-    this.requests.push({ method, path, key, form });
-    const index = this.#faults.findIndex((each) => each.method === method && each.path.test(path));
-    const [planned] = index < 0 ? [] : this.#faults.splice(index, 1);
-    if (planned?.fault === "cut") return void request.socket.destroy();
-    if (planned?.fault === "429") return send(response, refusal(429, "invalid_request_error", "rate_limit"));
-    if (planned?.fault === "lock_timeout") return send(response, refusal(429, "invalid_request_error", "lock_timeout"));
-    if (planned?.fault === "409") return send(response, refusal(409, "idempotency_error", "idempotency_key_in_use"));
-    const answer = this.#once(request, method, path, key, form, text, planned?.fault === "500");
-    if (planned?.fault === "silent") return;
-    if (planned?.fault === "not json") return void response.writeHead(502).end("<html>");
-    send(response, answer);
+  #nowMs(): number {
+    return Date.now() + this.clockOffsetMs;
   }
 
-  /** Answers a key's repeats with what its first request got, also a fault. */
-  #once(
-    request: IncomingMessage,
-    method: string,
-    path: string,
-    key: string,
-    form: FormObject,
-    text: string,
-    breaks: boolean,
-  ): { status: number; body: Json } {
-    const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = await readRequest(request, this.url);
+    const { method, path, key, form } = asked;
+    this.requests.push({ method, path, key, form });
+    const fault = this.#faults.draw(method, path);
+    const plan = fault && planOf(fault);
+    const said = typeof plan?.answer === "object" ? replyOf(plan.answer) : undefined;
+    if (plan?.work === "later") void this.#once(asked, undefined, this.earlyMs);
+    const kept = plan?.isKept && said && "body" in said ? said : undefined;
+    // Stripe keeps what came out of a request; what its edge refuses is kept by nobody.
+    const isAsked = !plan || plan.work === "now" || kept !== undefined;
+    const done = isAsked ? await this.#once(asked, kept && { reply: kept, isDone: plan?.work === "now" }) : undefined;
+    if (plan?.answer === "late") await this.#pause(this.slowMs);
+    if (plan?.answer === "nothing" || this.#stopping.signal.aborted) return;
+    if (plan?.answer === "cut") return void request.socket.destroy();
+    const reply = (kept ? done : (said ?? done)) ?? refusal(500, "api_error", "");
+    this.#send(response, reply, plan?.answer === "half");
+  }
+
+  /**
+   * Answers a key's repeats with what its first request got, also a fault.
+   * @param instead what is answered and kept in place of the work's own answer @param extraMs that the work takes longer
+   */
+  async #once(asked: Asked, instead?: { reply: Reply; isDone: boolean }, extraMs = 0): Promise<Reply> {
+    const { method, path, key, text } = asked;
+    const bearer = /^Bearer (\S+)$/.exec(asked.headers.authorization ?? "")?.[1] ?? "";
     const account = this.#accounts.get(bearer);
     if (!account) return refusal(401, "invalid_request_error", "");
-    if (request.headers["stripe-version"] !== Stripe.API_VERSION)
-      return refusal(400, "invalid_request_error", "version");
-    if (method !== "POST") return this.#run(method, path, { account, params: form, id: "" });
+    if (asked.headers["stripe-version"] !== Stripe.API_VERSION) return refusal(400, "invalid_request_error", "version");
+    const work = () => {
+      if (instead && !instead.isDone) return instead.reply;
+      const reply = serve(account, method, path, asked.form, (complaint) => this.complaints.push(complaint));
+      return instead?.reply ?? reply;
+    };
+    if (method !== "POST") return work();
     if (key === "") return refusal(400, "invalid_request_error", "no idempotency key");
     const scoped = `${account.id}/${key}`;
     const fingerprint = `${path}?${text}`;
-    const known = this.#answers.get(scoped);
-    if (known === idle) return refusal(409, "idempotency_error", "idempotency_key_in_use");
+    const known = this.#keptOf(scoped);
+    if (known === inProgress) return refusal(409, "idempotency_error", "idempotency_key_in_use");
     if (known) return known.fingerprint === fingerprint ? known : refusal(400, "idempotency_error", "");
-    const answer = breaks ? refusal(500, "api_error", "") : this.#run(method, path, { account, params: form, id: "" });
+    this.#answers.set(scoped, inProgress);
+    await this.#pause(this.workMs + extraMs);
+    if (this.#stopping.signal.aborted) return refusal(503, "api_error", "");
+    const answer = work();
     // Requests that were refused before their work began are not kept.
-    if (answer.status < 400 || answer.status === 402 || answer.status >= 500) {
-      this.#answers.set(scoped, { fingerprint, ...answer });
-    }
+    const isKept = answer.status < 400 || answer.status === 402 || answer.status >= 500;
+    if (isKept) this.#answers.set(scoped, { fingerprint, atMs: this.#nowMs(), ...answer });
+    else this.#answers.delete(scoped);
     return answer;
   }
 
-  #run(method: string, path: string, call: Call): { status: number; body: Json } {
-    for (const [pattern, file, type, handler] of routes) {
-      const match = new RegExp(`^${pattern.replace("{id}", "([\\w]+)")}$`).exec(`${method} ${path}`);
-      if (!match) continue;
-      const wrong = misfits(call.params, file, type);
-      if (wrong.length > 0) {
-        this.complaints.push(`${method} ${path}: ${wrong.join("; ")}`);
-        return refusal(400, "invalid_request_error", "parameter_unknown");
-      }
-      try {
-        return { status: 200, body: structuredClone(handler({ ...call, id: match[1] ?? "" })) };
-      } catch (error) {
-        if (isRefusal(error)) return { status: error.status, body: { error: error.error } };
-        throw error;
-      }
-    }
-    return refusal(404, "invalid_request_error", "resource_missing");
+  #keptOf(scoped: string): Kept | typeof inProgress | undefined {
+    const known = this.#answers.get(scoped);
+    if (known === undefined || known === inProgress) return known;
+    if (this.#nowMs() < known.atMs + keyLifeMs) return known;
+    this.#answers.delete(scoped);
+    return undefined;
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (ms === 0) return Promise.resolve();
+    return pause(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  /** @param breaks the connection ends in the middle of the body */
+  #send(response: ServerResponse, reply: Reply | Page, breaks: boolean): void {
+    const isPage = "html" in reply;
+    const body = isPage ? reply.html : JSON.stringify(reply.body);
+    response.sendDate = false;
+    response.writeHead(reply.status, {
+      date: new Date(this.#nowMs()).toUTCString(),
+      "content-type": isPage ? "text/html" : "application/json",
+      "content-length": Buffer.byteLength(body),
+      "request-id": "req_fake",
+      ...("fingerprint" in reply ? { "idempotent-replayed": "true" } : {}),
+    });
+    if (!breaks) return void response.end(body);
+    response.write(body.slice(0, 1), () => response.destroy());
   }
 }
 
 /** A body and the header that Stripe would send with it, signed by the SDK's own test helper. */
-export function signed(event: Json, secret: string, atSeconds = now()): { body: string; header: string } {
+export function signed(
+  event: Json,
+  secret: string,
+  atSeconds = Math.floor(Date.now() / 1_000),
+): { body: string; header: string } {
   const body = JSON.stringify(event);
   const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: atSeconds });
   return { body, header };
 }
 
-function send(response: ServerResponse, { status, body }: { status: number; body: Json }): void {
-  response
-    .writeHead(status, { "content-type": "application/json", "request-id": "req_fake" })
-    .end(JSON.stringify(body));
+async function readRequest(request: IncomingMessage, origin: string): Promise<Asked> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const url = new URL(request.url ?? "/", origin);
+  const { method = "", headers } = request;
+  const text = method === "POST" ? Buffer.concat(chunks).toString() : url.search.slice(1);
+  const key = String(headers["idempotency-key"] ?? "");
+  return { method, path: url.pathname, key, form: parseForm(text), text, headers };
 }
 
-function refusal(status: number, type: string, code: string): { status: number; body: Json } {
-  return { status, body: { error: { type, code, message: `refused: ${code || type}` } } };
-}
-
-function refuse(status: number, error: Json): never {
-  throw { status, error: { type: "invalid_request_error", message: "refused", ...error } } satisfies Refusal;
-}
-
-function isRefusal(error: unknown): error is Refusal {
-  return typeof error === "object" && error !== null && "status" in error && "error" in error;
-}
-
-const missing = () => refuse(404, { code: "resource_missing" });
-const intentOf = ({ account, id }: Call) => account.intents.get(id) ?? missing();
-const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing();
-
-const smallest = 50; // Stripe's least amount in most currencies
-
-const routes: readonly (readonly [pattern: string, file: string, params: string, handler: Handler])[] = [
-  [
-    "GET /v1/account",
-    "Accounts.d.ts",
-    "AccountRetrieveCurrentParams",
-    ({ account }) => ({
-      id: account.id,
-      object: "account",
-      country: "DE",
-      charges_enabled: account.chargesEnabled,
-      settings: { dashboard: { display_name: "Lemon Books" } },
-    }),
-  ],
-  ["POST /v1/payment_intents", "PaymentIntents.d.ts", "PaymentIntentCreateParams", createIntent],
-  [
-    "GET /v1/payment_intents",
-    "PaymentIntents.d.ts",
-    "PaymentIntentListParams",
-    ({ account, params }) => list([...account.intents.values()], params),
-  ],
-  [
-    "GET /v1/payment_intents/search",
-    "PaymentIntents.d.ts",
-    "PaymentIntentSearchParams",
-    ({ account, params }) => {
-      const value = /^metadata\['tollbooth_payment'\]:'(\w+)'$/.exec(String(params.query))?.[1];
-      const hits = [...account.intents.values()].filter((intent) => intent.metadata.tollbooth_payment === value);
-      return {
-        object: "search_result",
-        data: hits,
-        has_more: false,
-        next_page: null,
-        url: "/v1/payment_intents/search",
-      };
-    },
-  ],
-  [
-    "GET /v1/payment_intents/{id}",
-    "PaymentIntents.d.ts",
-    "PaymentIntentRetrieveParams",
-    (call) => expanded(call, intentOf(call)),
-  ],
-  [
-    "POST /v1/payment_intents/{id}/cancel",
-    "PaymentIntents.d.ts",
-    "PaymentIntentCancelParams",
-    (call) => {
-      const intent = intentOf(call);
-      const isPages = [...call.account.sessions.values()].some((session) => session.payment_intent === intent.id);
-      if (isPages || !["requires_payment_method", "requires_action"].includes(intent.status)) {
-        refuse(400, { code: "payment_intent_unexpected_state" });
-      }
-      call.account.cancel(intent);
-      return intent;
-    },
-  ],
-  [
-    "GET /v1/charges",
-    "Charges.d.ts",
-    "ChargeListParams",
-    ({ account, params }) => list(ofIntent([...account.charges.values()], params), params),
-  ],
-  ["POST /v1/refunds", "Refunds.d.ts", "RefundCreateParams", createRefund],
-  [
-    "GET /v1/refunds",
-    "Refunds.d.ts",
-    "RefundListParams",
-    ({ account, params }) =>
-      list(withCharges(account, ofIntent([...account.refunds.values()], params), params), params),
-  ],
-  [
-    "GET /v1/disputes",
-    "Disputes.d.ts",
-    "DisputeListParams",
-    ({ account, params }) =>
-      list(withCharges(account, ofIntent([...account.disputes.values()], params), params), params),
-  ],
-  ["POST /v1/checkout/sessions", "Checkout/Sessions.d.ts", "Checkout.SessionCreateParams", createSession],
-  [
-    "GET /v1/checkout/sessions",
-    "Checkout/Sessions.d.ts",
-    "Checkout.SessionListParams",
-    ({ account, params }) => {
-      const { payment_intent: intent } = params;
-      const all = [...account.sessions.values()];
-      return list(intent === undefined ? all : all.filter((session) => session.payment_intent === intent), params);
-    },
-  ],
-  ["GET /v1/checkout/sessions/{id}", "Checkout/Sessions.d.ts", "Checkout.SessionRetrieveParams", sessionOf],
-  [
-    "POST /v1/checkout/sessions/{id}/expire",
-    "Checkout/Sessions.d.ts",
-    "Checkout.SessionExpireParams",
-    (call) => {
-      const session = sessionOf(call);
-      if (session.status !== "open")
-        refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
-      Object.assign(session, { status: "expired", url: null });
-      const intent = call.account.intents.get(session.payment_intent ?? "");
-      if (intent && intent.status !== "canceled") call.account.cancel(intent);
-      call.account.announce("checkout.session.expired", session);
-      return session;
-    },
-  ],
-];
-
-function createIntent({ account, params }: Call): Json {
-  const amount = Number(params.amount);
-  if (amount < smallest) refuse(400, { code: "amount_too_small", param: "amount" });
-  const token = params.payment_method;
-  if (token !== undefined && account.methodOf(String(token)) === undefined) {
-    refuse(400, { code: "resource_missing", param: "payment_method" });
-  }
-  const intent = account.createIntent({ ...params, currency: String(params.currency) });
-  if (params.confirm !== "true") return intent;
-  const needsBuyer = token === "pm_card_authenticationRequired";
-  account.pay(intent.id, needsBuyer ? "pm_card_chargeDeclined" : String(token));
-  if (intent.status === "requires_payment_method") {
-    const error = intent.last_payment_error as Json;
-    refuse(402, { type: "card_error", code: error.code, decline_code: error.decline_code, payment_intent: intent });
-  }
-  return intent;
-}
-
-function createRefund({ account, params }: Call): Json {
-  const intent = account.intents.get(String(params.payment_intent)) ?? missing();
-  const charge = account.charges.get(intent.latest_charge ?? "");
-  if (charge?.status !== "succeeded") refuse(400, { code: "payment_intent_unexpected_state" });
-  const open = [...account.disputes.values()].some(
-    (each) => each.charge === charge?.id && each.status === "needs_response",
-  );
-  if (open) refuse(400, { code: "charge_disputed" });
-  const left = (charge?.amount ?? 0) - (charge?.amount_refunded ?? 0);
-  if (left === 0) refuse(400, { code: "charge_already_refunded" });
-  const amount = Number(params.amount);
-  if (amount > left) refuse(400, { param: "amount", message: "greater than unrefunded amount on charge" });
-  const { metadata = {}, reason = null } = params;
-  return account.refund(intent, amount, { metadata, reason }, account.refundsPend ? "pending" : "succeeded");
-}
-
-function createSession({ account, params }: Call): Json {
-  const id = account.newId("cs_test");
-  const [line] = Object.values(params.line_items as FormObject) as FormObject[];
-  const price = line?.price_data as FormObject;
-  const session = {
-    object: "checkout.session",
-    created: now(),
-    expires_at: now() + 86_400,
-    payment_status: "unpaid",
-    ...params,
-    id,
-    status: "open",
-    amount_total: Number(price.unit_amount) * Number(line?.quantity),
-    currency: String(price.currency),
-    payment_intent: null,
-    url: `https://checkout.stripe.com/c/pay/${id}`,
-  };
-  account.sessions.set(id, session);
-  return session;
-}
-
-/** Those of one intent, if one is named. */
-function ofIntent<T extends Json>(objects: readonly T[], { payment_intent: intent }: FormObject): readonly T[] {
-  return intent === undefined ? objects : objects.filter((each) => each.payment_intent === intent);
-}
-
-/** With the charge in place of its id, if `expand` names it. */
-function withCharges<T extends Json>(account: StripeAccount, objects: readonly T[], params: FormObject): readonly T[] {
-  const names = Object.values((params.expand as FormObject | undefined) ?? {});
-  if (!names.includes("data.charge")) return objects;
-  return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
-}
-
-/** Newest first, a page of it. */
-function list(objects: readonly (Json & { id: string })[], params: FormObject): Json {
-  const { gte = 0, lt = Number.POSITIVE_INFINITY } = (params.created ?? {}) as { gte?: number; lt?: number };
-  const isWithin = (at: number) => at >= Number(gte) && at < Number(lt);
-  const newest = objects.filter((each) => isWithin(Number(each.created))).toReversed();
-  const start = newest.findIndex((each) => each.id === params.starting_after) + 1;
-  const page = newest.slice(start, start + Number(params.limit ?? 10));
-  return { object: "list", url: "/v1/list", data: page, has_more: start + page.length < newest.length };
-}
-
-/** The objects that `expand` names in place of their ids. */
-function expanded({ account, params }: Call, intent: FakeIntent): Json {
-  const names = Object.values((params.expand as FormObject | undefined) ?? {}).map(String);
-  const method = names.includes("payment_method") ? account.paymentMethods.get(intent.payment_method ?? "") : undefined;
-  const charge = names.some((name) => name.startsWith("latest_charge"))
-    ? account.charges.get(intent.latest_charge ?? "")
-    : undefined;
-  const refunds = [...account.refunds.values()].filter((each) => each.charge === charge?.id).toReversed();
-  const inlineMax = 10;
-  const inline = {
-    object: "list",
-    url: "/v1/refunds",
-    data: refunds.slice(0, inlineMax),
-    has_more: refunds.length > inlineMax,
-  };
-  return {
-    ...intent,
-    payment_method: method ?? intent.payment_method,
-    latest_charge: charge ? { ...charge, refunds: inline } : intent.latest_charge,
-  };
+function replyOf({ status, type, code = "" }: { status: number; type?: string; code?: string }): Reply | Page {
+  return type === undefined ? { status, html: `<html><h1>${status}</h1></html>` } : refusal(status, type, code);
 }

@@ -1,24 +1,14 @@
-// What one Stripe account of the fake knows, and what buyers, banks and the dashboard do to it. Objects have the members that
-// Stripe's have, as far as anybody here reads them; amounts are in Stripe's writing.
-export type Json = Record<string, unknown>;
-
-export interface FakeIntent extends Json {
-  id: string;
-  amount: number;
-  currency: string;
-  status: string;
-  metadata: Json;
-  latest_charge: string | null;
-  payment_method: string | null;
-}
-export interface FakeCharge extends Json {
-  id: string;
-  amount: number;
-  amount_refunded: number;
-  payment_intent: string;
-  status: string;
-  disputed: boolean;
-}
+// What buyers, banks and the dashboard do to one Stripe account of the stand-in. Objects have the members that Stripe's have, as far as
+// anybody here reads them; amounts are in Stripe's writing.
+import Stripe from "stripe";
+import {
+  type FakeCharge,
+  type FakeDispute,
+  type FakeIntent,
+  type FakeRefund,
+  type Json,
+  StripeRecords,
+} from "./stripe-records.ts";
 
 /** How a card behaves, by Stripe's own test tokens. */
 const declines: Readonly<Record<string, string>> = {
@@ -27,51 +17,28 @@ const declines: Readonly<Record<string, string>> = {
 };
 const methods = ["pm_card_visa", "pm_card_authenticationRequired", "pm_card_asynchronous", ...Object.keys(declines)];
 
-export class StripeAccount {
-  readonly id: string;
-  readonly secretKey: string;
+export class StripeAccount extends StripeRecords {
   chargesEnabled = true;
+  /** The API version in which its event list writes objects. */
+  eventVersion: string = Stripe.API_VERSION;
   /** True: new refunds are decided later. */
   refundsPend = false;
-  readonly intents = new Map<string, FakeIntent>();
-  readonly charges = new Map<string, FakeCharge>();
-  readonly refunds = new Map<string, Json & { id: string; status: string; amount: number; payment_intent: string }>();
-  readonly disputes = new Map<string, Json & { id: string; status: string }>();
-  readonly sessions = new Map<string, Json & { id: string; status: string; payment_intent: string | null }>();
-  readonly paymentMethods = new Map<string, Json & { id: string }>();
-  /** Every change, oldest first; what the account's webhook endpoint would be sent. */
-  readonly events: Json[] = [];
-  #count = 0;
-  readonly #live: boolean;
-
-  constructor(id: string, secretKey: string) {
-    this.id = id;
-    this.secretKey = secretKey;
-    this.#live = secretKey.includes("_live_");
-  }
-
-  newId(prefix: string): string {
-    return `${prefix}_${this.id.slice(5)}${String(++this.#count).padStart(6, "0")}`;
-  }
-
-  announce(type: string, object: Json): void {
-    const data = { object: structuredClone(object) };
-    this.events.push({ id: this.newId("evt"), object: "event", type, livemode: this.#live, created: now(), data });
-  }
+  /** Disputes that hold their money. */
+  readonly #withdrawn = new Set<string>();
 
   createIntent(params: Json): FakeIntent {
     const id = this.newId("pi");
     const intent: FakeIntent = {
       object: "payment_intent",
       canceled_at: null,
-      created: now(),
+      created: this.now(),
       last_payment_error: null,
-      livemode: this.#live,
+      livemode: this.isLive,
       ...params,
       id,
       amount: Number(params.amount),
       currency: String(params.currency),
-      client_secret: `${id}_secret_${this.#count}`,
+      client_secret: `${id}_secret_fake`,
       metadata: { ...(params.metadata as Json | undefined) },
       status: "requires_payment_method",
       latest_charge: null,
@@ -94,15 +61,19 @@ export class StripeAccount {
       exp_month: 12,
       exp_year: 2031,
     };
-    this.paymentMethods.set(id, { id, object: "payment_method", created: now(), type: "card", card, token });
+    this.paymentMethods.set(id, { id, object: "payment_method", created: this.now(), type: "card", card, token });
     return id;
   }
 
-  /** The buyer pays with a card. @param token one of Stripe's test tokens */
-  pay(intentId: string, token = "pm_card_visa"): FakeIntent {
+  /** The buyer pays with a card. @param card one of Stripe's test tokens, or the id of a payment method that was used before */
+  pay(intentId: string, card = "pm_card_visa"): FakeIntent {
     const intent = this.intent(intentId);
     if (intent.status !== "requires_payment_method") throw new Error(`a ${intent.status} intent cannot be paid`);
-    intent.payment_method = this.methodOf(token) ?? null;
+    const known = this.paymentMethods.get(card);
+    const token = known ? String(known.token) : card;
+    intent.payment_method = known?.id ?? this.methodOf(token) ?? null;
+    // Stripe forgets the error of a try when the next one begins.
+    intent.last_payment_error = null;
     const decline = declines[token];
     if (decline) return this.#fail(intent, decline);
     if (token === "pm_card_authenticationRequired") return this.#move(intent, "requires_action");
@@ -132,16 +103,16 @@ export class StripeAccount {
 
   #succeed(intent: FakeIntent, authenticated = false): FakeIntent {
     const pending = this.charges.get(intent.latest_charge ?? "");
-    if (pending?.status === "pending")
-      Object.assign(pending, { status: "succeeded", paid: true, captured: true, amount_captured: intent.amount });
-    else
-      intent.latest_charge = this.#charge(
-        intent,
-        { status: "succeeded", paid: true, captured: true },
-        authenticated,
-      ).id;
+    const paid = { status: "succeeded", paid: true, captured: true };
+    const charge =
+      pending?.status === "pending"
+        ? Object.assign(pending, { ...paid, amount_captured: intent.amount })
+        : this.#charge(intent, paid, authenticated);
+    intent.latest_charge = charge.id;
     intent.amount_received = intent.amount;
-    this.announce("charge.succeeded", this.charges.get(intent.latest_charge ?? "") ?? {});
+    intent.last_payment_error = null;
+    charge.balance_transaction = this.moveBalance("charge", charge.id);
+    this.announce("charge.succeeded", charge);
     const session = [...this.sessions.values()].find((each) => each.payment_intent === intent.id);
     if (session) Object.assign(session, { status: "complete", payment_status: "paid", url: null });
     this.#move(intent, "succeeded");
@@ -172,6 +143,22 @@ export class StripeAccount {
       payment_method: method,
     };
     intent.payment_method = null;
+    this.announce("charge.failed", charge);
+    return this.#move(intent, "requires_payment_method", "payment_intent.payment_failed");
+  }
+
+  /** A bank takes a debit back that had succeeded, without a dispute. */
+  returnCharge(intentId: string, code = "debit_not_authorized"): FakeIntent {
+    const intent = this.intent(intentId);
+    const charge = this.latestCharge(intent);
+    if (charge?.status !== "succeeded") throw new Error("nothing to return");
+    const moved = this.moveBalance("payment_failure_refund", charge.id);
+    const failure = { status: "failed", paid: false, failure_code: code, failure_message: "The debit was returned." };
+    Object.assign(charge, { ...failure, failure_balance_transaction: moved });
+    intent.amount_received = 0;
+    intent.payment_method = null;
+    intent.last_payment_error = { type: "card_error", code, message: failure.failure_message, charge: charge.id };
+    this.announce("charge.failed", charge);
     return this.#move(intent, "requires_payment_method", "payment_intent.payment_failed");
   }
 
@@ -183,9 +170,10 @@ export class StripeAccount {
     const card = { ...(method?.card as Json), checks, three_d_secure: secure, authorization_code: "A1B2C3" };
     const charge: FakeCharge = {
       object: "charge",
-      created: now(),
+      created: this.now(),
       currency: intent.currency,
       metadata: { ...intent.metadata },
+      failure_balance_transaction: null,
       failure_code: null,
       failure_message: null,
       outcome: { type: "authorized", reason: null, risk_level: "normal", risk_score: 12 },
@@ -212,7 +200,7 @@ export class StripeAccount {
   }
 
   cancel(intent: FakeIntent): void {
-    intent.canceled_at = now();
+    intent.canceled_at = this.now();
     this.#move(intent, "canceled");
   }
 
@@ -229,18 +217,13 @@ export class StripeAccount {
   }
 
   /** Also at the dashboard, then without our metadata. */
-  refund(
-    intent: FakeIntent,
-    amount: number,
-    params: Json = {},
-    status = "succeeded",
-  ): Json & { id: string; status: string } {
-    const charge = this.charges.get(intent.latest_charge ?? "");
+  refund(intent: FakeIntent, amount: number, params: Json = {}, status = "succeeded"): FakeRefund {
+    const charge = this.latestCharge(intent);
     if (charge?.status !== "succeeded") throw new Error("nothing to refund");
     charge.amount_refunded += amount;
-    const refund = {
+    const refund: FakeRefund = {
       object: "refund",
-      created: now(),
+      created: this.now(),
       reason: null,
       metadata: {},
       ...params,
@@ -251,39 +234,45 @@ export class StripeAccount {
       payment_intent: intent.id,
       status,
     };
+    refund.balance_transaction = this.moveBalance("refund", refund.id);
     this.refunds.set(refund.id, refund);
     this.announce("refund.created", refund);
     return refund;
   }
 
+  /** Also days after it had succeeded, as banks do with a card that is no more. */
   failRefund(refundId: string, reason = "expired_or_canceled_card"): void {
     const refund = this.refunds.get(refundId);
     const charge = this.charges.get(String(refund?.charge));
     if (!refund || !charge) throw new Error("no such refund");
     charge.amount_refunded -= refund.amount;
-    Object.assign(refund, { status: "failed", failure_reason: reason });
+    const moved = this.moveBalance("refund_failure", refund.id);
+    Object.assign(refund, { status: "failed", failure_reason: reason, failure_balance_transaction: moved });
     this.announce("refund.failed", refund);
   }
 
-  dispute(intentId: string, status = "needs_response"): Json & { id: string; status: string } {
-    const charge = this.charges.get(this.intent(intentId).latest_charge ?? "");
+  /** A charge may have several. @param amount of the charge where not all of it is disputed */
+  dispute(intentId: string, status = "needs_response", amount?: number): FakeDispute {
+    const charge = this.latestCharge(this.intent(intentId));
     if (!charge) throw new Error("no charge to dispute");
     charge.disputed = true;
-    const dispute = {
+    const due = this.now() + 7 * 86_400;
+    const dispute: FakeDispute = {
       object: "dispute",
       id: this.newId("du"),
-      amount: charge.amount,
+      amount: amount ?? charge.amount,
       currency: charge.currency,
       charge: charge.id,
       payment_intent: intentId,
-      created: now(),
+      created: this.now(),
       reason: "fraudulent",
       status,
-      evidence_details: { due_by: now() + 7 * 86_400, has_evidence: false, past_due: false, submission_count: 0 },
+      evidence_details: { due_by: due, has_evidence: false, past_due: false, submission_count: 0 },
       metadata: {},
     };
     this.disputes.set(dispute.id, dispute);
     this.announce("charge.dispute.created", dispute);
+    this.#moveFunds(dispute);
     return dispute;
   }
 
@@ -292,15 +281,16 @@ export class StripeAccount {
     if (!dispute) throw new Error("no such dispute");
     dispute.status = status;
     this.announce(status === "won" || status === "lost" ? "charge.dispute.closed" : "charge.dispute.updated", dispute);
+    this.#moveFunds(dispute);
   }
 
-  intent(id: string): FakeIntent {
-    const intent = this.intents.get(id);
-    if (!intent) throw new Error(`no intent ${id}`);
-    return intent;
+  /** An inquiry moves nothing; a dispute takes the money when it begins, and brings it back when it is won. Losing it moves nothing. */
+  #moveFunds(dispute: FakeDispute): void {
+    const wanted = !dispute.status.startsWith("warning_") && dispute.status !== "won" && dispute.status !== "prevented";
+    if (wanted === this.#withdrawn.has(dispute.id)) return;
+    if (wanted) this.#withdrawn.add(dispute.id);
+    else this.#withdrawn.delete(dispute.id);
+    this.moveBalance("adjustment", dispute.id);
+    this.announce(`charge.dispute.funds_${wanted ? "withdrawn" : "reinstated"}`, dispute);
   }
-}
-
-export function now(): number {
-  return Math.floor(Date.now() / 1_000);
 }

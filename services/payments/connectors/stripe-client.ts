@@ -44,7 +44,7 @@ export function stripeClient(origin: string, timeoutMs: number): StripeClient {
         return {
           getStatusCode: () => answer.status,
           getHeaders: () => ({ ...answer.headers }),
-          getRawResponse: () => ({}),
+          getRawResponse: () => ({ headers: { ...answer.headers }, statusCode: answer.status }),
           toStream: () => undefined,
           toJSON: async () => {
             if (answer.body === undefined) throw new Error(`Stripe answered ${answer.status} without JSON`);
@@ -135,7 +135,7 @@ function refusalOf<V>(error: unknown, { codes, params }: Refusals): Answer<V> {
 const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 /** For logs: what happened, never the request or a key. */
-function causeOf(error: unknown): Error {
+export function causeOf(error: unknown): Error {
   if (!(error instanceof Stripe.errors.StripeError)) return error instanceof Error ? error : new Error(String(error));
   const { statusCode, type, code, requestId } = error;
   const words = [type, statusCode, code, requestId].filter((word) => word !== undefined && word !== "");

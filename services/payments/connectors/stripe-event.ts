@@ -1,18 +1,18 @@
-// Stripe's webhooks: verified by the SDK over the raw bytes, and read for the one thing that we take from them: which intent to
-// ask for. Their objects have the shape of the endpoint's API version, which may be any.
+// Stripe's events, as signed webhooks (verified by the SDK over the raw bytes) and as the account's list: read for the one thing that we
+// take from them, which intent to ask for. Their objects have the shape of the endpoint's or the account's API version, which may be any.
 import Stripe from "stripe";
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { Failure } from "#platform/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account, ProcessorEvent } from "./connector.ts";
+import type { Account, EventPage, ProcessorEvent } from "./connector.ts";
 import { metadataNames } from "./stripe-objects.ts";
 
 // An older signature is a replay (Stripe's own tolerance).
 const toleranceSeconds = 300;
 
-/** Events after which an intent of ours may look different; the README tells which to subscribe to. */
-const telling: ReadonlySet<string> = new Set([
+/** Events after which an intent of ours may look different; the README tells which to subscribe to. Stripe's list takes at most 20. */
+const telling = [
   "payment_intent.succeeded",
   "payment_intent.processing",
   "payment_intent.requires_action",
@@ -22,6 +22,7 @@ const telling: ReadonlySet<string> = new Set([
   "checkout.session.async_payment_succeeded",
   "checkout.session.async_payment_failed",
   "checkout.session.expired",
+  "charge.failed",
   "refund.created",
   "refund.updated",
   "refund.failed",
@@ -32,7 +33,9 @@ const telling: ReadonlySet<string> = new Set([
   "charge.dispute.closed",
   "charge.dispute.funds_withdrawn",
   "charge.dispute.funds_reinstated",
-]);
+];
+const isTelling: ReadonlySet<string> = new Set(telling);
+const pageMax = 100; // of Stripe's lists
 
 const Id = Type.String({ minLength: 1, maxLength: 255 });
 const EventShape = Type.Object({
@@ -65,12 +68,38 @@ export function readEvent(
   if (event.livemode !== (account.environment === Environment.LIVE)) {
     throw new Failure("INVALID_BODY", { cause: new Error("an event of the other environment") });
   }
+  return hintOf(event);
+}
+
+/**
+ * A page of the account's event list, newest first; Stripe keeps events for 30 days.
+ * @param since undefined: the newest page and no more. @param after the last event that was read; empty: the beginning.
+ */
+export async function readEventPage(
+  sdk: Stripe,
+  call: Stripe.RequestOptions,
+  since: Date | undefined,
+  after: string,
+): Promise<EventPage> {
+  const window = {
+    types: telling,
+    limit: pageMax,
+    ...(since && { created: { gte: Math.floor(since.getTime() / 1_000) } }),
+    ...(after === "" ? {} : { starting_after: after }),
+  };
+  const { data, has_more: isMore } = await sdk.events.list(window, call);
+  // The list is the account's own, so what cannot be read there is none of ours.
+  const events = data.flatMap((event: unknown) => (shape.Check(event) ? [hintOf(event)] : []));
+  return { events, next: since && isMore ? (data.at(-1)?.id ?? "") : "" };
+}
+
+function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
   return {
     id: event.id,
     createdAt: new Date(event.created * 1_000),
     type: event.type,
     report: undefined,
-    intentRef: telling.has(event.type) ? intentOf(event.data.object) : "",
+    intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
   };
 }
 

@@ -1,18 +1,25 @@
 // Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
 import type Stripe from "stripe";
-import type { Account, Answer, IntentSearch, StatementPage, StatementPeriod } from "./connector.ts";
+import {
+  type Account,
+  type Answer,
+  type EventPage,
+  type IntentSearch,
+  isTold,
+  type StatementPage,
+  type StatementPeriod,
+} from "./connector.ts";
+import { hasTriesWithoutCharge } from "./stripe-attempts.ts";
 import { asked } from "./stripe-client.ts";
+import { readEventPage } from "./stripe-event.ts";
 import { metadataNames, type StripeIntent } from "./stripe-objects.ts";
+import { findOurs } from "./stripe-search.ts";
 import { readStatementPage } from "./stripe-statement.ts";
+import { readTries } from "./stripe-tries.ts";
 
 const pageMax = 100; // of Stripe's lists
-// An order whose answer was lost is looked for among the newest this many. Lists are exact; Stripe's search lags behind.
-const searchedMax = 1_000;
 // A payment has far fewer refunds; more are not counted, and then nothing is concluded.
 const refundsMax = 1_000;
-// A search begins this long before the time that Stripe itself had told.
-const marginSeconds = 2 * 86_400;
-
 /** True for the id of a Checkout Session, which we keep as the intent's reference when Stripe's own page is used. */
 export function isSession(ref: string): boolean {
   return ref.startsWith("cs_");
@@ -36,35 +43,17 @@ export class StripeReader {
     return await asked(isSession(ref) ? this.#readSession(call, ref) : this.#readIntent(call, ref));
   }
 
-  /** What was made under our reference. Absent only if Stripe's whole list of the time in question does not hold it. */
-  async find(account: Account, { reference, surface, since }: IntentSearch): Promise<Answer<StripeIntent>> {
-    const call = this.#call(account);
-    const from = since && { created: { gte: Math.floor(since.getTime() / 1_000) - marginSeconds } };
-    const newest = { ...from, limit: pageMax };
-    if (surface === "redirect") {
-      const page = await asked(firstOurs(this.#sdk.checkout.sessions.list(newest, call), reference));
-      if (page.kind !== "succeeded") return inDoubt(page);
-      if (page.value.found !== undefined) return await this.read(account, page.value.found);
-      if (!page.value.whole) return inDoubt(undefined);
-      // A payment by token has no page, whatever surface the account has for buyers.
-    }
-    const listed = await asked(firstOurs(this.#sdk.paymentIntents.list(newest, call), reference));
-    if (listed.kind !== "succeeded") return inDoubt(listed);
-    if (listed.value.found !== undefined) return await this.read(account, listed.value.found);
-    if (listed.value.whole) {
-      return { kind: "not_found", at: this.#time(), cause: new Error("Stripe has nothing under this reference") };
-    }
-    const query = `metadata['${metadataNames.payment}']:'${reference}'`;
-    const hits = await asked(this.#sdk.paymentIntents.search({ query, limit: 1 }, call));
-    const [hit] = hits.kind === "succeeded" ? hits.value.data : [];
-    return hit ? await this.read(account, hit.id) : inDoubt(hits);
+  /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
+  async find(account: Account, search: IntentSearch): Promise<Answer<StripeIntent>> {
+    const found = await findOurs(this.#sdk, this.#call(account), search);
+    return isTold(found) ? unlessMissing(await this.read(account, found.value)) : found;
   }
 
   /** The PaymentIntent's id; absent: the buyer has not begun to pay on Stripe's page, so there is none. */
   async intentId(account: Account, ref: string): Promise<Answer<string>> {
     if (!isSession(ref)) return { kind: "succeeded", value: ref };
     const session = await asked(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
-    if (session.kind !== "succeeded") return inDoubt(session);
+    if (!isTold(session)) return doubted("cause" in session ? session.cause : undefined);
     const id = idOf(session.value.payment_intent);
     if (id) return { kind: "succeeded", value: id };
     return { kind: "not_found", at: this.#time(), cause: new Error("the page made no intent yet") };
@@ -75,7 +64,12 @@ export class StripeReader {
     return await asked(readStatementPage(this.#sdk, this.#call(account), period, after));
   }
 
-  /** All refunds of a PaymentIntent. */
+  /** A page of the account's events. */
+  async events(account: Account, since: Date | undefined, after: string): Promise<Answer<EventPage>> {
+    return await asked(readEventPage(this.#sdk, this.#call(account), since, after));
+  }
+
+  /** All refunds of a PaymentIntent, newest first. */
   async refunds(account: Account, intentId: string): Promise<Answer<readonly Stripe.Refund[]>> {
     return await asked(this.#listRefunds(this.#call(account), intentId));
   }
@@ -83,7 +77,7 @@ export class StripeReader {
   async #readSession(call: Stripe.RequestOptions, ref: string): Promise<StripeIntent> {
     const session = await this.#sdk.checkout.sessions.retrieve(ref, {}, call);
     const id = idOf(session.payment_intent);
-    if (!id) return { ref, session, intent: undefined, charges: [], refunds: [], disputes: [] };
+    if (!id) return { ref, session, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] };
     return { ...(await this.#gather(call, id)), ref, session };
   }
 
@@ -97,20 +91,24 @@ export class StripeReader {
   }
 
   async #gather(call: Stripe.RequestOptions, id: string) {
-    const expand = ["payment_method", "latest_charge.refunds"];
+    const expand = ["payment_method", "latest_charge.refunds", "latest_charge.failure_balance_transaction"];
     // More charges than a page are not possible: a session ends after its tenth attempt.
     const [intent, listed] = await Promise.all([
       this.#sdk.paymentIntents.retrieve(id, { expand }, call),
-      this.#sdk.charges.list({ payment_intent: id, limit: pageMax }, call),
+      this.#sdk.charges.list(
+        { payment_intent: id, limit: pageMax, expand: ["data.failure_balance_transaction"] },
+        call,
+      ),
     ]);
     // The list may be a moment older than the intent.
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
     const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
-    const [refunds, disputes] = await Promise.all([
+    const [tries, refunds, disputes] = await Promise.all([
+      hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent) : [],
       latest?.refunds?.has_more ? this.#listRefunds(call, id) : (latest?.refunds?.data ?? []),
       charges.some((charge) => charge.disputed) ? this.#listDisputes(call, id) : [],
     ]);
-    return { intent, charges, refunds, disputes };
+    return { intent, charges, tries, refunds, disputes };
   }
 
   async #listRefunds(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Refund[]> {
@@ -136,23 +134,15 @@ export class StripeReader {
   }
 }
 
-async function firstOurs(
-  list: AsyncIterable<Stripe.PaymentIntent | Stripe.Checkout.Session>,
-  reference: string,
-): Promise<{ found: string | undefined; whole: boolean }> {
-  let seen = 0;
-  for await (const made of list) {
-    if (made.metadata?.[metadataNames.payment] === reference) return { found: made.id, whole: false };
-    if (++seen === searchedMax) return { found: undefined, whole: false };
-  }
-  return { found: undefined, whole: true };
-}
-
 function idOf(object: string | { readonly id: string } | null): string | undefined {
   return typeof object === "string" ? object : object?.id;
 }
 
-function inDoubt(answer: Answer<unknown> | undefined): Answer<never> {
-  const cause = answer && "cause" in answer ? answer.cause : new Error("Stripe's search proves nothing");
+/** What a list holds exists, so a "not there" about it is none. */
+function unlessMissing<T>(answer: Answer<T>): Answer<T> {
+  return answer.kind === "not_found" ? doubted(answer.cause) : answer;
+}
+
+function doubted(cause: unknown): Answer<never> {
   return { kind: "unknown", cause };
 }

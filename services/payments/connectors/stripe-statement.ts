@@ -1,5 +1,6 @@
-// Stripe's statement of a period, made of its lists of charges, refunds and disputes, one list after the other. An account may also take
-// payments for others: what does not carry our reference is none of ours, and is passed over.
+// Stripe's statement of a period: its balance transactions, so that what moves money today is in today's statement, however old the object
+// that moved it. Each gives the line of that object as it is now. An account may also take payments for others: what does not carry our
+// reference is none of ours, and is passed over, as fees and payouts are.
 import type Stripe from "stripe";
 import type { StatementLine } from "../rules/statement.ts";
 import type { StatementPage, StatementPeriod } from "./connector.ts";
@@ -7,80 +8,80 @@ import { fromStripe } from "./stripe-amount.ts";
 import { metadataNames, readDispute, readRefund } from "./stripe-objects.ts";
 
 const pageMax = 100; // of Stripe's lists
-const lists = ["charges", "refunds", "disputes"] as const;
+const askedAtOnce = 8; // far below Stripe's limit of requests in a second, also where other work goes on
 
-/** @param after `next` of the page before: a list and the last id that was read of it, with a space between; empty: the beginning. */
+/** @param after the last balance transaction that was read; empty: the beginning. */
 export async function readStatementPage(
   sdk: Stripe,
   call: Stripe.RequestOptions,
   { from, to }: StatementPeriod,
   after: string,
 ): Promise<StatementPage> {
-  const [name = "", last = ""] = after === "" ? [lists[0]] : after.split(" ");
-  const list = lists.find((each) => each === name);
-  if (!list) throw new Error("not a page of a statement");
-  const window = {
-    // Stripe's times are whole seconds.
-    created: { gte: Math.floor(from.getTime() / 1_000), lt: Math.ceil(to.getTime() / 1_000) },
-    limit: pageMax,
-    ...(last === "" ? {} : { starting_after: last }),
-  };
-  const refOf = intentRefs(sdk, call);
-  const page = await readers[list](sdk, call, window, refOf);
-  const following = lists[lists.indexOf(list) + 1];
-  return { lines: page.lines, next: page.last ? `${list} ${page.last}` : following ? `${following} ` : "" };
+  const page = await sdk.balanceTransactions.list(
+    {
+      // Stripe's times are whole seconds.
+      created: { gte: Math.floor(from.getTime() / 1_000), lt: Math.ceil(to.getTime() / 1_000) },
+      limit: pageMax,
+      expand: ["data.source", "data.source.charge"],
+      ...(after === "" ? {} : { starting_after: after }),
+    },
+    call,
+  );
+  const sources = new Map(page.data.flatMap(({ source }) => movedOf(source) ?? []).map((moved) => [moved.id, moved]));
+  const ours = [...sources.values()].filter(({ charge }) => intentOf(charge) !== undefined && isOurs(charge));
+  const refs = await intentRefs(
+    sdk,
+    call,
+    ours.map(({ charge }) => charge),
+  );
+  const lines = ours.map((moved) => lineOf(moved, refs.get(intentOf(moved.charge) ?? "") ?? ""));
+  return { lines, next: page.has_more ? (page.data.at(-1)?.id ?? "") : "" };
 }
 
-interface Window {
-  readonly created: { readonly gte: number; readonly lt: number };
-  readonly limit: number;
-  readonly starting_after?: string;
-}
-type RefOf = (charge: Stripe.Charge) => Promise<string>;
-/** `last`: to go on after; undefined: the list has no more. */
-interface Page {
-  readonly lines: StatementLine[];
-  readonly last: string | undefined;
-}
-type Reader = (sdk: Stripe, call: Stripe.RequestOptions, window: Window, refOf: RefOf) => Promise<Page>;
+/** An object whose making or change moved money, with the charge that it is about. */
+type Moved =
+  | { readonly id: string; readonly object: "payment"; readonly charge: Stripe.Charge }
+  | { readonly id: string; readonly object: "refund"; readonly charge: Stripe.Charge; readonly refund: Stripe.Refund }
+  | {
+      readonly id: string;
+      readonly object: "dispute";
+      readonly charge: Stripe.Charge;
+      readonly dispute: Stripe.Dispute;
+    };
 
-const readers: { readonly [L in (typeof lists)[number]]: Reader } = {
-  charges: async (sdk, call, window, refOf) =>
-    pageOf(await sdk.charges.list(window, call), async (charge) => {
-      if (!isOurs(charge) || charge.status !== "succeeded" || charge.amount_captured === 0) return undefined;
-      const ref = await refOf(charge);
-      const currency = charge.currency.toUpperCase();
-      const amount = fromStripe(charge.amount_captured, currency);
-      return { object: "payment", ref, intentRef: ref, amount, currency, status: "" };
-    }),
-  refunds: async (sdk, call, window, refOf) =>
-    pageOf(await sdk.refunds.list({ ...window, expand: ["data.charge"] }, call), async (refund) => {
-      const charge = expandedCharge(refund.charge);
-      if (!charge || !isOurs(charge)) return undefined;
-      const { ref, amount, status } = readRefund(refund);
-      const intentRef = await refOf(charge);
-      return { object: "refund", ref, intentRef, amount, currency: refund.currency.toUpperCase(), status };
-    }),
-  disputes: async (sdk, call, window, refOf) =>
-    pageOf(await sdk.disputes.list({ ...window, expand: ["data.charge"] }, call), async (dispute) => {
-      const charge = expandedCharge(dispute.charge);
-      if (!charge || !isOurs(charge)) return undefined;
-      const { ref, amount, status } = readDispute(dispute, [charge]);
-      const intentRef = await refOf(charge);
-      return { object: "dispute", ref, intentRef, amount, currency: charge.currency.toUpperCase(), status };
-    }),
-};
+/** undefined: a fee, a payout, or something else that is no payment, refund or dispute. The movement's type says no more than this. */
+function movedOf(source: Stripe.BalanceTransaction["source"]): Moved | undefined {
+  if (source === null) return undefined;
+  if (typeof source === "string") throw new Error("Stripe did not expand the source of a balance transaction");
+  if (source.object === "charge") return { id: source.id, object: "payment", charge: source };
+  if (source.object !== "refund" && source.object !== "dispute") return undefined;
+  const { charge } = source;
+  if (!charge) return undefined;
+  if (typeof charge === "string") throw new Error("Stripe did not expand the charge");
+  return source.object === "refund"
+    ? { id: source.id, object: "refund", charge, refund: source }
+    : { id: source.id, object: "dispute", charge, dispute: source };
+}
 
-async function pageOf<T extends { id: string }>(
-  page: Stripe.ApiList<T>,
-  lineOf: (object: T) => Promise<StatementLine | undefined>,
-): Promise<Page> {
-  const lines: StatementLine[] = [];
-  for (const object of page.data) {
-    const line = await lineOf(object);
-    if (line) lines.push(line);
+/** In the currency and the amount of the object: the balance may be kept in another one. */
+function lineOf(moved: Moved, intentRef: string): StatementLine {
+  const { object, charge } = moved;
+  const currency = charge.currency.toUpperCase();
+  switch (moved.object) {
+    case "payment": {
+      // A debit that was returned has taken nothing in the end.
+      const captured = charge.status === "succeeded" ? charge.amount_captured : 0;
+      return { object, ref: intentRef, intentRef, amount: fromStripe(captured, currency), currency, status: "" };
+    }
+    case "refund": {
+      const { ref, amount, status } = readRefund(moved.refund);
+      return { object, ref, intentRef, amount, currency: moved.refund.currency.toUpperCase(), status };
+    }
+    case "dispute": {
+      const { ref, amount, status } = readDispute(moved.dispute, [charge]);
+      return { object, ref, intentRef, amount, currency, status };
+    }
   }
-  return { lines, last: page.has_more ? page.data.at(-1)?.id : undefined };
 }
 
 /** A charge has the metadata that its PaymentIntent had when it was made. */
@@ -88,27 +89,32 @@ function isOurs(charge: Stripe.Charge): boolean {
   return charge.metadata[metadataNames.payment] !== undefined;
 }
 
-/** The id that we keep for the intent of a charge: that of the Checkout Session where Stripe's page was used. */
-function intentRefs(sdk: Stripe, call: Stripe.RequestOptions): RefOf {
-  const known = new Map<string, string>();
-  return async (charge) => {
-    const intent = typeof charge.payment_intent === "string" ? charge.payment_intent : charge.payment_intent?.id;
-    if (!intent) throw new Error("a charge with our reference and without its intent");
-    if (charge.metadata[metadataNames.page] === undefined) return intent;
-    const session = known.get(intent) ?? (await pageOfIntent(sdk, call, intent));
-    known.set(intent, session);
-    return session;
-  };
+function intentOf({ payment_intent: intent }: Stripe.Charge): string | undefined {
+  return typeof intent === "string" ? intent : intent?.id;
 }
 
-async function pageOfIntent(sdk: Stripe, call: Stripe.RequestOptions, intent: string): Promise<string> {
+/** The id that we keep for the intent of each charge: that of the Checkout Session where Stripe's page was used. */
+async function intentRefs(
+  sdk: Stripe,
+  call: Stripe.RequestOptions,
+  charges: readonly Stripe.Charge[],
+): Promise<ReadonlyMap<string, string>> {
+  const isPages = new Map(
+    charges.map((charge) => [intentOf(charge) ?? "", charge.metadata[metadataNames.page] !== undefined]),
+  );
+  const refs = new Map([...isPages.keys()].map((intent) => [intent, intent]));
+  const pages = [...isPages].flatMap(([intent, isPage]) => (isPage ? [intent] : []));
+  for (let i = 0; i < pages.length; i += askedAtOnce) {
+    const asked = pages.slice(i, i + askedAtOnce);
+    const sessions = await Promise.all(asked.map((intent) => sessionOf(sdk, call, intent)));
+    for (const [j, intent] of asked.entries()) refs.set(intent, sessions[j] ?? intent);
+  }
+  return refs;
+}
+
+async function sessionOf(sdk: Stripe, call: Stripe.RequestOptions, intent: string): Promise<string> {
   const { data } = await sdk.checkout.sessions.list({ payment_intent: intent, limit: 1 }, call);
   const [session] = data;
   if (!session) throw new Error("a PaymentIntent of Stripe's page without its session");
   return session.id;
-}
-
-function expandedCharge(charge: string | Stripe.Charge | null): Stripe.Charge | undefined {
-  if (typeof charge === "string") throw new Error("Stripe did not expand the charge");
-  return charge ?? undefined;
 }

@@ -94,12 +94,13 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
       const intentId = await reader.intentId(account, intentRef);
       const refunds = intentId.kind === "succeeded" ? await reader.refunds(account, intentId.value) : intentId;
       if (refunds.kind !== "succeeded") return inDoubt(refunds);
-      const found = refunds.value.map(readRefund).find((refund) => refund.reference === reference);
+      const found = refunds.value.map(readRefund).findLast((refund) => refund.reference === reference);
       if (!found)
         return { kind: "not_found", at: time(), cause: new Error("Stripe has no refund under this reference") };
       return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
     },
     readStatement: (account, period, after) => reader.statement(account, period, after),
+    readEvents: (account, since, after) => reader.events(account, since, after),
     readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),
     close,
   };
@@ -122,7 +123,7 @@ function credentialForms(environment: Environment): CredentialForms {
   };
 }
 
-const untouched = { session: undefined, intent: undefined, charges: [], refunds: [], disputes: [] } as const;
+const untouched = { session: undefined, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] } as const;
 
 function created(account: Account, intent: StripeIntent): CreatedIntent {
   const nothing = { publishableKey: "", clientSecret: "", scriptUrl: "", frameUrl: "", redirectUrl: "" };
@@ -142,7 +143,10 @@ const amountCodes = {
   amount_too_large: "amount_not_accepted",
   invalid_charge_amount: "amount_not_accepted",
 } as const;
-const creating: Refusals = { codes: amountCodes, params: { amount: "amount_not_accepted" } };
+const creating: Refusals = {
+  codes: amountCodes,
+  params: { amount: "amount_not_accepted", currency: "currency_not_accepted" },
+};
 const paying: Refusals = { ...creating, params: { ...creating.params, payment_method: "unknown_payment_method" } };
 const canceling: Refusals = {
   codes: { payment_intent_unexpected_state: "not_cancelable", intent_invalid_state: "not_cancelable" },

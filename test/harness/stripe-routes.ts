@@ -1,0 +1,338 @@
+// The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request that was checked, lists in Stripe's
+// order and pages, and what `expand` puts in place of ids.
+
+import type { StripeAccount } from "./stripe-account.ts";
+import { type FormObject, misfits } from "./stripe-form.ts";
+import type { FakeIntent, Json } from "./stripe-records.ts";
+import { inVersion } from "./stripe-versions.ts";
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Json;
+}
+interface Refusal {
+  readonly status: number;
+  readonly error: Json;
+}
+interface Call {
+  readonly account: StripeAccount;
+  readonly params: FormObject;
+  /** The part of the path that names an object. */
+  readonly id: string;
+}
+type Handler = (call: Call) => Json;
+
+/** Does the work of a request. @param complain hears what Stripe's published types do not allow */
+export function serve(
+  account: StripeAccount,
+  method: string,
+  path: string,
+  params: FormObject,
+  complain: (complaint: string) => void,
+): Reply {
+  for (const [pattern, file, type, handler] of routes) {
+    const match = new RegExp(`^${pattern.replace("{id}", "([\\w]+)")}$`).exec(`${method} ${path}`);
+    if (!match) continue;
+    const wrong = misfits(params, file, type);
+    if (wrong.length > 0) {
+      complain(`${method} ${path}: ${wrong.join("; ")}`);
+      return refusal(400, "invalid_request_error", "parameter_unknown");
+    }
+    try {
+      return { status: 200, body: structuredClone(handler({ account, params, id: match[1] ?? "" })) };
+    } catch (error) {
+      if (isRefusal(error)) return { status: error.status, body: { error: error.error } };
+      throw error;
+    }
+  }
+  return refusal(404, "invalid_request_error", "resource_missing");
+}
+
+export function refusal(status: number, type: string, code: string): Reply {
+  return { status, body: { error: { type, code, message: `refused: ${code || type}` } } };
+}
+
+function refuse(status: number, error: Json): never {
+  throw { status, error: { type: "invalid_request_error", message: "refused", ...error } } satisfies Refusal;
+}
+
+function isRefusal(error: unknown): error is Refusal {
+  return typeof error === "object" && error !== null && "status" in error && "error" in error;
+}
+
+const missing = () => refuse(404, { code: "resource_missing" });
+const intentOf = ({ account, id }: Call) => account.intents.get(id) ?? missing();
+const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing();
+
+const smallest = 50; // Stripe's least amount in most currencies
+const typesMax = 20; // of the event list's filter
+/** Currencies that Stripe does not take. */
+const refusedCurrencies: ReadonlySet<string> = new Set(["iqd", "lyd", "kpw", "irr"]);
+
+const routes: readonly (readonly [pattern: string, file: string, params: string, handler: Handler])[] = [
+  [
+    "GET /v1/account",
+    "Accounts.d.ts",
+    "AccountRetrieveCurrentParams",
+    ({ account }) => ({
+      id: account.id,
+      object: "account",
+      country: "DE",
+      charges_enabled: account.chargesEnabled,
+      settings: { dashboard: { display_name: "Lemon Books" } },
+    }),
+  ],
+  ["POST /v1/payment_intents", "PaymentIntents.d.ts", "PaymentIntentCreateParams", createIntent],
+  [
+    "GET /v1/payment_intents",
+    "PaymentIntents.d.ts",
+    "PaymentIntentListParams",
+    ({ account, params }) => list(account, [...account.intents.values()], params),
+  ],
+  [
+    "GET /v1/payment_intents/search",
+    "PaymentIntents.d.ts",
+    "PaymentIntentSearchParams",
+    ({ account, params }) => {
+      const value = /^metadata\['tollbooth_payment'\]:'(\w+)'$/.exec(String(params.query))?.[1];
+      const hits = [...account.intents.values()].filter(
+        ({ id, metadata }) => metadata.tollbooth_payment === value && account.isListed(id),
+      );
+      return {
+        object: "search_result",
+        data: hits,
+        has_more: false,
+        next_page: null,
+        url: "/v1/payment_intents/search",
+      };
+    },
+  ],
+  [
+    "GET /v1/payment_intents/{id}",
+    "PaymentIntents.d.ts",
+    "PaymentIntentRetrieveParams",
+    (call) => expanded(call, intentOf(call)),
+  ],
+  [
+    "POST /v1/payment_intents/{id}/cancel",
+    "PaymentIntents.d.ts",
+    "PaymentIntentCancelParams",
+    (call) => {
+      const intent = intentOf(call);
+      const isPages = [...call.account.sessions.values()].some((session) => session.payment_intent === intent.id);
+      if (isPages || !["requires_payment_method", "requires_action"].includes(intent.status)) {
+        refuse(400, { code: "payment_intent_unexpected_state" });
+      }
+      call.account.cancel(intent);
+      return intent;
+    },
+  ],
+  [
+    "GET /v1/charges",
+    "Charges.d.ts",
+    "ChargeListParams",
+    ({ account, params }) =>
+      list(account, withFailures(account, ofIntent([...account.charges.values()], params), params), params),
+  ],
+  ["POST /v1/refunds", "Refunds.d.ts", "RefundCreateParams", createRefund],
+  [
+    "GET /v1/refunds",
+    "Refunds.d.ts",
+    "RefundListParams",
+    ({ account, params }) =>
+      list(account, withCharges(account, ofIntent([...account.refunds.values()], params), params), params),
+  ],
+  [
+    "GET /v1/disputes",
+    "Disputes.d.ts",
+    "DisputeListParams",
+    ({ account, params }) =>
+      list(account, withCharges(account, ofIntent([...account.disputes.values()], params), params), params),
+  ],
+  ["POST /v1/checkout/sessions", "Checkout/Sessions.d.ts", "Checkout.SessionCreateParams", createSession],
+  [
+    "GET /v1/checkout/sessions",
+    "Checkout/Sessions.d.ts",
+    "Checkout.SessionListParams",
+    ({ account, params }) => {
+      const { payment_intent: intent } = params;
+      const all = [...account.sessions.values()];
+      return list(
+        account,
+        intent === undefined ? all : all.filter((session) => session.payment_intent === intent),
+        params,
+      );
+    },
+  ],
+  [
+    "GET /v1/events",
+    "Events.d.ts",
+    "EventListParams",
+    ({ account, params }) => {
+      const wanted = Object.values((params.types as FormObject | undefined) ?? {});
+      if (wanted.length > typesMax) refuse(400, { param: "types", message: "at most 20 types" });
+      const events = account.events.filter(({ type }) => wanted.length === 0 || wanted.includes(type));
+      return list(
+        account,
+        events.map((event) => inVersion(event, account.eventVersion)),
+        params,
+      );
+    },
+  ],
+  [
+    "GET /v1/balance_transactions",
+    "BalanceTransactions.d.ts",
+    "BalanceTransactionListParams",
+    ({ account, params }) =>
+      list(
+        account,
+        account.movements.map((each) => withSource(account, each, params)),
+        params,
+      ),
+  ],
+  ["GET /v1/checkout/sessions/{id}", "Checkout/Sessions.d.ts", "Checkout.SessionRetrieveParams", sessionOf],
+  [
+    "POST /v1/checkout/sessions/{id}/expire",
+    "Checkout/Sessions.d.ts",
+    "Checkout.SessionExpireParams",
+    (call) => {
+      const session = sessionOf(call);
+      if (session.status !== "open")
+        refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
+      Object.assign(session, { status: "expired", url: null });
+      const intent = call.account.intents.get(session.payment_intent ?? "");
+      if (intent && intent.status !== "canceled") call.account.cancel(intent);
+      call.account.announce("checkout.session.expired", session);
+      return session;
+    },
+  ],
+];
+
+function createIntent({ account, params }: Call): Json {
+  const amount = Number(params.amount);
+  if (refusedCurrencies.has(String(params.currency))) refuse(400, { param: "currency", message: "Invalid currency" });
+  if (amount < smallest) refuse(400, { code: "amount_too_small", param: "amount" });
+  const token = params.payment_method;
+  if (token !== undefined && account.methodOf(String(token)) === undefined) {
+    refuse(400, { code: "resource_missing", param: "payment_method" });
+  }
+  const intent = account.createIntent({ ...params, currency: String(params.currency) });
+  if (params.confirm !== "true") return intent;
+  const needsBuyer = token === "pm_card_authenticationRequired";
+  account.pay(intent.id, needsBuyer ? "pm_card_chargeDeclined" : String(token));
+  if (intent.status === "requires_payment_method") {
+    const error = intent.last_payment_error as Json;
+    refuse(402, { type: "card_error", code: error.code, decline_code: error.decline_code, payment_intent: intent });
+  }
+  return intent;
+}
+
+function createRefund({ account, params }: Call): Json {
+  const intent = account.intents.get(String(params.payment_intent)) ?? missing();
+  const charge = account.charges.get(intent.latest_charge ?? "");
+  if (charge?.status !== "succeeded") refuse(400, { code: "payment_intent_unexpected_state" });
+  const open = [...account.disputes.values()].some(
+    (each) => each.charge === charge?.id && each.status === "needs_response",
+  );
+  if (open) refuse(400, { code: "charge_disputed" });
+  const left = (charge?.amount ?? 0) - (charge?.amount_refunded ?? 0);
+  if (left === 0) refuse(400, { code: "charge_already_refunded" });
+  const amount = Number(params.amount);
+  if (amount > left) refuse(400, { param: "amount", message: "greater than unrefunded amount on charge" });
+  const { metadata = {}, reason = null } = params;
+  return account.refund(intent, amount, { metadata, reason }, account.refundsPend ? "pending" : "succeeded");
+}
+
+function createSession({ account, params }: Call): Json {
+  const id = account.newId("cs_test");
+  const [line] = Object.values(params.line_items as FormObject) as FormObject[];
+  const price = line?.price_data as FormObject;
+  const session = {
+    object: "checkout.session",
+    created: account.now(),
+    expires_at: account.now() + 86_400,
+    payment_status: "unpaid",
+    ...params,
+    id,
+    status: "open",
+    amount_total: Number(price.unit_amount) * Number(line?.quantity),
+    currency: String(price.currency),
+    payment_intent: null,
+    url: `https://checkout.stripe.com/c/pay/${id}`,
+  };
+  account.sessions.set(id, session);
+  return session;
+}
+
+/** Those of one intent, if one is named. */
+function ofIntent<T extends Json>(objects: readonly T[], { payment_intent: intent }: FormObject): readonly T[] {
+  return intent === undefined ? objects : objects.filter((each) => each.payment_intent === intent);
+}
+
+/** With the charge in place of its id, if `expand` names it. */
+function withCharges<T extends Json>(account: StripeAccount, objects: readonly T[], params: FormObject): readonly T[] {
+  const names = Object.values((params.expand as FormObject | undefined) ?? {});
+  if (!names.includes("data.charge")) return objects;
+  return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
+}
+
+/** With what took a charge back in place of its id, if `expand` names it. */
+function withFailures<T extends Json>(account: StripeAccount, charges: readonly T[], params: FormObject): readonly T[] {
+  if (!expands(params, "data.failure_balance_transaction")) return charges;
+  const movement = (id: unknown) => account.movements.find((each) => each.id === id) ?? null;
+  return charges.map((each) => ({
+    ...each,
+    failure_balance_transaction: movement(each.failure_balance_transaction),
+  }));
+}
+
+/** With the object that moved the balance in place of its id, and that one's charge, if `expand` names them. */
+function withSource<T extends Json>(account: StripeAccount, movement: T, params: FormObject): T {
+  if (!expands(params, "data.source")) return movement;
+  const id = String(movement.source);
+  const source = account.charges.get(id) ?? account.refunds.get(id) ?? account.disputes.get(id);
+  if (!source) return { ...movement, source: movement.source === null ? null : { id, object: "payout" } };
+  const charge = account.charges.get(String(source.charge));
+  const isWhole = charge && expands(params, "data.source.charge");
+  return { ...movement, source: isWhole ? { ...source, charge } : source };
+}
+
+function expands(params: FormObject, name: string): boolean {
+  return Object.values((params.expand as FormObject | undefined) ?? {}).includes(name);
+}
+
+/** A page of what lists show already, newest first. */
+function list(account: StripeAccount, objects: readonly (Json & { id: string })[], params: FormObject): Json {
+  const { gte = 0, lt = Number.POSITIVE_INFINITY } = (params.created ?? {}) as { gte?: number; lt?: number };
+  const isWithin = (at: number) => at >= Number(gte) && at < Number(lt);
+  const shown = objects.filter((each) => isWithin(Number(each.created)) && account.isListed(each.id));
+  // Objects of one second stand in the order of their making.
+  const newest = shown.toSorted((a, b) => Number(a.created) - Number(b.created)).toReversed();
+  const start = newest.findIndex((each) => each.id === params.starting_after) + 1;
+  if (start === 0 && params.starting_after !== undefined)
+    refuse(400, { code: "resource_missing", param: "starting_after" });
+  const page = newest.slice(start, start + Number(params.limit ?? 10));
+  return { object: "list", url: "/v1/list", data: page, has_more: start + page.length < newest.length };
+}
+
+/** The objects that `expand` names in place of their ids. */
+function expanded({ account, params }: Call, intent: FakeIntent): Json {
+  const names = Object.values((params.expand as FormObject | undefined) ?? {}).map(String);
+  const method = names.includes("payment_method") ? account.paymentMethods.get(intent.payment_method ?? "") : undefined;
+  const charge = names.some((name) => name.startsWith("latest_charge"))
+    ? account.charges.get(intent.latest_charge ?? "")
+    : undefined;
+  const refunds = [...account.refunds.values()].filter((each) => each.charge === charge?.id).toReversed();
+  const inlineMax = 10;
+  const inline = {
+    object: "list",
+    url: "/v1/refunds",
+    data: refunds.slice(0, inlineMax),
+    has_more: refunds.length > inlineMax,
+  };
+  return {
+    ...intent,
+    payment_method: method ?? intent.payment_method,
+    latest_charge: charge ? { ...charge, refunds: inline } : intent.latest_charge,
+  };
+}
