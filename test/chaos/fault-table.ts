@@ -43,10 +43,7 @@ export const faultTable = [
   row("stored 500 replayed", "processor", "both", "A key whose first answer was a 500 gets it again and again.", once),
   row("409 in progress", "processor", "both", "The key is said to be in use.", noted),
   row("429 too many", "processor", "both", "The call is refused for its rate, or for a lock.", noted),
-  {
-    ...row("408 and 425", "processor", "drill", "Timeout or too early, said by a proxy on the way.", noted),
-    because: "test/connectors: answers are read by their status alone, and no processor of ours sends these two",
-  },
+  row("408 and 425", "processor", "both", "Timeout or too early, said by a proxy on the way.", noted),
   row("silence after the work", "processor", "both", "The work is done and no answer ever comes.", once),
   row("cut after the first byte", "processor", "both", "The connection breaks in the middle of the answer.", once),
   row("slow answers", "processor", "both", "Answers take from 0.1 s to longer than anybody waits.", noted),

@@ -1,7 +1,8 @@
 // No public operation answers 5xx, or refuses for good, what the processor has done: remembers each such answer to a payment or refund by a
 // text that only its request carries, and looks afterwards whether the processor did the work before the client tried again.
 import type { Answer } from "../harness/api.ts";
-import type { Json, StripeAccount } from "../harness/stripe-account.ts";
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { Json } from "../harness/stripe-records.ts";
 import type { MoneyRig } from "./money-rig.ts";
 
 export type Work = "payment" | "refund";

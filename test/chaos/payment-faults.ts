@@ -35,14 +35,15 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     if (random.chance(0.5)) await payment.till.moveDispute(payment, second, random.chance(0.5) ? "won" : "lost");
     return true;
   },
-  "debit returned": async (story, payment) => await mishap(story, payment, "debit returned", "return", {}),
+  "debit returned": async (_story, payment) =>
+    await mishap(payment, "debit returned", () => payment.till.returnDebit(payment)),
   "amounts that differ": async (story, payment) => {
     const amount = story.random.int(1, payment.amount + 1);
-    return amount !== payment.amount && (await mishap(story, payment, "amounts that differ", "amount", { amount }));
+    if (amount === payment.amount) return false;
+    return await mishap(payment, "amounts that differ", () => atSimulator(story, payment, "amount", { amount }));
   },
   // The payment stays as it was: what is done a second time is held beside it.
-  "second charge": async ({ shop }, payment) =>
-    isThere(await once(async () => await shop.simulator?.api.post(`/test/intents/${payment.intentId}/duplicate`, {}))),
+  "second charge": async (story, payment) => await atSimulator(story, payment, "duplicate", {}),
   "second refund": async ({ shop }, payment) => {
     const ref = refundRef(payment);
     return (
@@ -50,7 +51,8 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
       isThere(await once(async () => await shop.simulator?.api.post(`/test/refunds/${ref}/duplicate`, {})))
     );
   },
-  "intent lost for good": async (story, payment) => await mishap(story, payment, "intent lost for good", "lose", {}),
+  "intent lost for good": async (story, payment) =>
+    await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
   "events held": async ({ run, shop }, payment) => {
     if (run.held >= heldMax) return false;
     const fault = { target: "webhooks", kind: "hold", reference: payment.paymentId };
@@ -95,13 +97,16 @@ async function applyPaymentFault(story: Story, payment: Paying, name: PaymentFau
 }
 
 /** What takes back what clients were told: from now on they are told nothing that counts. */
-async function mishap(story: Story, payment: Paying, name: PaymentFault, action: string, body: object) {
-  const path = `/test/intents/${payment.intentId}/${action}`;
+async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<boolean>): Promise<boolean> {
   payment.mishaps.add(name); // before it is done: an answer that is on its way may tell of either time
-  const didIt = isThere(await once(async () => story.shop.simulator?.api.post(path, body)));
-  if (!didIt) payment.mishaps.delete(name);
+  const isDone = await act();
+  if (!isDone) payment.mishaps.delete(name);
   else payment.toldPaid = payment.knownPaid = payment.toldExpired = false;
-  return didIt;
+  return isDone;
+}
+
+async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {
+  return isThere(await once(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)));
 }
 
 /** Of a refund that the processor has told. */

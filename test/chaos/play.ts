@@ -5,7 +5,6 @@ import { Random } from "./random.ts";
 import { playSession } from "./session-story.ts";
 import type { Shop } from "./shop.ts";
 import type { Run, Story } from "./story.ts";
-import { misbehaveAtStripe } from "./stripe-faults.ts";
 import { playToken } from "./token-story.ts";
 
 export interface Played {
@@ -37,6 +36,5 @@ export async function playStory(run: Run, { seed, name, patienceMs }: Played): P
   const onGivenUp = (last: string) => seen.offence(name, `still no final answer: ${last}`);
   const story: Story = { run, shop, random, seen, name, patience: { limitMs: patienceMs, pauseMs, onGivenUp } };
   if (kind === "operator") return await playOperator(story);
-  if (shop.stripe) misbehaveAtStripe(run.rig.fake, random, run.drawn);
   await (kind === "session" ? playSession(story) : playToken(story));
 }

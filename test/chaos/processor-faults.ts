@@ -2,7 +2,8 @@
 // What happens to one payment only (payment-faults.ts) is drawn by its story.
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
-import type { MoneyRig } from "./money-rig.ts";
+import { lagOf, misbehaveAtStripe } from "./stripe-switches.ts";
+import type { WideRig } from "./wide-rig.ts";
 
 interface Switch {
   readonly target: string;
@@ -51,7 +52,9 @@ export const switches = {
 type Set = Map<string, FaultName>;
 
 /** Switches on what the run draws. */
-export async function misbehave({ processor }: MoneyRig, seed: number, drawn: Drawn): Promise<Set> {
+export async function misbehave({ processor, fake, shops }: WideRig, seed: number, drawn: Drawn): Promise<Set> {
+  misbehaveAtStripe(fake, seed, drawn);
+  for (const { stripe } of shops) if (stripe) stripe.account.lagMs = lagOf(drawn);
   const set: Set = new Map();
   let number = 0;
   for (const [name, list] of Object.entries(switches) as [keyof typeof switches, readonly Switch[]][]) {
@@ -64,7 +67,7 @@ export async function misbehave({ processor }: MoneyRig, seed: number, drawn: Dr
 }
 
 /** Counts how often they fired since they were set. Before they are switched off. */
-export async function countFired({ processor }: MoneyRig, set: Set, drawn: Drawn): Promise<void> {
+export async function countFired({ processor }: WideRig, set: Set, drawn: Drawn): Promise<void> {
   const answer = (await processor.get("/test/faults")).expect(200);
   for (const { id, fired } of answer.list("data") as { id: string; fired: number }[]) {
     const name = set.get(id);

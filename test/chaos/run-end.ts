@@ -1,12 +1,14 @@
 // The end of a run, walk or chaos: everything that is on its way arrives, clocks are right again, then every merchant's books are compared
 // with the processors', clients' and receivers', and the rules that hold for the whole run are counted.
 
+import type { StripeFault } from "../harness/stripe-faults.ts";
 import { notLookedAfter } from "./looked-after.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { countFired, type misbehave } from "./processor-faults.ts";
 import type { Run } from "./story.ts";
 import type { StripePost } from "./stripe-post.ts";
-import { viewOf } from "./wide-rig.ts";
+import { calmStripe } from "./stripe-switches.ts";
+import { viewOf, type WideRig } from "./wide-rig.ts";
 
 export interface RunEnd {
   readonly differences: readonly string[];
@@ -20,16 +22,21 @@ export interface Ending {
   readonly run: Run;
   readonly post: StripePost;
   readonly set: Awaited<ReturnType<typeof misbehave>>;
+  /** Of the stand-in's faults, when the run began. */
+  readonly firedBefore: ReadonlyMap<StripeFault, number>;
   /** How long the services get to bring everything in doubt to its end, milliseconds. */
   readonly limitMs: number;
   /** Called when nothing misbehaves any more, before anything is compared. */
   readonly onCalm?: () => Promise<void>;
 }
 
-export async function endRun({ run, post, set, limitMs, onCalm }: Ending): Promise<RunEnd> {
+export async function endRun({ run, post, set, firedBefore, limitMs, onCalm }: Ending): Promise<RunEnd> {
   const { rig, drawn, honesty } = run;
   rig.clocks.mend();
   await countFired(rig, set, drawn);
+  calmStripe(rig.fake, firedBefore, drawn);
+  for (const { stripe } of rig.shops) if (stripe) stripe.account.lagMs = 0;
+  drawn.count("keys forgotten", await forgottenKeys(rig));
   await post.flush();
   await onCalm?.();
   const found = new Set<string>();
@@ -46,6 +53,15 @@ export async function endRun({ run, post, set, limitMs, onCalm }: Ending): Promi
     dishonest: dishonest.length,
     forgotten: forgotten.length,
   };
+}
+
+/** Operations whose key the simulator does not know any more. */
+async function forgottenKeys({ books }: WideRig): Promise<number> {
+  const [row] = await books.simulator.rows<{ n: number }>(
+    `select count(*)::int as n from operations o where o.idempotency_key <> '' and not exists
+       (select 1 from idempotency_keys k where k.account = o.account and k.key = o.idempotency_key)`,
+  );
+  return row?.n ?? 0;
 }
 
 export function operationsOf({ rig }: Run): number {

@@ -2,7 +2,7 @@
 // merchant's page or the processor's, confirmed once, twice, at once or never, ended by the merchant. Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { afterwards } from "./afterwards.ts";
-import { withhold } from "./payment-faults.ts";
+import { drawOtherAmount, withhold } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
@@ -10,6 +10,7 @@ import { stripeTill } from "./stripe-till.ts";
 
 const attemptsMax = 3;
 const heldShare = 0.04;
+const otherAmountShare = 0.01;
 /** Both surfaces of Stripe need one; nobody goes there. */
 const success_url = "https://shop.example/thanks";
 
@@ -26,6 +27,7 @@ export async function playSession(story: Story): Promise<void> {
   const { payment } = created;
   const { random } = story;
   if (random.chance(heldShare)) await withhold(story, payment);
+  if (random.chance(otherAmountShare)) await drawOtherAmount(story, payment);
   const confirm = confirmer(story, payment);
   const attempts = random.int(0, attemptsMax);
   for (let i = 0; i < attempts && !payment.toldPaid; i++) {

@@ -57,6 +57,9 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
     async moveDispute(_payment, dispute, to) {
       await post(`/test/disputes/${dispute}`, { status: to });
     },
+    async returnDebit({ intentId }) {
+      return (await post(`/test/intents/${intentId}/return`, {}))?.status === 200;
+    },
   };
 }
 

@@ -39,6 +39,8 @@ export interface Till {
   moveRefund(payment: SeenPayment, refund: string, to: "succeeded" | "failed" | "canceled"): Promise<boolean>;
   dispute(payment: SeenPayment, status: string, amount: number | undefined): Promise<string | undefined>;
   moveDispute(payment: SeenPayment, dispute: string, to: string): Promise<void>;
+  /** A bank takes back a debit that had succeeded. @returns false: there is none, or it is refunded or disputed */
+  returnDebit(payment: SeenPayment): Promise<boolean>;
 }
 
 /** A payment in the hands of its story. */

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "../harness/api.ts";
 import { signed } from "../harness/fake-stripe.ts";
-import type { Json } from "../harness/stripe-account.ts";
+import type { Json } from "../harness/stripe-records.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";

@@ -1,6 +1,7 @@
 // The buyer on Stripe's fields or Stripe's own page, the buyer's bank, and Stripe's dashboard, as a story plays them at the fake of its API.
 import { setTimeout as pause } from "node:timers/promises";
-import type { FakeIntent, StripeAccount } from "../harness/stripe-account.ts";
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { FakeIntent } from "../harness/stripe-records.ts";
 import type { Random } from "./random.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Shop } from "./shop.ts";
@@ -35,11 +36,14 @@ export function stripeTill({ stripe }: Shop): Till {
       // Stripe knows a pending refund's success by its own word only, which the fake does not play; it fails.
       return to === "failed" && did(() => failOnce(account, refund)) !== undefined;
     },
-    async dispute(payment, status) {
-      return did(() => disputePaid(account, payment, status))?.id;
+    async dispute(payment, status, amount) {
+      return did(() => disputePaid(account, payment, status, amount))?.id;
     },
     async moveDispute(_payment, dispute, to) {
       did(() => account.moveDispute(dispute, to));
+    },
+    async returnDebit(payment) {
+      return did(() => returnOnce(account, payment)) !== undefined;
     },
   };
 }
@@ -75,10 +79,20 @@ function refundAtDashboard(account: StripeAccount, payment: SeenPayment, amount:
   return account.refund(intent, amount, {}, status);
 }
 
-function disputePaid(account: StripeAccount, payment: SeenPayment, status: string) {
+/** Only what was debited, not what a card paid, and as long as nothing else has happened to it. */
+function returnOnce(account: StripeAccount, payment: SeenPayment): FakeIntent {
+  const id = intentIdOf(account, payment);
+  const charge = account.latestCharge(account.intent(id));
+  const method = account.paymentMethods.get(String(charge?.payment_method));
+  const isWhole = charge?.amount_refunded === 0 && !charge.disputed;
+  if (method?.token !== "pm_card_asynchronous" || !isWhole) throw new Error("there is no debit to return");
+  return account.returnCharge(id);
+}
+
+function disputePaid(account: StripeAccount, payment: SeenPayment, status: string, amount: number | undefined) {
   const intent = account.intent(intentIdOf(account, payment));
   if (intent.status !== "succeeded") throw new Error("nothing to dispute");
-  return account.dispute(intent.id, status);
+  return account.dispute(intent.id, status, amount);
 }
 
 function failOnce(account: StripeAccount, id: string): string {

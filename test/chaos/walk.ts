@@ -62,6 +62,7 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
     // Another walk may have been here before.
     shop.seen.restart((await ourPayments(viewOf(rig, shop))).size);
   }
+  const firedBefore = rig.fake.fired();
   const set = await misbehave(rig, seed, run.drawn);
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
   let stories = 0;
@@ -76,7 +77,7 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
     }
   };
   await Promise.all(Array.from({ length: walkersMax }, walker));
-  const end = await endRun({ run, post, set, limitMs: settleMsMax });
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax });
   await post.stop();
   const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
   printRun(run, "walk", end, say);
