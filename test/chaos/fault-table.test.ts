@@ -9,6 +9,7 @@ import { faultOf, schedule } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
 import { type FaultName, type FaultRow, faultTable, renderFaultTable } from "./fault-table.ts";
 import { operatorFaults } from "./operator-story.ts";
+import { outageFaults } from "./outage-story.ts";
 import { paymentFaults } from "./payment-faults.ts";
 import { switches } from "./processor-faults.ts";
 import { Random } from "./random.ts";
@@ -29,6 +30,7 @@ const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
     ...Object.keys(paymentFaults),
     ...Object.keys(operatorFaults),
     ...Object.keys(clockFaults),
+    ...Object.keys(outageFaults),
     ...treatments.flatMap(([name]) => (name ? [name] : [])),
     ...ofTheRun,
   ]),

@@ -58,6 +58,13 @@ export const faultTable = [
     "Asked for until that is proved; then the payment is in the operators' list with the action that ends it.",
   ),
   row("keys forgotten", "processor", "both", "Idempotency keys end after their life.", once),
+  row(
+    "processor outage",
+    "processor",
+    "both",
+    "Every call of an account fails for a while.",
+    "The circuit opens; where the merchant allows it new sessions go to the other account, and nothing is done at both.",
+  ),
   // The processor's events
   row("events late", "processor", "both", "Webhooks leave later.", heard),
   row("events doubled", "processor", "both", "Webhooks come twice.", heard),

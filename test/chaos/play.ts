@@ -1,6 +1,7 @@
 // Plays one story of a run, chosen by its seed: at which merchant, and of which kind. And what a run begins and ends with.
 import { playClock } from "./clock-story.ts";
 import { playOperator } from "./operator-story.ts";
+import { playOutage } from "./outage-story.ts";
 import { Random } from "./random.ts";
 import { playSession } from "./session-story.ts";
 import type { Shop } from "./shop.ts";
@@ -21,6 +22,7 @@ const kinds = [
   ["token", 30],
   ["operator", 6],
   ["clock", 2],
+  ["outage", 0.5],
 ] as const;
 /** The first merchant has every fault of the simulator's; the others share the rest. */
 const shopWeights = [40, 20, 25, 15];
@@ -31,6 +33,7 @@ export async function playStory(run: Run, { seed, name, patienceMs }: Played): P
   const random = new Random(seed);
   const kind = random.pick(kinds);
   if (kind === "clock") return await playClock(run, random);
+  if (kind === "outage") return await playOutage(run, random);
   const shop = random.pick<Shop>(run.rig.shops.map((one, i) => [one, shopWeights[i] ?? 1] as const));
   const { seen } = shop;
   const onGivenUp = (last: string) => seen.offence(name, `still no final answer: ${last}`);
