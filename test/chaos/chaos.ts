@@ -221,6 +221,7 @@ function print(report: ChaosReport): void {
   const sum = (kind: string) => by(kind).reduce((total, [, count]) => total + count, 0);
   console.log(`\n${report.operations} operations on ${report.payments} payments`);
   for (const kind of ["kill", "freeze", "cut", "break", "hole", "half", "readonly", "clock"]) {
+    if (sum(kind) === 0) continue;
     const parts = by(kind).map(([name, count]) => `${name.slice(kind.length + 1)} ${count}`);
     console.log(`${kind.padEnd(8)} ${String(sum(kind)).padStart(5)}  ${parts.sort().join(" · ")}`);
   }
