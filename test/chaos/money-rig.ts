@@ -9,8 +9,8 @@ import { stackSecrets } from "../../deploy/local/secrets.ts";
 import { type Api, api, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack, type TestStackOptions } from "../harness/stack.ts";
-import type { StripeAccount } from "../harness/stripe-account.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import type { StripeShop } from "./shop.ts";
 
 export interface MoneyRig {
   readonly running: RunningStack;
@@ -24,8 +24,8 @@ export interface MoneyRig {
   readonly simulatorSecretKey: string;
   /** The merchant's accounts at the simulator; absent: every account there is this merchant's. */
   readonly simulatorAccounts?: readonly string[];
-  /** The merchant's account at the fake of Stripe's API. */
-  readonly stripeAccount?: StripeAccount;
+  /** The merchant's account at the stand-in of Stripe's API. */
+  readonly stripe?: Pick<StripeShop, "account" | "untold">;
   readonly receiver: Receiver;
   /** Of the receiver's endpoint. */
   readonly signingSecret: string;

@@ -53,6 +53,8 @@ type Set = Map<string, FaultName>;
 
 /** Switches on what the run draws. */
 export async function misbehave({ processor, fake, shops }: WideRig, seed: number, drawn: Drawn): Promise<Set> {
+  // What another run withheld.
+  (await processor.delete("/test/faults")).expect(204);
   misbehaveAtStripe(fake, seed, drawn);
   for (const { stripe } of shops) if (stripe) stripe.account.lagMs = lagOf(drawn);
   const set: Set = new Map();

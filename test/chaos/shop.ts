@@ -34,6 +34,8 @@ export interface StripeShop {
   readonly connectorId: string;
   /** What signs its webhooks now; operators rotate it. */
   webhookSecret: string;
+  /** By intent: how many of its events were never sent. */
+  readonly untold: Map<string, number>;
 }
 
 export interface ApiKey {

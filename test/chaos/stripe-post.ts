@@ -76,7 +76,7 @@ export class StripePost {
     const drawn = this.#random.pick(treatments);
     const treatment = drawn && this.#drawn.may(drawn) ? drawn : undefined;
     if (treatment) this.#drawn.count(treatment);
-    if (treatment === "events lost for ever") return;
+    if (treatment === "events lost for ever") return lose(stripe, event);
     const isLater = treatment === "events late" || treatment === "events reordered";
     const waits = isLater || treatment === "events dropped once" ? lateMs : 0;
     for (let copies = treatment === "events doubled" ? 2 : 1; copies > 0; copies--) {
@@ -100,4 +100,10 @@ export class StripePost {
       await pause(againAfter);
     }
   }
+}
+
+function lose({ untold }: StripeShop, { data }: Json): void {
+  const { object } = data as { object: Json };
+  const intent = String(object.object === "payment_intent" ? object.id : object.payment_intent);
+  untold.set(intent, (untold.get(intent) ?? 0) + 1);
 }

@@ -3,17 +3,19 @@
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { FakeIntent, Json } from "../harness/stripe-records.ts";
 import type { TheirIntent } from "./processor-truth.ts";
+import type { StripeShop } from "./shop.ts";
 
 export interface StripeTruth {
   readonly intents: readonly TheirIntent[];
   readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 }
 
-/** @param account absent: the merchant has none there */
-export function stripeTruth(account: StripeAccount | undefined): StripeTruth {
-  if (!account) return { intents: [], statement: new Map() };
+/** @param stripe absent: the merchant has no account there */
+export function stripeTruth(stripe: Pick<StripeShop, "account" | "untold"> | undefined): StripeTruth {
+  if (!stripe) return { intents: [], statement: new Map() };
+  const { account, untold } = stripe;
   const intents = [
-    ...[...account.intents.values()].map((intent) => intentTruth(account, intent)),
+    ...[...account.intents.values()].map((intent) => intentTruth(account, intent, untold.get(intent.id) ?? 0)),
     ...[...account.sessions.values()].filter((page) => page.payment_intent === null).map(pageTruth),
   ];
   const moved = intents.flatMap((intent) => [
@@ -25,7 +27,7 @@ export function stripeTruth(account: StripeAccount | undefined): StripeTruth {
   return { intents, statement: new Map(moved) };
 }
 
-function intentTruth(account: StripeAccount, intent: FakeIntent): TheirIntent {
+function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): TheirIntent {
   const ofIntent = <T extends Json & { id: string; status: string }>(all: Iterable<T>) =>
     [...all]
       .filter((each) => each.payment_intent === intent.id)
@@ -40,8 +42,13 @@ function intentTruth(account: StripeAccount, intent: FakeIntent): TheirIntent {
     amount: intent.amount,
     captured_amount: Number(intent.amount_received ?? 0),
     attempts: declines.map(() => ({ status: "failed" })),
-    refunds: ofIntent(account.refunds.values()),
+    refunds: ofIntent(account.refunds.values()).map((refund) => ({
+      ...refund,
+      reference: String((account.refunds.get(refund.id)?.metadata as Json | undefined)?.tollbooth_refund ?? ""),
+    })),
     disputes: ofIntent(account.disputes.values()),
+    untold,
+    isReturned: Boolean(account.latestCharge(intent)?.failure_balance_transaction),
   };
 }
 

@@ -87,7 +87,7 @@ export function viewOf(rig: WideRig, shop: Shop): MoneyRig {
     signingSecret: shop.signingSecret,
     simulatorAccounts: shop.simulator ? [shop.simulator.account] : [],
     ...(shop.simulator && { processor: shop.simulator.api }),
-    ...(shop.stripe && { stripeAccount: shop.stripe.account }),
+    ...(shop.stripe && { stripe: shop.stripe }),
   };
 }
 
@@ -146,7 +146,7 @@ async function stripeOf(
   const credentials = { secret_key: secretKey, publishable_key: `pk_${mode}_${name}`, webhook_secret: webhookSecret };
   const added = { merchantId, environment, connector: "stripe", credentials, makeDefault };
   const { connector } = await rig.operators.payments.client(ConnectorAccountService).addConnectorAccount(added);
-  return { account, connectorId: connector?.id ?? "", webhookSecret };
+  return { account, connectorId: connector?.id ?? "", webhookSecret, untold: new Map() };
 }
 
 /** All buyers of the fake have one card, which live rules would block soon. */

@@ -1,0 +1,128 @@
+// The rules that book and the auditor that judges know nothing of each other; here they meet. Whatever way a refund or a dispute takes
+// through the rules, the auditor finds its rows right.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { type DisputeStatus, holdOf, moveDispute } from "../rules/dispute.ts";
+import { fee } from "../rules/fee.ts";
+import { type Movement, postings } from "../rules/journal.ts";
+import { statusOf } from "../rules/payment.ts";
+import { moveRefund, openingMovements, type RefundStatus } from "../rules/refund.ts";
+import { movementForms } from "./accounts.ts";
+import { booksDifferences, type PaymentBooks } from "./books.ts";
+import { feeBy } from "./facts.ts";
+
+const test = suite("agreement of rules and auditor");
+
+/** Of 1,000 captured with a fee of 59. */
+function booksOf(movements: readonly Movement[], change: Partial<PaymentBooks>): PaymentBooks {
+  const stored = {
+    outcome: "succeeded",
+    capturedAmount: 1_000n,
+    refundedAmount: 0n,
+    disputeHold: "none",
+    ...change,
+  } as const;
+  const disputeHold = stored.disputeHold as "none" | "open" | "lost";
+  const captured: Movement[] = [
+    { kind: "captured", cause: "at_1", amount: 1_000n },
+    { kind: "fee_charged", cause: "at_1", amount: 59n },
+  ];
+  return {
+    id: "pay_1",
+    amount: 1_000n,
+    feeAmount: 59n,
+    disputedAmount: 0n,
+    rates: [{ basisPoints: 290n, fixed: 30n }],
+    paidAttempts: ["at_1"],
+    refunds: [],
+    disputes: [],
+    suspense: [],
+    ...stored,
+    status: statusOf({ ...stored, outcome: "succeeded", disputeHold }),
+    journal: [...captured, ...movements].map((row) => ({ ...row, ...postings[row.kind], sameOwner: true })),
+  };
+}
+
+test("both tables post every kind of movement to the same accounts", () => {
+  for (const [kind, { debit, credit }] of Object.entries(postings)) {
+    const form = movementForms.get(kind);
+    assert.deepEqual({ debit, credit }, { debit: form?.debit, credit: form?.credit }, kind);
+  }
+});
+
+test("both ways to work out a fee give the same", () => {
+  for (const amount of [0n, 1n, 49n, 50n, 51n, 1_017n, 1_050n, 1_100n, 5_000n, 99_999_999n]) {
+    for (const basisPoints of [0n, 1n, 100n, 150n, 290n, 9_999n, 10_000n]) {
+      for (const fixed of [0n, 30n]) {
+        assert.equal(
+          fee(amount, { basisPoints, fixed }),
+          feeBy({ basisPoints, fixed }, amount),
+          `${amount} ${basisPoints}`,
+        );
+      }
+    }
+  }
+});
+
+const refundStatuses: readonly RefundStatus[] = ["pending", "succeeded", "failed", "canceled"];
+
+for (const amount of [300n, 1_000n]) {
+  test(`a refund of ${amount} of 1000 that takes any way through its statuses leaves right books`, () => {
+    for (const way of waysThrough(refundStatuses, 3)) {
+      const [first, ...later] = way;
+      const refund = { id: "re_1", amount, status: first };
+      const movements = [...openingMovements(refund)];
+      let refunded = first === "pending" || first === "succeeded" ? amount : 0n;
+      for (const to of later) {
+        const change = moveRefund(refund, to);
+        if (change.kind === "ignored") continue;
+        refund.status = change.status;
+        movements.push(...change.movements);
+        refunded -= change.givenBack;
+      }
+      const books = booksOf(movements, { refundedAmount: refunded, refunds: [{ ...refund, unasked: false }] });
+      assert.deepEqual(booksDifferences(books), [], way.join(" → "));
+    }
+  });
+}
+
+const disputeStatuses: readonly DisputeStatus[] = [
+  "warning_needs_response",
+  "warning_under_review",
+  "warning_closed",
+  "needs_response",
+  "under_review",
+  "won",
+  "lost",
+];
+
+test("a dispute that takes any way through its statuses leaves right books", () => {
+  for (const way of waysThrough(disputeStatuses, 4)) {
+    const dispute = { id: "dp_1", amount: 400n };
+    const movements: Movement[] = [];
+    let status: DisputeStatus | undefined;
+    for (const to of way) {
+      const change = moveDispute(dispute, status, to);
+      if (change.kind === "ignored") continue;
+      assert.equal(change.hold, holdOf(to));
+      status = to;
+      movements.push(...change.movements);
+    }
+    assert.ok(status);
+    const disputeHold = holdOf(status);
+    const disputedAmount = disputeHold === "none" ? 0n : 400n;
+    const books = booksOf(movements, { disputeHold, disputedAmount, disputes: [{ ...dispute, status }] });
+    assert.deepEqual(booksDifferences(books), [], way.join(" → "));
+  }
+});
+
+/** Every sequence of so many statuses. */
+function waysThrough<S>(statuses: readonly S[], length: number): (readonly [S, ...S[]])[] {
+  let ways = statuses.map((status): readonly [S, ...S[]] => [status]);
+  for (let i = 1; i < length; i++) {
+    ways = ways.flatMap((way) => statuses.map((status): readonly [S, ...S[]] => [...way, status]));
+  }
+  return ways;
+}
+
+test.run();
