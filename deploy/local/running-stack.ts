@@ -9,6 +9,8 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   quiet?: boolean;
   /** Set for every process besides what the stack sets. */
   env?: Record<string, string>;
+  /** Set for one process over all of this; its NODE_OPTIONS are added to those that the process has. */
+  envOf?: (name: string) => Record<string, string>;
   /** False: the stack's own PostgreSQL does not wait for the disk; for tests that lose nothing by it. */
   durable?: boolean;
   /** False: the stack does not keep the event loop alive. */

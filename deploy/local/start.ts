@@ -220,13 +220,19 @@ async function startProcesses(wanted: Wanted, around: Surroundings, supervisor: 
       runChild({
         name,
         script: scriptOf(name),
-        env: { ...inherited, ...environmentOf(name, around) },
+        env: withOwn({ ...inherited, ...environmentOf(name, around) }, wanted.envOf?.(name)),
         logPath: join(wanted.stateDir, "logs", `${name}.log`),
         warn: limitedWarnings((line) => say(`${name} ${line}`)),
         keepsParentAlive: wanted.keepsParentAlive ?? true,
       }),
   }));
   await supervisor.start(...parts);
+}
+
+/** What is set for one process comes last; options of Node add up. */
+function withOwn(env: NodeJS.ProcessEnv, own: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const options = [env.NODE_OPTIONS, own.NODE_OPTIONS].filter(Boolean).join(" ");
+  return { ...env, ...own, ...(options && { NODE_OPTIONS: options }) };
 }
 
 export type { RunningStack, StackOptions };

@@ -9,30 +9,36 @@ import { natsUrl, startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
 import { createSupervisor, type Supervisor } from "../../deploy/local/supervisor.ts";
-import { api, merchantApi } from "../harness/api.ts";
+import { api } from "../harness/api.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Link, Part } from "./disturbance.ts";
-import { type CuttableLink, openLink } from "./link.ts";
-import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
+import { type BadLink, openLink } from "./link.ts";
+import { startMoneyRig } from "./money-rig.ts";
+import { refuseWrites } from "./read-only.ts";
+import { keyedApi } from "./shop.ts";
+import { startOutside, type WideRig, widen } from "./wide-rig.ts";
 
-export interface ChaosRig extends MoneyRig {
+export interface ChaosRig extends WideRig {
   /** SIGKILL; resolves when its successor is ready. @returns false when the part is away already */
   kill(part: Part): Promise<boolean>;
   /** SIGSTOP to it and its children, SIGCONT after the time, also when this process is gone by then. */
   freeze(part: Part, forMs: number): Promise<boolean>;
-  /** Breaks all connections of a link. */
-  cut(link: Link): boolean;
+  /** Does something to all open connections of a link. @returns false when there were none */
+  spoil(link: Link, how: "cut" | "break" | "hole" | "half", forMs: number): Promise<boolean>;
+  /** Payments' database takes no writes for the time. */
+  refuseWrites(forMs: number): Promise<boolean>;
 }
 
 const password = "chaos";
 
-export async function startChaosRig(): Promise<ChaosRig> {
+/** @param env of the stack's processes, over the rig's own. */
+export async function startChaosRig(env: Record<string, string> = {}): Promise<ChaosRig> {
   const home = await tempDir("chaos");
   const servers = createSupervisor(
     () => {},
     () => {},
   );
-  const opened: CuttableLink[] = [];
+  const opened: BadLink[] = [];
   const open = async (port: number) => {
     const link = await openLink(port);
     opened.push(link);
@@ -46,20 +52,24 @@ export async function startChaosRig(): Promise<ChaosRig> {
   try {
     const ports = await startServers(servers, home);
     const [postgres, nats] = [await open(ports.postgres), await open(ports.nats)];
-    const rig = await startMoneyRig({
+    const outside = await startOutside();
+    const money = await startMoneyRig({
       ownServers: true, // those that are given here
       databaseUrl: withDatabase(postgresUrl({ port: postgres.port, password }), "chaos"),
       natsUrl: natsUrl({ port: nats.port }),
-      env: { LOG_LEVEL: "warn", WEBHOOK_RETRY_BASE_MS: "300", WEBHOOK_RETRY_CAP_MS: "2000" },
+      env: { LOG_LEVEL: "warn", WEBHOOK_RETRY_BASE_MS: "300", WEBHOOK_RETRY_CAP_MS: "2000", ...outside.env, ...env },
+      clocks: outside.clocks,
     });
-    const { stack } = rig.running;
+    const { stack } = money.running;
     const gateway = await open(Number(new URL(stack.gateway).port));
     const links = { postgres, nats, gateway };
     const front = `http://127.0.0.1:${gateway.port}`;
+    const rig = await widen(money, outside, front);
+    const direct = withDatabase(postgresUrl({ port: ports.postgres, password }), "chaos_payments");
     const pidOf = (part: Part) => ({ ...stack.pids, ...servers.pids() })[part];
     return {
       ...rig,
-      merchant: merchantApi(front, stack.api_key),
+      merchant: keyedApi(front, rig.shops[0]?.key ?? { secret: stack.api_key }),
       buyer: api(front),
       async kill(part) {
         if (pidOf(part) === undefined) return false;
@@ -71,7 +81,14 @@ export async function startChaosRig(): Promise<ChaosRig> {
         if (pid !== undefined) await stopAndContinue(pid, forMs);
         return pid !== undefined;
       },
-      cut: (link) => links[link].cut() > 0,
+      async spoil(name, how, forMs) {
+        const link = links[name];
+        if (how === "cut") return link.cut() > 0;
+        if (how === "break") return link.breakAnswers() > 0;
+        return (await (how === "hole" ? link.blackHole(forMs) : link.halfOpen(forMs))) > 0;
+      },
+      // Sessions keep what held when they began: they have to begin anew, before and after.
+      refuseWrites: (forMs) => refuseWrites(direct, forMs, () => postgres.cut()),
       async stop() {
         await rig.stop();
         await close();

@@ -1,36 +1,41 @@
 // `npm run chaos -- --minutes N --seed S [--clients C]`: persistent clients use the whole system over HTTP while its processes, PostgreSQL and NATS
-// are killed, frozen and cut off by a seeded schedule and the processor misbehaves; then calm, and every outcome that any client ever
-// saw is compared with all the books. Prints a report; exit code 1 on a difference. Ctrl-C ends it and leaves nothing running.
+// are killed, frozen and cut off by a seeded schedule and processors, clocks and operators misbehave; then calm, and every outcome that any
+// client ever saw is compared with all the books. Prints a report; exit code 1 on a difference. Ctrl-C leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "../harness/eventually.ts";
-import { readOptions } from "../harness/options.ts";
+import { helpIfAsked, readOptions } from "../harness/options.ts";
 import type { Received } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
-import { type Disturbance, schedule } from "./disturbance.ts";
-import { finalDifferences } from "./money-checks.ts";
-import { playPayment } from "./payment-story.ts";
-import { firedFaults, misbehave } from "./processor-faults.ts";
+import { playClock } from "./clock-story.ts";
+import { type Disturbance, faultOf, schedule } from "./disturbance.ts";
+import { Drawn } from "./drawn.ts";
+import { Honesty } from "./honesty.ts";
+import { playStory } from "./play.ts";
+import { misbehave } from "./processor-faults.ts";
 import { Random } from "./random.ts";
-import { Seen } from "./seen.ts";
+import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
+import type { Run } from "./story.ts";
+import { StripePost } from "./stripe-post.ts";
 
 export interface ChaosOptions {
   readonly seconds: number;
   readonly seed: number;
   /** Clients that work side by side. */
   readonly clients: number;
+  /** Rows of the fault table, or culprits, that it draws; empty: all that a chaos run draws. */
+  readonly only?: readonly string[];
   readonly say: (line: string) => void;
   /** Ends the run early, without a comparison. */
   readonly signal?: AbortSignal;
 }
 
-export interface ChaosReport {
+export interface ChaosReport extends RunEnd {
   readonly operations: number;
   readonly payments: number;
   /** How often each disturbance happened, such as `kill payments`. */
   readonly disturbances: ReadonlyMap<string, number>;
-  /** Faults of the processor that fired. */
+  /** Faults that were drawn, of everybody. */
   readonly faults: number;
-  readonly differences: readonly string[];
 }
 
 /** A client does not give up before everything has been well for this long. */
@@ -41,57 +46,67 @@ const settleMsMax = 240_000;
 const progressEveryMs = 10_000;
 /** On a machine where a part needs long to come back, the schedule waits: where nothing works, nothing is proved. */
 const awayMax = 2;
-/** Each withheld payment takes one of the processor's hundred fault switches. */
-const withheldMax = 40;
+/** From so long on every row of the table is drawn, or the run fails. */
+export const longSeconds = 300;
+/** What a long run gives the processor's keys to live: longer than anything of ours stays in doubt. */
+const keySeconds = 120;
+
+const usage = `npm run chaos -- [--minutes N] [--seed S] [--clients C] [--only names]
+
+  --minutes  how long, up to 1440; default 2
+  --seed     the same seed makes the same schedule and decisions; default: one by chance, printed
+  --clients  how many work side by side, 1 to 100; default 12
+  --only     faults to draw, separated by commas, or whose (processor, network, clock …); default: every row of
+             docs/faults.md that chaos draws. From ${longSeconds / 60} minutes on a row that was never drawn is a difference.`;
 
 /** Runs on a rig of its own kind. */
 export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<ChaosReport> {
-  const { say } = options;
-  const seen = new Seen();
-  await misbehave(rig, options.seed);
-  receiverMisbehaves(rig, new Random(options.seed + 1));
+  const { say, seed, seconds } = options;
+  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0 };
+  const firedBefore = rig.fake.fired();
+  const set = await misbehave(rig, seed, run.drawn);
+  const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
+  receiversMisbehave(run, new Random(seed + 1));
   const over = new AbortController();
   const began = performance.now();
   const progress = setInterval(() => {
-    say(`  ${Math.round((performance.now() - began) / 1_000)} s: ${seen.operations} operations`);
+    say(`  ${Math.round((performance.now() - began) / 1_000)} s: ${operationsOf(run)} operations`);
   }, progressEveryMs);
-  const clients = Array.from({ length: options.clients }, (_, i) => client(rig, seen, options, i, over.signal));
-  const disturbances = await disturb(rig, options);
+  const clients = Array.from({ length: options.clients }, (_, i) => client(run, options, i, over.signal));
+  const disturbances = await disturb(run, rig, options);
   over.abort();
   await Promise.all(clients);
   clearInterval(progress);
-  rig.receiver.answer({ status: 200 });
+  for (const { receiver } of rig.shops) receiver.answer({ status: 200 });
   if (options.signal?.aborted) throw new Error("interrupted");
   say("  calm; comparing the books");
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
-  const faults = await firedFaults(rig);
-  await putClockForward(rig);
-  const differences = await finalDifferences(rig, seen, { limitMs: settleMsMax });
-  return { operations: seen.operations, payments: seen.payments.size, disturbances, faults, differences };
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, onCalm: () => putClockForward(rig) });
+  await post.stop();
+  printRun(run, "chaos", end, say);
+  const undrawn = seconds >= longSeconds ? run.drawn.missing("chaos").map((name) => `never drawn: ${name}`) : [];
+  const differences = [...end.differences, ...undrawn];
+  const totals = { operations: operationsOf(run), payments: paymentsOf(run), faults: run.drawn.total };
+  return { ...end, ...totals, disturbances, differences };
 }
 
 /** One client after the other story; its decisions follow from seed and number. */
-async function client(
-  rig: ChaosRig,
-  seen: Seen,
-  { seed, seconds }: ChaosOptions,
-  number: number,
-  over: AbortSignal,
-): Promise<void> {
+async function client(run: Run, { seed, seconds }: ChaosOptions, number: number, over: AbortSignal): Promise<void> {
   const end = performance.now() + seconds * 1_000 + patienceMs;
-  let withheld = 0;
   for (let story = 0; !over.aborted; story++) {
-    const random = new Random(seed * 1_000_003 + number * 10_007 + story);
-    const withholds = () => random.chance(0.02) && withheld < withheldMax / 8 && ++withheld > 0;
-    const name = `${seed}-${number}-${story}`;
-    await playPayment({ rig, random, seen, name, patienceMs: end - performance.now(), withholds });
+    const own = seed * 1_000_003 + number * 10_007 + story;
+    await playStory(run, { seed: own, name: `${seed}-${number}-${story}`, patienceMs: end - performance.now() });
   }
 }
 
 /** Follows the schedule. @returns what happened, by name. */
-async function disturb(rig: ChaosRig, { seed, seconds, say, signal }: ChaosOptions): Promise<Map<string, number>> {
+async function disturb(
+  run: Run,
+  rig: ChaosRig,
+  { seed, seconds, say, signal }: ChaosOptions,
+): Promise<Map<string, number>> {
   const happened = new Map<string, number>();
   const away = new Set<string>();
   const underWay: Promise<void>[] = [];
@@ -101,11 +116,15 @@ async function disturb(rig: ChaosRig, { seed, seconds, say, signal }: ChaosOptio
     if (wait > 0) await pause(wait, undefined, { ...(signal && { signal }) }).catch(() => {});
     if (signal?.aborted) break;
     const name = nameOf(one);
+    const fault = faultOf(one);
+    if (fault && !run.drawn.may(fault)) continue;
     if (away.size >= awayMax || away.has(name.split(" ").at(-1) ?? "")) continue;
-    say(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${one.kind === "freeze" ? ` for ${one.forMs} ms` : ""}`);
+    say(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${"forMs" in one ? ` for ${one.forMs} ms` : ""}`);
     underWay.push(
-      apply(rig, one, away).then((did) => {
-        if (did) happened.set(name, (happened.get(name) ?? 0) + 1);
+      apply(run, rig, one, away).then((did) => {
+        if (!did) return;
+        happened.set(name, (happened.get(name) ?? 0) + 1);
+        if (fault) run.drawn.count(fault);
       }),
     );
   }
@@ -117,30 +136,39 @@ async function disturb(rig: ChaosRig, { seed, seconds, say, signal }: ChaosOptio
 }
 
 function nameOf(one: Disturbance): string {
-  return `${one.kind} ${one.kind === "cut" ? one.link : one.part}`;
+  if ("part" in one) return `${one.kind} ${one.part}`;
+  return "link" in one ? `${one.kind} ${one.link}` : one.kind;
 }
 
 /** A part that is killed or frozen is left alone until it is back. */
-async function apply(rig: ChaosRig, one: Disturbance, away: Set<string>): Promise<boolean> {
-  if (one.kind === "cut") return rig.cut(one.link);
-  away.add(one.part);
+async function apply(run: Run, rig: ChaosRig, one: Disturbance, away: Set<string>): Promise<boolean> {
+  if ("link" in one) return await rig.spoil(one.link, one.kind, "forMs" in one ? one.forMs : 0);
+  if (one.kind === "clock") return await playClock(run, new Random(one.seed)).then(() => true);
+  const part = one.kind === "readonly" ? "postgres" : one.part;
+  away.add(part);
   try {
+    if (one.kind === "readonly") return await rig.refuseWrites(one.forMs);
     return one.kind === "kill" ? await rig.kill(one.part) : await rig.freeze(one.part, one.forMs);
   } finally {
-    away.delete(one.part);
+    away.delete(part);
   }
 }
 
 /** Merchants' endpoints fail too: errors, broken connections, slow answers. */
-function receiverMisbehaves(rig: ChaosRig, random: Random): void {
-  rig.receiver.answer((_request: Received) =>
-    random.pick([
-      [{ status: 200 }, 90],
-      [{ status: 503 }, 4],
-      [{ status: 200, drop: true }, 3],
-      [{ status: 200, delayMs: 300 }, 3],
-    ]),
-  );
+function receiversMisbehave({ rig, drawn }: Run, random: Random): void {
+  if (!drawn.may("endpoint fails")) return;
+  for (const { receiver } of rig.shops) {
+    receiver.answer((_request: Received) => {
+      const reply = random.pick([
+        [{ status: 200 }, 90],
+        [{ status: 503 }, 4],
+        [{ status: 200, drop: true }, 3],
+        [{ status: 200, delayMs: 300 }, 3],
+      ]);
+      if (reply.status !== 200 || reply.drop || reply.delayMs) drawn.count("endpoint fails");
+      return reply;
+    });
+  }
 }
 
 /** What is in doubt is asked about after pauses that grow to hours (README, "When something fails"); here it is asked about now. */
@@ -150,7 +178,8 @@ async function putClockForward({ books }: ChaosRig): Promise<void> {
 }
 
 async function runCommand(): Promise<void> {
-  const given = readOptions("minutes", "seed", "clients");
+  helpIfAsked(usage);
+  const given = readOptions("minutes", "seed", "clients", "only");
   const minutes = Number(given.get("minutes") ?? 2);
   const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
   const clients = Number(given.get("clients") ?? 12);
@@ -162,13 +191,15 @@ async function runCommand(): Promise<void> {
     console.error("--clients takes a whole number from 1 to 100");
     process.exit(2);
   }
+  const only = given.get("only")?.split(",") ?? [];
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
-  const again = `npm run chaos -- --minutes ${minutes} --seed ${seed} --clients ${clients}`;
+  const again = `npm run chaos -- --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
   console.log(`chaos of ${minutes} minutes, seed ${seed}`);
-  const rig = await startChaosRig();
+  const forgets = minutes * 60 >= longSeconds ? { SIMULATOR_KEY_SECONDS: String(keySeconds) } : {};
+  const rig = await startChaosRig(forgets);
   try {
-    const options = { seconds: minutes * 60, seed, clients, say: console.log, signal: interrupted.signal };
+    const options = { seconds: minutes * 60, seed, clients, only, say: console.log, signal: interrupted.signal };
     const report = await chaos(rig, options);
     print(report);
     if (report.differences.length > 0) {
@@ -189,11 +220,12 @@ function print(report: ChaosReport): void {
   const by = (kind: string) => [...report.disturbances].filter(([name]) => name.startsWith(kind));
   const sum = (kind: string) => by(kind).reduce((total, [, count]) => total + count, 0);
   console.log(`\n${report.operations} operations on ${report.payments} payments`);
-  for (const kind of ["kill", "freeze", "cut"]) {
+  for (const kind of ["kill", "freeze", "cut", "break", "hole", "half", "readonly", "clock"]) {
+    if (sum(kind) === 0) continue;
     const parts = by(kind).map(([name, count]) => `${name.slice(kind.length + 1)} ${count}`);
     console.log(`${kind.padEnd(8)} ${String(sum(kind)).padStart(5)}  ${parts.sort().join(" · ")}`);
   }
-  console.log(`${"processor".padEnd(8)} ${String(report.faults).padStart(4)}  faults`);
+  console.log(`${"all".padEnd(9)} ${String(report.faults).padStart(4)}  faults of every kind`);
   console.log(`differences: ${report.differences.length}`);
 }
 

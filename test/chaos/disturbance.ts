@@ -1,9 +1,7 @@
-// The schedule of a chaos run: which part is killed, frozen or cut off, when and for how long. Pure: the same seed and length make
-// the same schedule, so that a run can be repeated.
+// The schedule of a chaos run: which part is killed or frozen, which link goes bad and how, when the database takes no writes, when a
+// clock steps; when and for how long. Pure: the same seed and length make the same schedule, so that a run can be repeated.
+import type { ChaosOnlyFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
-
-/** `kill`: SIGKILL, its supervisor starts a successor. `freeze`: SIGSTOP, and SIGCONT later. `cut`: its connections are broken. */
-export type DisturbanceKind = "kill" | "freeze" | "cut";
 
 /** Processes and servers that are killed and frozen. */
 export const parts = [
@@ -16,35 +14,89 @@ export const parts = [
   "postgres",
   "nats",
 ] as const;
-/** Whose connections are cut: all clients' to the gateway, all services' to a server. */
+/** Whose connections go bad: all clients' to the gateway, all services' to a server. */
 export const links = ["gateway", "postgres", "nats"] as const;
 export type Part = (typeof parts)[number];
 export type Link = (typeof links)[number];
 
+/**
+ * `kill`: SIGKILL, its supervisor starts a successor. `freeze`: SIGSTOP, and SIGCONT later. `cut`, `break`, `hole`, `half`: what a link
+ * does to its open connections (link.ts). `readonly`: payments' database takes no writes. `clock`: by clock-story.ts.
+ */
 export type Disturbance =
   | { readonly atMs: number; readonly kind: "kill"; readonly part: Part }
   | { readonly atMs: number; readonly kind: "freeze"; readonly part: Part; readonly forMs: number }
-  | { readonly atMs: number; readonly kind: "cut"; readonly link: Link };
+  | { readonly atMs: number; readonly kind: "cut" | "break"; readonly link: Link }
+  | { readonly atMs: number; readonly kind: "hole" | "half"; readonly link: Link; readonly forMs: number }
+  | { readonly atMs: number; readonly kind: "readonly"; readonly forMs: number }
+  | { readonly atMs: number; readonly kind: "clock"; readonly seed: number };
+export type DisturbanceKind = Disturbance["kind"];
+
+/** Which row of the fault table a disturbance is; a clock's step counts its own. */
+export function faultOf(one: Disturbance): ChaosOnlyFault | undefined {
+  switch (one.kind) {
+    case "kill":
+      return one.part === "postgres" ? "database killed" : one.part === "nats" ? "broker killed" : "process killed";
+    case "freeze":
+      return one.part === "postgres" ? "database frozen" : one.part === "nats" ? "broker frozen" : "process frozen";
+    case "cut":
+      return "connections cut";
+    case "break":
+      return "answers broken off";
+    case "hole":
+      return "black hole";
+    case "half":
+      return "half-open connections";
+    case "readonly":
+      return "database read-only";
+    case "clock":
+      return undefined;
+  }
+}
 
 // The parts recover in a second or two: at this pace most of the time one of them is away and the others work.
 const gapMs = { min: 800, max: 3_500 };
 /** From a hiccup to longer than the limits of most calls. */
 const freezeMs = { min: 100, max: 4_000 };
+/** Statements have no deadline of their own yet (issue 14): a silence ends soon, in a reset. */
+const silenceMs = { min: 1_000, max: 4_000 };
+const readOnlyMs = { min: 500, max: 3_000 };
 const kindWeights = [
-  ["kill", 4],
-  ["freeze", 3],
-  ["cut", 3],
+  ["kill", 8],
+  ["freeze", 6],
+  ["cut", 4],
+  ["break", 2],
+  ["hole", 2],
+  ["half", 2],
+  ["readonly", 1],
+  ["clock", 3],
 ] as const;
 
 /** @param lengthMs the last disturbance begins before it. */
 export function schedule(random: Random, lengthMs: number): Disturbance[] {
   const planned: Disturbance[] = [];
-  const evenly = <T>(list: readonly T[]) => random.pick(list.map((one) => [one, 1] as const));
   for (let atMs = gapMs.min; atMs < lengthMs; atMs += random.int(gapMs.min, gapMs.max)) {
-    const kind = random.pick<DisturbanceKind>(kindWeights);
-    if (kind === "cut") planned.push({ atMs, kind, link: evenly(links) });
-    else if (kind === "kill") planned.push({ atMs, kind, part: evenly(parts) });
-    else planned.push({ atMs, kind, part: evenly(parts), forMs: random.int(freezeMs.min, freezeMs.max) });
+    planned.push(drawDisturbance(random, atMs, random.pick<DisturbanceKind>(kindWeights)));
   }
   return planned;
+}
+
+function drawDisturbance(random: Random, atMs: number, kind: DisturbanceKind): Disturbance {
+  const evenly = <T>(list: readonly T[]) => random.pick(list.map((one) => [one, 1] as const));
+  switch (kind) {
+    case "kill":
+      return { atMs, kind, part: evenly(parts) };
+    case "freeze":
+      return { atMs, kind, part: evenly(parts), forMs: random.int(freezeMs.min, freezeMs.max) };
+    case "cut":
+    case "break":
+      return { atMs, kind, link: evenly(links) };
+    case "hole":
+    case "half":
+      return { atMs, kind, link: evenly(links), forMs: random.int(silenceMs.min, silenceMs.max) };
+    case "readonly":
+      return { atMs, kind, forMs: random.int(readOnlyMs.min, readOnlyMs.max) };
+    case "clock":
+      return { atMs, kind, seed: random.int(0, 2 ** 30) };
+  }
 }

@@ -1,47 +1,74 @@
-// A TCP connection's way that can be cut: listens on a free loopback port and passes bytes on to another one until told to break all
-// that is open, as a network does, without a goodbye.
+// A TCP connection's way that can go bad as networks do: listens on a free loopback port and passes bytes on to another one, until
+// what is open is broken, swallowed in silence, left half-open, or broken in the middle of an answer. New connections always work.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 
-export interface CuttableLink {
+export interface BadLink {
   /** On loopback. */
   readonly port: number;
-  /** Breaks every open connection; new ones may come at once. @returns how many there were */
+  /** Breaks every open connection. @returns how many there were */
   cut(): number;
+  /**
+   * Every open connection swallows what both ends send, without a word, and is broken after the time: what waits for ever would
+   * otherwise never be seen to recover. @returns how many there were
+   */
+  blackHole(forMs: number): Promise<number>;
+  /** The far end goes away and the near one is not told: what it sends is swallowed, until it is told after the time. */
+  halfOpen(forMs: number): Promise<number>;
+  /** Of the next answer on each open connection one byte arrives, then the connection is broken. @returns how many there were */
+  breakAnswers(): number;
   close(): Promise<void>;
 }
 
+/** One connection: the caller's socket, and ours to the target. */
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+  /** True: neither end hears of the other any more. */
+  isSilent: boolean;
+}
+
 /** @param target port on loopback; it need not listen yet. */
-export async function openLink(target: number): Promise<CuttableLink> {
-  const open = new Set<Socket>();
+export async function openLink(target: number): Promise<BadLink> {
+  const open = new Set<Pair>();
   const server = createServer((near) => {
-    const far = connect(target, "127.0.0.1");
-    const end = () => {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
-      open.delete(near);
-    };
-    open.add(near);
-    for (const socket of [near, far]) {
-      socket.setNoDelay(true);
-      socket.on("error", end);
-      socket.on("close", end);
-    }
-    near.pipe(far);
-    far.pipe(near);
+    const pair: Pair = { near, far: connect(target, "127.0.0.1"), isSilent: false };
+    open.add(pair);
+    join(pair, () => open.delete(pair));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("the link has no address");
   const cut = () => {
-    const count = open.size;
-    for (const socket of open) socket.resetAndDestroy();
-    return count;
+    const pairs = [...open];
+    for (const pair of pairs) end(pair);
+    return pairs.length;
+  };
+  const silenced = async (forMs: number, and: (pair: Pair) => void = () => {}) => {
+    const pairs = [...open].filter((pair) => !pair.isSilent);
+    for (const pair of pairs) {
+      silence(pair);
+      and(pair);
+    }
+    await pause(forMs);
+    for (const pair of pairs) {
+      end(pair);
+      open.delete(pair);
+    }
+    return pairs.length;
   };
   return {
     port: address.port,
     cut,
+    blackHole: (forMs) => silenced(forMs),
+    halfOpen: (forMs) => silenced(forMs, (pair) => pair.far.resetAndDestroy()),
+    breakAnswers() {
+      const pairs = [...open].filter((pair) => !pair.isSilent);
+      for (const pair of pairs) breakAnswer(pair);
+      return pairs.length;
+    },
     async close() {
       const closed = once(server, "close");
       server.close();
@@ -49,4 +76,44 @@ export async function openLink(target: number): Promise<CuttableLink> {
       await closed;
     },
   };
+}
+
+function join(pair: Pair, onEnd: () => void): void {
+  const { near, far } = pair;
+  for (const socket of [near, far]) {
+    socket.setNoDelay(true);
+    const over = () => {
+      if (pair.isSilent) return; // the other end must not hear of it
+      end(pair);
+      onEnd();
+    };
+    socket.on("error", over);
+    socket.on("close", over);
+  }
+  near.pipe(far);
+  far.pipe(near);
+}
+
+function end({ near, far }: Pair): void {
+  near.resetAndDestroy();
+  far.resetAndDestroy();
+}
+
+/** Both sockets are read on, so that senders notice nothing, and what they sent is dropped. */
+function silence(pair: Pair): void {
+  pair.isSilent = true;
+  for (const [from, to] of [
+    [pair.near, pair.far],
+    [pair.far, pair.near],
+  ] as const) {
+    from.unpipe(to);
+    from.resume();
+  }
+}
+
+function breakAnswer(pair: Pair): void {
+  const { near, far } = pair;
+  far.unpipe(near);
+  far.once("data", (answer: Buffer) => near.write(answer.subarray(0, 1), () => end(pair)));
+  far.resume();
 }

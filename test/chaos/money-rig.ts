@@ -10,6 +10,7 @@ import { type Api, api, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack, type TestStackOptions } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import type { StripeShop } from "./shop.ts";
 
 export interface MoneyRig {
   readonly running: RunningStack;
@@ -19,6 +20,12 @@ export interface MoneyRig {
   readonly buyer: Api;
   /** The processor's API and test controls, as the merchant's account. */
   readonly processor: Api;
+  /** Of the simulator, to act there as another account. */
+  readonly simulatorSecretKey: string;
+  /** The merchant's accounts at the simulator; absent: every account there is this merchant's. */
+  readonly simulatorAccounts?: readonly string[];
+  /** The merchant's account at the stand-in of Stripe's API. */
+  readonly stripe?: Pick<StripeShop, "account" | "untold">;
   readonly receiver: Receiver;
   /** Of the receiver's endpoint. */
   readonly signingSecret: string;
@@ -33,6 +40,10 @@ const hurried = {
   PROCESSOR_TIMEOUT_SECONDS: "1",
   EVENT_ACK_WAIT_SECONDS: "2",
   SIMULATOR_DELAY_MS: "200",
+  // A day, as the processors' keys live: only a run that draws their end has a shorter one.
+  SIMULATOR_KEY_SECONDS: "86400",
+  ABSENCE_AFTER_SECONDS: "8",
+  EVENT_POLL_SECONDS: "2",
 };
 
 /** What the rig's endpoint hears. */
@@ -48,6 +59,7 @@ export async function startMoneyRig(options: Omit<TestStackOptions, "stateDir"> 
   const stateDir = await tempDir("money");
   const running = await startTestStack({ ...options, stateDir, env: { ...hurried, ...options.env } });
   const { stack } = running;
+  const { simulatorSecretKey } = await stackSecrets(stateDir);
   const receiver = await startReceiver(stack.tls);
   const merchant = merchantApi(stack.gateway, stack.api_key);
   const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
@@ -64,7 +76,8 @@ export async function startMoneyRig(options: Omit<TestStackOptions, "stateDir"> 
     merchantId: stack.merchant_id,
     merchant,
     buyer: api(stack.gateway),
-    processor: await processorApi(running, stateDir, merchant),
+    processor: processorApi(running, simulatorSecretKey, await accountOf(merchant)),
+    simulatorSecretKey,
     receiver,
     signingSecret: registered.text("signing_secret"),
     books: { payments, checkout, simulator },
@@ -77,12 +90,11 @@ export async function startMoneyRig(options: Omit<TestStackOptions, "stateDir"> 
   };
 }
 
-/** The merchant's account at the processor, by the stack's own secret: the services keep theirs to themselves. */
-async function processorApi({ stack }: RunningStack, stateDir: string, merchant: Api): Promise<Api> {
-  const { simulatorSecretKey } = await stackSecrets(stateDir);
-  const connectors = (await merchant.get("/v1/merchants/me/connectors")).expect(200);
-  return api(stack.processor, {
-    authorization: `Bearer ${simulatorSecretKey}`,
-    "processor-account": connectors.text("data.0.external_account_id"),
-  });
+/** The processor's API as one of its accounts, by the stack's own secret: the services keep theirs to themselves. */
+export function processorApi({ stack }: RunningStack, secretKey: string, account: string): Api {
+  return api(stack.processor, { authorization: `Bearer ${secretKey}`, "processor-account": account });
+}
+
+async function accountOf(merchant: Api): Promise<string> {
+  return (await merchant.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
 }

@@ -29,6 +29,6 @@ export async function untilAnswered(ask: () => Promise<Answer>, patience: Patien
 }
 
 /** One try; undefined when no answer came. */
-export async function once(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+export async function once<T>(ask: () => Promise<T>): Promise<T | undefined> {
   return await ask().catch(() => undefined);
 }

@@ -2,6 +2,7 @@
 // of what moved money. In few questions however many payments there are, so that a long run is compared in seconds.
 import type { Api } from "../harness/api.ts";
 import type { MoneyRig } from "./money-rig.ts";
+import { stripeTruth } from "./stripe-truth.ts";
 
 export interface TheirIntent {
   readonly id: string;
@@ -46,7 +47,8 @@ export interface ProcessorTruth {
   readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 }
 
-export async function processorTruth({ books, processor }: MoneyRig): Promise<ProcessorTruth> {
+export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
+  const { books, processor, simulatorAccounts = null, stripe } = rig;
   const list = (table: string, columns: string) =>
     `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
@@ -56,15 +58,20 @@ export async function processorTruth({ books, processor }: MoneyRig): Promise<Pr
        (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
        to_jsonb(i) ->> 'returned_at' is not null and i.captured_amount = 0 as "isReturned",
        to_jsonb(i) ->> 'lost_at' is not null as "isLost"
-     from intents i`,
+     from intents i where $1::text[] is null or i.account = any($1)`,
+    [simulatorAccounts],
   );
   const operations = await books.simulator.rows<TheirOperation>(
-    `select kind, coalesce(reference, '') as reference, coalesce(idempotency_key, '') as idempotency_key from operations`,
+    `select kind, coalesce(reference, '') as reference, coalesce(idempotency_key, '') as idempotency_key from operations
+     where $1::text[] is null or account = any($1)`,
+    [simulatorAccounts],
   );
+  const atStripe = stripeTruth(stripe);
+  const hasSimulator = simulatorAccounts === null || simulatorAccounts.length > 0;
   return {
-    intents: byReference(intents),
+    intents: byReference([...intents, ...atStripe.intents]),
     operations: byReference(operations),
-    statement: await theirStatement(processor),
+    statement: new Map([...(hasSimulator ? await theirStatement(processor) : []), ...atStripe.statement]),
   };
 }
 

@@ -1,5 +1,6 @@
 // What clients have been told during a run: each answer is a promise that the books must keep.
 import type { Answer } from "../harness/api.ts";
+import type { FaultName } from "./fault-table.ts";
 
 /** A refund as a client asked for it: once, or many times under one key. */
 export interface AskedRefund {
@@ -11,9 +12,10 @@ export interface AskedRefund {
 
 export interface SeenPayment {
   readonly paymentId: string;
+  /** Empty: a payment by token. */
   readonly sessionId: string;
-  /** The processor's id of the intent. */
-  readonly intentId: string;
+  /** The processor's id of the intent; of Stripe's own page until its buyer begins. */
+  intentId: string;
   readonly amount: number;
   readonly currency: string;
   /** A confirm was answered with `completed`. */
@@ -23,6 +25,8 @@ export interface SeenPayment {
   /** An expiry was answered with `expired`. */
   toldExpired: boolean;
   readonly refunds: AskedRefund[];
+  /** What the processor did to it that takes back what clients were told: returned, lost, doubled … */
+  readonly mishaps?: ReadonlySet<FaultName>;
   /** Where its story stands in the run, to find it again. */
   readonly story: string;
 }
@@ -32,8 +36,19 @@ export class Seen {
   /** Answers that no client should ever get. */
   readonly offences: string[] = [];
   operations = 0;
-  /** Sessions that may exist: one per key and one per call without a key. */
+  /** Sessions and payments by token that may exist: one per key and one per call without a key. */
   creations = 0;
+  /** Payments that a client has been told are paid: what lists show at least. */
+  told = 0;
+
+  /** Forgets everything, for another run on the same books. @param made payments that there are */
+  restart(made: number): void {
+    this.payments.clear();
+    this.offences.length = 0;
+    this.operations = 0;
+    this.told = 0;
+    this.creations = made;
+  }
 
   /** Counts one operation of the driver. */
   count(): void {

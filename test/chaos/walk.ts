@@ -1,84 +1,119 @@
 // `npm run walk -- --operations N --seed S`: a seeded walk over everything that can happen to payments, against the whole system over
-// HTTP while the processor misbehaves; afterwards every book must agree. Prints its seed, its progress and each difference. Exit
-// code 1 on a difference. The same seed makes the same decisions; what runs at the same time may interleave in another way.
-import { readOptions } from "../harness/options.ts";
-import { finalDifferences } from "./money-checks.ts";
-import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
+// HTTP while processors, clocks and operators misbehave; afterwards every book must agree. Prints its seed, its progress, what was drawn
+// and each difference. Exit code 1 on a difference. The same seed makes the same decisions; what runs at the same time may interleave
+// in another way.
+import { helpIfAsked, readOptions } from "../harness/options.ts";
+import { Drawn } from "./drawn.ts";
+import { Honesty } from "./honesty.ts";
+import { startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
-import { playPayment } from "./payment-story.ts";
-import { firedFaults, misbehave } from "./processor-faults.ts";
-import { Random } from "./random.ts";
-import { Seen } from "./seen.ts";
+import { playStory } from "./play.ts";
+import { misbehave } from "./processor-faults.ts";
+import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
+import type { Run } from "./story.ts";
+import { StripePost } from "./stripe-post.ts";
+import { startOutside, viewOf, type WideRig, widen } from "./wide-rig.ts";
 
 export interface WalkOptions {
   readonly operations: number;
   readonly seed: number;
+  /** Rows of the fault table, or culprits, that it draws; empty: all that a walk draws. */
+  readonly only?: readonly string[];
   readonly say: (line: string) => void;
 }
 
-export interface WalkReport {
+export interface WalkReport extends RunEnd {
   readonly operations: number;
   readonly payments: number;
   readonly faults: number;
-  readonly differences: readonly string[];
 }
 
 /** Longer than the processor's outage card lasts. */
 const patienceMs = 90_000;
 /** Stories that run side by side. */
 const walkersMax = 24;
-/** Each withheld payment takes one of the processor's hundred fault switches. */
-const withheldMax = 40;
-const withheldShare = 0.04;
 const settleMsMax = 90_000;
 const progressEvery = 1_000;
+/** From so many operations on every row of the table is drawn, or the walk fails. */
+export const longWalk = 5_000;
+/** What a long walk gives the processor's keys to live: longer than anything of ours stays in doubt. */
+const keySeconds = 60;
+
+const usage = `npm run walk -- [--operations N] [--seed S] [--only names]
+
+  --operations  how many, 1 to 1000000; default 5000
+  --seed        the same seed makes the same decisions; default: one by chance, printed
+  --only        faults to draw, separated by commas, or whose (processor, clock, operator); default: every row of
+                docs/faults.md that a walk draws. From ${longWalk} operations on a row that was never drawn is a difference.`;
+
+/** A rig for walks. @param operations of the longest of them */
+export async function startWalkRig(operations: number): Promise<WideRig> {
+  const outside = await startOutside();
+  const forgets = operations >= longWalk ? { SIMULATOR_KEY_SECONDS: String(keySeconds) } : {};
+  const rig = await startMoneyRig({ env: { ...outside.env, ...forgets }, clocks: outside.clocks });
+  return await widen(rig, outside);
+}
 
 /** Walks on a rig that is running. */
-export async function walk(rig: MoneyRig, options: WalkOptions): Promise<WalkReport> {
-  const seen = new Seen();
-  // Another walk may have been here before.
-  seen.creations = (await ourPayments(rig)).size;
-  await misbehave(rig, options.seed);
+export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkReport> {
+  const { seed, operations, say } = options;
+  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0 };
+  for (const shop of rig.shops) {
+    // Another walk may have been here before.
+    shop.seen.restart((await ourPayments(viewOf(rig, shop))).size);
+  }
+  const firedBefore = rig.fake.fired();
+  const set = await misbehave(rig, seed, run.drawn);
+  const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
   let stories = 0;
-  let withheld = 0;
   let nextProgress = progressEvery;
   const walker = async () => {
-    while (seen.operations < options.operations) {
+    while (operationsOf(run) < operations) {
       const number = stories++;
-      const random = new Random(options.seed * 1_000_003 + number);
-      const withholds = () => random.chance(withheldShare) && withheld < withheldMax && ++withheld > 0;
-      await playPayment({ rig, random, seen, name: `${options.seed}-${number}`, patienceMs, withholds });
-      if (seen.operations < nextProgress) continue;
+      await playStory(run, { seed: seed * 1_000_003 + number, name: `${seed}-${number}`, patienceMs });
+      if (operationsOf(run) < nextProgress) continue;
       nextProgress += progressEvery;
-      options.say(`  ${seen.operations} operations`);
+      say(`  ${operationsOf(run)} operations`);
     }
   };
   await Promise.all(Array.from({ length: walkersMax }, walker));
-  const faults = await firedFaults(rig);
-  const differences = await finalDifferences(rig, seen, { limitMs: settleMsMax });
-  return { operations: seen.operations, payments: seen.payments.size, faults, differences };
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax });
+  await post.stop();
+  const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
+  printRun(run, "walk", end, say);
+  const differences = [...end.differences, ...undrawn.map((name) => `never drawn: ${name}`)];
+  return {
+    ...end,
+    differences,
+    operations: operationsOf(run),
+    payments: paymentsOf(run),
+    faults: run.drawn.total,
+  };
 }
 
 async function runCommand(): Promise<void> {
-  const given = readOptions("operations", "seed");
+  helpIfAsked(usage);
+  const given = readOptions("operations", "seed", "only");
   const operations = Number(given.get("operations") ?? 5_000);
   const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+  const only = given.get("only")?.split(",") ?? [];
   if (!(operations >= 1 && operations <= 1_000_000) || !Number.isSafeInteger(seed)) {
     console.error("--operations takes 1 to 1000000, --seed a whole number");
     process.exit(2);
   }
   const began = performance.now();
   console.log(`walk of ${operations} operations, seed ${seed}`);
-  const rig = await startMoneyRig();
+  const rig = await startWalkRig(operations);
   try {
-    const report = await walk(rig, { operations, seed, say: console.log });
+    const report = await walk(rig, { operations, seed, only, say: console.log });
     for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     console.log(
       `${report.operations} operations, ${report.payments} payments, ${report.faults} faults, ${seconds} s: ${report.differences.length} differences`,
     );
     if (report.differences.length > 0) {
-      console.log(`again: npm run walk -- --operations ${operations} --seed ${seed}`);
+      const which = only.length > 0 ? ` --only "${only.join(",")}"` : "";
+      console.log(`again: npm run walk -- --operations ${operations} --seed ${seed}${which}`);
       process.exitCode = 1;
     }
   } finally {

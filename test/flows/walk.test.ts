@@ -1,15 +1,15 @@
 // A short walk over everything that can happen to payments, with a misbehaving processor: `npm run walk` makes long ones.
 import assert from "node:assert/strict";
-import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
-import { walk } from "../chaos/walk.ts";
+import { startWalkRig, walk } from "../chaos/walk.ts";
+import type { WideRig } from "../chaos/wide-rig.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("walk over payments", { timeoutMs: 120_000 });
 const operations = 150;
-let rig: MoneyRig;
+let rig: WideRig;
 
 test.before(async () => {
-  rig = await startMoneyRig();
+  rig = await startWalkRig(operations);
 });
 test.after(() => rig.stop());
 

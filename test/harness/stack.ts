@@ -6,6 +6,7 @@ import { withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startStack } from "../../deploy/local/start.ts";
+import type { FalseClocks } from "./false-clock.ts";
 import { infra } from "./infra.ts";
 import { tempDir } from "./temp-dir.ts";
 
@@ -28,17 +29,20 @@ async function ownStack(): Promise<StackInfo> {
 export interface TestStackOptions extends Partial<StackOptions> {
   /** True: PostgreSQL and NATS of its own, which the test may kill; else databases and a namespace of its own on the run's. */
   ownServers?: boolean;
+  /** Clocks of its processes that the test steps. */
+  clocks?: FalseClocks;
 }
 
 /** Starts a private stack on throw-away state; `stop` removes the state too. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<RunningStack> {
-  const { ownServers, ...chosen } = options;
+  const { ownServers, clocks, ...chosen } = options;
   const stateDir = chosen.stateDir ?? (await tempDir("stack"));
   const running = await startStack({
     port: 0,
     quiet: true,
     durable: false,
     ...(ownServers ? {} : await placeOnSharedServers()),
+    ...(clocks && { envOf: clocks.environmentOf }),
     ...chosen,
     stateDir,
     env: { RATE_LIMIT: "off", LOG_LEVEL: "info", ...chosen.env },

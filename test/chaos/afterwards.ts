@@ -1,0 +1,110 @@
+// What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes, readings, lists, and
+// what the processor does without being asked.
+import { drawPaymentFault } from "./payment-faults.ts";
+import { once, untilAnswered } from "./persistent-client.ts";
+import type { AskedRefund } from "./seen.ts";
+import { atOnce, isRefusedByOperator, type Paying, type Story, tellPaid } from "./story.ts";
+
+const refundsMax = 5;
+const paidStatuses = ["succeeded", "partially_refunded", "refunded", "disputed"];
+
+export async function afterwards(story: Story, payment: Paying): Promise<void> {
+  const { random } = story;
+  const steps: (() => Promise<unknown>)[] = [];
+  const refunds = random.int(0, refundsMax);
+  for (let i = 0; i < refunds; i++) steps.push(() => refund(story, payment, i));
+  if (random.chance(0.2)) steps.push(() => dashboardRefund(story, payment));
+  if (random.chance(0.15)) steps.push(() => dispute(story, payment));
+  if (random.chance(0.2)) steps.push(() => read(story, payment));
+  if (random.chance(0.1)) steps.push(() => list(story));
+  if (random.chance(0.15)) steps.push(() => drawPaymentFault(story, payment));
+  while (steps.length > 0) {
+    await Promise.all(steps.splice(0, random.int(1, 3)).map((step) => step()));
+  }
+}
+
+async function refund(story: Story, payment: Paying, index: number): Promise<void> {
+  const { run, shop, random, seen, name, patience } = story;
+  const key = random.chance(0.7) ? `refund-${name}-${index}` : "";
+  // In no other request: whether the processor did this one can be seen there.
+  const reason = `refund-${name}-${index}`;
+  const body = random.chance(0.3) ? { reason } : { amount: random.int(1, payment.amount), reason };
+  const headers = key ? { "idempotency-key": key } : undefined;
+  const path = `/v1/payments/${payment.paymentId}/refunds`;
+  const ask = () => run.honesty.ask("refund", reason, () => shop.api.post(path, body, headers));
+  const asked: AskedRefund = { key, answers: [] };
+  payment.refunds.push(asked);
+  const calls = key && random.chance(0.3) ? 2 : 1;
+  await atOnce(calls, async () => {
+    seen.count();
+    const answer = key ? await untilAnswered(ask, patience) : await once(ask);
+    if (answer?.status === 201) asked.answers.push(answer);
+    else if (answer && ![404, 409, 422, 502, 503].includes(answer.status) && !isRefusedByOperator(story, answer))
+      seen.offence(name, `refunding answered ${answer}`);
+  });
+  if (!key || !random.chance(0.1)) return;
+  seen.count();
+  const changed = { ...body, reason: "changed" };
+  const answer = await untilAnswered(() => shop.api.post(path, changed, headers), patience);
+  // A key whose first request was refused before it claimed anything is free.
+  if (answer?.status === 201 && asked.answers.length > 0)
+    seen.offence(name, `a changed body under one key answered ${answer}`);
+  else if (answer?.status === 201) asked.answers.push(answer);
+}
+
+async function dashboardRefund({ random, seen }: Story, payment: Paying): Promise<void> {
+  seen.count();
+  const isPending = random.chance(0.2);
+  const made = await payment.till.refund(payment, random.int(1, payment.amount), isPending);
+  if (!made || !(isPending || random.chance(0.3))) return;
+  seen.count();
+  const ends = [
+    ["succeeded", 1],
+    ["failed", 1],
+    ["canceled", 1],
+  ] as const;
+  await payment.till.moveRefund(payment, made, isPending ? random.pick(ends) : "failed");
+}
+
+async function dispute({ random, seen }: Story, payment: Paying): Promise<void> {
+  seen.count();
+  const status = random.chance(0.3) ? "warning_needs_response" : "needs_response";
+  const amount = random.chance(0.5) ? random.int(1, payment.amount) : undefined;
+  const made = await payment.till.dispute(payment, status, amount);
+  if (!made) return;
+  const moves = [
+    ["warning_under_review", 1],
+    ["warning_closed", 1],
+    ["needs_response", 2],
+    ["under_review", 2],
+    ["won", 3],
+    ["lost", 2],
+  ] as const;
+  for (let left = random.int(0, 4); left > 0; left--) {
+    seen.count();
+    await payment.till.moveDispute(payment, made, random.pick(moves));
+  }
+}
+
+async function read(story: Story, payment: Paying): Promise<void> {
+  const { shop, seen, name, patience } = story;
+  seen.count();
+  const answer = await untilAnswered(() => shop.api.get(`/v1/payments/${payment.paymentId}`), patience);
+  if (answer && ![200, 404].includes(answer.status)) seen.offence(name, `reading answered ${answer}`);
+  if (answer?.status === 404 && payment.toldPaid) seen.offence(name, "a paid payment is not found");
+  if (paidStatuses.includes(String(answer?.at("status")))) tellPaid(story, payment, "processor");
+}
+
+/** A list's total is exact: at least what clients had been told before, at most what had been asked for after it. */
+async function list({ shop, seen, name, patience }: Story): Promise<void> {
+  seen.count();
+  const least = seen.told;
+  const answer = await untilAnswered(() => shop.api.get("/v1/payments?limit=1"), patience);
+  if (!answer) return;
+  const total = answer.at("total");
+  if (typeof total !== "number" || total < least || total > seen.creations)
+    seen.offence(
+      name,
+      `a list's total is ${total}, ${least} were told paid before and ${seen.creations} were asked for`,
+    );
+}

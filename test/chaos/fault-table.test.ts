@@ -1,0 +1,89 @@
+// The fault table is whole: every row that a run draws has a driver, and docs/faults.md shows the same rows.
+// `UPDATE=1 node test/chaos/fault-table.test.ts` writes the page's table.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "../harness/suite.ts";
+import { clockFaults } from "./clock-story.ts";
+import { faultOf, schedule } from "./disturbance.ts";
+import { Drawn } from "./drawn.ts";
+import { type FaultName, type FaultRow, faultTable, renderFaultTable } from "./fault-table.ts";
+import { operatorFaults } from "./operator-story.ts";
+import { outageFaults } from "./outage-story.ts";
+import { paymentFaults } from "./payment-faults.ts";
+import { switches } from "./processor-faults.ts";
+import { Random } from "./random.ts";
+import { treatments } from "./stripe-post.ts";
+import { stripeSwitches } from "./stripe-switches.ts";
+
+const test = suite("fault table");
+const rows: readonly FaultRow[] = faultTable;
+const page = join(import.meta.dirname, "../../docs/faults.md");
+/** Drawn by what the run is started with and by what clients' servers do; see run-end.ts and chaos.ts. */
+const ofTheRun: readonly FaultName[] = ["keys forgotten", "endpoint fails"];
+
+/** Rows with a driver, by who drives them. */
+const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
+  both: new Set([
+    ...Object.keys(switches),
+    ...Object.keys(stripeSwitches),
+    ...Object.keys(paymentFaults),
+    ...Object.keys(operatorFaults),
+    ...Object.keys(clockFaults),
+    ...Object.keys(outageFaults),
+    ...treatments.flatMap(([name]) => (name ? [name] : [])),
+    ...ofTheRun,
+  ]),
+  chaos: new Set(schedule(new Random(1), 3_600_000).flatMap((one) => faultOf(one) ?? [])),
+};
+
+test("every row that a walk or a chaos run draws has a driver, and every driver is a row", () => {
+  const named = new Set([...driven.both, ...driven.chaos]);
+  const drawn = rows.filter(({ drawnBy }) => drawnBy !== "drill").map(({ name }) => name);
+  assert.deepEqual(
+    drawn.filter((name) => !named.has(name)),
+    [],
+    "rows without a driver",
+  );
+  assert.deepEqual(
+    [...named].filter((name) => !drawn.includes(name)),
+    [],
+    "drivers without a row",
+  );
+});
+
+test("what both draw needs no server of its own, and an hour of chaos draws every disturbance", () => {
+  const inBoth = rows.filter(({ drawnBy }) => drawnBy === "both" || drawnBy === "walk").map(({ name }) => name);
+  assert.deepEqual(
+    inBoth.filter((name) => !driven.both.has(name)),
+    [],
+  );
+});
+
+test("names are said once, and a drill says why nobody draws it", () => {
+  assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
+  for (const row of rows) assert.equal(row.drawnBy === "drill", row.because !== undefined, row.name);
+  for (const row of rows) assert.ok(row.what.endsWith(".") && row.promise.endsWith("."), row.name);
+});
+
+test("docs/faults.md shows the table", () => {
+  const [begin, end] = [/<!-- table: .*-->\n/, "<!-- end -->"];
+  const text = readFileSync(page, "utf8");
+  const marker = begin.exec(text)?.[0] ?? "";
+  const from = text.indexOf(marker) + marker.length;
+  const wanted = `${text.slice(0, from)}\n${renderFaultTable()}\n\n${text.slice(text.indexOf(end))}`;
+  if (process.env.UPDATE === "1") writeFileSync(page, wanted);
+  assert.equal(readFileSync(page, "utf8"), wanted, "UPDATE=1 node test/chaos/fault-table.test.ts writes it");
+});
+
+test("a row that was never drawn is named, for the kind of run that draws it; rows that were not chosen are not", () => {
+  const all = new Drawn();
+  all.count("clock ahead");
+  assert.ok(!all.missing("walk").includes("clock ahead"));
+  assert.ok(all.missing("walk").includes("clock behind") && all.missing("chaos").includes("black hole"));
+  assert.ok(!all.missing("walk").includes("black hole") && !all.missing("chaos").includes("disk full"));
+  assert.deepEqual(new Drawn(["clock ahead"]).missing("chaos"), ["clock ahead"]);
+  assert.throws(() => new Drawn(["clok"]), /no fault "clok"/);
+});
+
+test.run();

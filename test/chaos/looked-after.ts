@@ -1,0 +1,48 @@
+// Nothing stays that nobody looks at again: after a run every open payment, session, refund and operation has a next look or stands in the
+// operators' list, and what stands there is explained by a fault that was drawn.
+import type { Drawn } from "./drawn.ts";
+import type { FaultName } from "./fault-table.ts";
+import type { MoneyRig } from "./money-rig.ts";
+
+/** What may bring an item of each kind into the operators' list. */
+const explains: Readonly<Record<string, readonly FaultName[]>> = {
+  second_charge: ["second charge", "keys forgotten"],
+  other_amount: ["amounts that differ"],
+  second_refund: ["second refund", "keys forgotten"],
+  lost_intent: ["intent lost for good"],
+};
+
+/** @returns a line for each thing that nobody looks at again */
+export async function notLookedAfter(rig: MoneyRig, drawn: Drawn): Promise<string[]> {
+  const { payments, checkout } = rig.books;
+  const open = `select 1 from suspense s where s.payment_id = p.id and s.state = 'open'`;
+  const asked = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
+  const forgottenPayments = await payments.rows<{ id: string; outcome: string }>(
+    `select p.id, p.outcome from payments p
+     where p.outcome in ('pending', 'requires_action', 'processing') and p.next_check_at is null
+       and not exists (${open}) and not exists (${asked})`,
+  );
+  const forgottenRefunds = await payments.rows<{ id: string; payment_id: string }>(
+    `select r.id, r.payment_id from refunds r join payments p on p.id = r.payment_id
+     where r.status = 'pending' and p.next_check_at is null and not exists (${open}) and not exists (${asked})`,
+  );
+  const forgottenOperations = await payments.rows<{ id: string; kind: string; last_error: string }>(
+    `select id, kind, last_error from operations where state = 'parked' or (state = 'started' and next_try_at is null)`,
+  );
+  const forgottenSessions = await checkout.rows<{ id: string; status: string }>(
+    `select id, status from sessions where status in ('open', 'processing') and next_check_at is null`,
+  );
+  const suspended = await payments.rows<{ id: string; kind: string; payment_id: string }>(
+    `select id, kind, payment_id from suspense where state = 'open'`,
+  );
+  const unexplained = suspended.filter(({ kind }) => !(explains[kind] ?? []).some((name) => drawn.countOf(name) > 0));
+  return [
+    ...forgottenPayments.map((one) => `${one.id}: ${one.outcome}, and nobody looks at it again`),
+    ...forgottenRefunds.map((one) => `${one.payment_id}: refund ${one.id} is pending, and nobody looks at it again`),
+    ...forgottenOperations.map((one) => `operation ${one.id} (${one.kind}) waits for a person: ${one.last_error}`),
+    ...forgottenSessions.map((one) => `session ${one.id} is ${one.status}, and nobody looks at it again`),
+    ...unexplained.map(
+      (one) => `${one.payment_id}: ${one.id} (${one.kind}) is in the operators' list for no fault that was drawn`,
+    ),
+  ];
+}

@@ -1,0 +1,120 @@
+// What the processor does to one payment that its clients and we did not ask for: a driver for each row of the fault table that happens to a
+// payment. Each counts itself when the processor did it.
+import type { Drivers } from "./drawn.ts";
+import type { WalkFault } from "./fault-table.ts";
+import { once } from "./persistent-client.ts";
+import type { SeenPayment } from "./seen.ts";
+import type { Paying, Story } from "./story.ts";
+
+export type PaymentFault = Extract<
+  WalkFault,
+  | "refund fails later"
+  | "several disputes"
+  | "debit returned"
+  | "amounts that differ"
+  | "second charge"
+  | "second refund"
+  | "intent lost for good"
+  | "events held"
+>;
+
+/** @returns false: the processor could not, for example because nothing is paid yet. */
+type Driver = (story: Story, payment: Paying) => Promise<boolean>;
+
+export const paymentFaults: Drivers<PaymentFault, Driver> = {
+  "refund fails later": async (_story, payment) => {
+    const ref = refundRef(payment);
+    return ref !== undefined && (await payment.till.moveRefund(payment, ref, "failed"));
+  },
+  "several disputes": async ({ random }, payment) => {
+    const part = Math.max(1, Math.floor(payment.amount / 4));
+    const first = await payment.till.dispute(payment, "needs_response", part);
+    const second = first && (await payment.till.dispute(payment, "needs_response", part));
+    if (!second) return false;
+    await payment.till.moveDispute(payment, first, random.chance(0.5) ? "won" : "lost");
+    if (random.chance(0.5)) await payment.till.moveDispute(payment, second, random.chance(0.5) ? "won" : "lost");
+    return true;
+  },
+  "debit returned": async (_story, payment) =>
+    await mishap(payment, "debit returned", () => payment.till.returnDebit(payment)),
+  "amounts that differ": async (story, payment) => {
+    const amount = story.random.int(1, payment.amount + 1);
+    if (amount === payment.amount) return false;
+    return await mishap(payment, "amounts that differ", () => atSimulator(story, payment, "amount", { amount }));
+  },
+  // The payment stays as it was: what is done a second time is held beside it.
+  "second charge": async (story, payment) => await atSimulator(story, payment, "duplicate", {}),
+  "second refund": async ({ shop }, payment) => {
+    const ref = refundRef(payment);
+    return (
+      ref !== undefined &&
+      isThere(await once(async () => await shop.simulator?.api.post(`/test/refunds/${ref}/duplicate`, {})))
+    );
+  },
+  "intent lost for good": async (story, payment) =>
+    await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
+  "events held": async ({ run, shop }, payment) => {
+    if (run.held >= heldMax) return false;
+    const fault = { target: "webhooks", kind: "hold", reference: payment.paymentId };
+    const isHeld = isThere(await once(async () => await shop.simulator?.api.put("/test/faults", fault)));
+    if (isHeld) run.held += 1;
+    return isHeld;
+  },
+};
+
+/** Each takes one of the processor's hundred fault switches. */
+const heldMax = 40;
+/** Of the stories of payments that go on after they were paid. */
+const weights: readonly (readonly [PaymentFault, number])[] = [
+  ["refund fails later", 6],
+  ["several disputes", 4],
+  ["debit returned", 3],
+  ["second charge", 2],
+  ["second refund", 2],
+  ["intent lost for good", 1],
+];
+
+/** One of those that happen to payments later, if the run draws it. */
+export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
+  await applyPaymentFault(story, payment, story.random.pick(weights));
+}
+
+/** Before anybody has paid. */
+export async function drawOtherAmount(story: Story, payment: Paying): Promise<void> {
+  await applyPaymentFault(story, payment, "amounts that differ");
+}
+
+/** "Never" of a webhook: it is held until the run has ended. */
+export async function withhold(story: Story, payment: Paying): Promise<void> {
+  await applyPaymentFault(story, payment, "events held");
+}
+
+async function applyPaymentFault(story: Story, payment: Paying, name: PaymentFault): Promise<void> {
+  const { drawn } = story.run;
+  if (!drawn.may(name)) return;
+  story.seen.count();
+  if (await paymentFaults[name](story, payment)) drawn.count(name);
+}
+
+/** What takes back what clients were told: from now on they are told nothing that counts. */
+async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<boolean>): Promise<boolean> {
+  payment.mishaps.add(name); // before it is done: an answer that is on its way may tell of either time
+  const isDone = await act();
+  if (!isDone) payment.mishaps.delete(name);
+  else payment.toldPaid = payment.knownPaid = payment.toldExpired = false;
+  return isDone;
+}
+
+async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {
+  return isThere(await once(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)));
+}
+
+/** Of a refund that the processor has told. */
+function refundRef({ refunds }: SeenPayment): string | undefined {
+  const refs = refunds.flatMap(({ answers }) => answers.map((answer) => answer.at("connector_ref")));
+  return refs.find((ref): ref is string => typeof ref === "string" && ref !== "");
+}
+
+function isThere(answer: { readonly status: number } | undefined): boolean {
+  return answer !== undefined && answer.status >= 200 && answer.status < 300;
+}

@@ -1,0 +1,86 @@
+// The end of a run, walk or chaos: everything that is on its way arrives, clocks are right again, then every merchant's books are compared
+// with the processors', clients' and receivers', and the rules that hold for the whole run are counted.
+
+import type { StripeFault } from "../harness/stripe-faults.ts";
+import { notLookedAfter } from "./looked-after.ts";
+import { finalDifferences } from "./money-checks.ts";
+import { countFired, type misbehave } from "./processor-faults.ts";
+import type { Run } from "./story.ts";
+import type { StripePost } from "./stripe-post.ts";
+import { calmStripe } from "./stripe-switches.ts";
+import { viewOf, type WideRig } from "./wide-rig.ts";
+
+export interface RunEnd {
+  readonly differences: readonly string[];
+  /** Answers 5xx or refusals for what the processor had done. */
+  readonly dishonest: number;
+  /** Things that nobody looks at again. */
+  readonly forgotten: number;
+}
+
+export interface Ending {
+  readonly run: Run;
+  readonly post: StripePost;
+  readonly set: Awaited<ReturnType<typeof misbehave>>;
+  /** Of the stand-in's faults, when the run began. */
+  readonly firedBefore: ReadonlyMap<StripeFault, number>;
+  /** How long the services get to bring everything in doubt to its end, milliseconds. */
+  readonly limitMs: number;
+  /** Called when nothing misbehaves any more, before anything is compared. */
+  readonly onCalm?: () => Promise<void>;
+}
+
+export async function endRun({ run, post, set, firedBefore, limitMs, onCalm }: Ending): Promise<RunEnd> {
+  const { rig, drawn, honesty } = run;
+  rig.clocks.mend();
+  await countFired(rig, set, drawn);
+  calmStripe(rig.fake, firedBefore, drawn);
+  for (const { stripe } of rig.shops) if (stripe) stripe.account.lagMs = 0;
+  drawn.count("keys forgotten", await forgottenKeys(rig));
+  await post.flush();
+  await onCalm?.();
+  const found = new Set<string>();
+  for (const shop of rig.shops) {
+    const differences = await finalDifferences(viewOf(rig, shop), shop.seen, { limitMs });
+    for (const one of differences) found.add(one.startsWith("pay_") ? one : `${shop.name}: ${one}`);
+  }
+  const stripe = rig.shops.flatMap((shop) => (shop.stripe ? [shop.stripe.account] : []));
+  const dishonest = await honesty.broken(rig, stripe);
+  const forgotten = await notLookedAfter(rig, drawn);
+  const complaints = rig.fake.complaints.map((one) => `Stripe would not take: ${one}`);
+  return {
+    differences: [...found, ...dishonest, ...forgotten, ...complaints],
+    dishonest: dishonest.length,
+    forgotten: forgotten.length,
+  };
+}
+
+/** Operations whose key the simulator does not know any more. */
+async function forgottenKeys({ books }: WideRig): Promise<number> {
+  const [row] = await books.simulator.rows<{ n: number }>(
+    `select count(*)::int as n from operations o where o.idempotency_key <> '' and not exists
+       (select 1 from idempotency_keys k where k.account = o.account and k.key = o.idempotency_key)`,
+  );
+  return row?.n ?? 0;
+}
+
+export function operationsOf({ rig }: Run): number {
+  return rig.shops.reduce((sum, { seen }) => sum + seen.operations, 0);
+}
+
+export function paymentsOf({ rig }: Run): number {
+  return rig.shops.reduce((sum, { seen }) => sum + seen.payments.size, 0);
+}
+
+/** What the table's rows were drawn how often, and what the two rules of the whole run count. */
+export function printRun(
+  { drawn, honesty }: Run,
+  by: "walk" | "chaos",
+  end: RunEnd,
+  say: (line: string) => void,
+): void {
+  say("faults drawn:");
+  for (const line of drawn.lines(by)) say(line);
+  say(`5xx or refused although the processor did it: ${end.dishonest} (of ${honesty.count} such answers)`);
+  say(`things that nobody looks at again: ${end.forgotten}`);
+}

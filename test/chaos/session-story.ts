@@ -1,0 +1,145 @@
+// A checkout session's life as a seeded driver plays it: created under a key or without one, paid with some card or not at all, on the
+// merchant's page or the processor's, confirmed once, twice, at once or never, ended by the merchant. Every answer is kept in `seen`.
+import type { Answer } from "../harness/api.ts";
+import { afterwards } from "./afterwards.ts";
+import { drawOtherAmount, withhold } from "./payment-faults.ts";
+import { once, untilAnswered } from "./persistent-client.ts";
+import { simulatorTill } from "./simulator-till.ts";
+import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
+import { stripeTill } from "./stripe-till.ts";
+
+const attemptsMax = 3;
+const heldShare = 0.04;
+const otherAmountShare = 0.01;
+/** Both surfaces of Stripe need one; nobody goes there. */
+const success_url = "https://shop.example/thanks";
+
+interface Created {
+  readonly payment: Paying;
+  readonly order: Order;
+  readonly key: Record<string, string> | undefined;
+  readonly answer: Answer;
+}
+
+export async function playSession(story: Story): Promise<void> {
+  const created = await create(story);
+  if (!created) return;
+  const { payment } = created;
+  const { random } = story;
+  if (random.chance(heldShare)) await withhold(story, payment);
+  if (random.chance(otherAmountShare)) await drawOtherAmount(story, payment);
+  const confirm = confirmer(story, payment);
+  const attempts = random.int(0, attemptsMax);
+  for (let i = 0; i < attempts && !payment.toldPaid; i++) {
+    story.seen.count();
+    if (await payment.till.attempt(story, payment)) tellPaid(story, payment, "processor");
+    // The merchant ends what the buyer's bank has not decided yet.
+    if (random.chance(0.05)) await expire(story, payment);
+    if (random.chance(0.75))
+      await atOnce(
+        random.pick([
+          [1, 6],
+          [2, 2],
+          [3, 1],
+        ] as const),
+        confirm,
+      );
+  }
+  if (created.key && random.chance(0.15)) await changedBody(story, created);
+  if (random.chance(0.6)) await afterwards(story, payment);
+  if (created.key && random.chance(0.15)) await repeat(story, created);
+  if (random.chance(0.15)) await Promise.all([expire(story, payment), random.chance(0.5) ? confirm() : undefined]);
+}
+
+async function create(story: Story): Promise<Created | undefined> {
+  const { shop, random, seen, name, patience } = story;
+  const order = drawOrder(story);
+  const body = { ...order, success_url };
+  const key = random.chance(0.8) ? { "idempotency-key": `create-${name}` } : undefined;
+  const ask = () => shop.api.post("/v1/checkout-sessions", body, key);
+  seen.count();
+  seen.creations += 1;
+  const tries = key && random.chance(0.1) ? 2 : 1;
+  const answers = await Promise.all(
+    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience) : once(ask))),
+  );
+  const answer = answers.find((one) => one?.status === 201);
+  for (const one of answers) {
+    if (one && ![201, 409, 502, 503].includes(one.status) && !isRefusedByOperator(story, one))
+      seen.offence(name, `creating answered ${one}`);
+    if (one?.status === 201 && answer && one.raw !== answer.raw) seen.offence(name, "one key, two sessions");
+  }
+  if (!answer) return undefined;
+  const payment = paymentOf(story, order, answer);
+  seen.payments.set(payment.paymentId, payment);
+  return { payment, order, key, answer };
+}
+
+function paymentOf(story: Story, order: Order, answer: Answer): Paying {
+  const sessionId = answer.text("id");
+  const isStripe = answer.at("connector") === "stripe";
+  const place = placeOf(answer);
+  return {
+    ...order,
+    sessionId,
+    paymentId: `pay_${sessionId.slice("cs_".length)}`,
+    intentId: place.intentId,
+    toldPaid: false,
+    knownPaid: false,
+    toldExpired: false,
+    refunds: [],
+    mishaps: new Set(),
+    story: story.name,
+    connector: isStripe ? "stripe" : "simulator",
+    till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, place.page),
+    confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
+  };
+}
+
+/** Where the buyer pays: the processor's page or frame, or with Stripe's fields the intent alone. */
+function placeOf(answer: Answer): { page: string; intentId: string } {
+  const page = String(answer.at("render.frame_url") || answer.at("render.redirect_url") || "");
+  if (page !== "") return { page, intentId: new URL(page).pathname.split("/").at(-1) ?? "" };
+  return { page, intentId: answer.text("render.client_secret").split("_secret")[0] ?? "" };
+}
+
+function confirmer({ run, seen, name, patience, ...story }: Story, payment: Paying): () => Promise<void> {
+  return async () => {
+    seen.count();
+    const answer = await untilAnswered(() => run.rig.buyer.post(payment.confirmPath), patience);
+    if (answer && ![200, 410].includes(answer.status)) seen.offence(name, `confirming answered ${answer}`);
+    if (answer?.at("status") !== "completed") return;
+    tellPaid({ run, seen, name, patience, ...story }, payment, "answer");
+    const isPayment = answer.at("payment_id") === payment.paymentId;
+    if (!isPayment) seen.offence(name, `confirming answered ${answer} for ${payment.paymentId}`);
+  };
+}
+
+async function expire({ shop, seen, name, patience }: Story, payment: Paying): Promise<void> {
+  seen.count();
+  const ask = (): Promise<Answer> => shop.api.post(`/v1/checkout-sessions/${payment.sessionId}/expire`);
+  const answer = await untilAnswered(ask, patience);
+  if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
+  if (answer?.at("status") === "expired") payment.toldExpired = true;
+}
+
+/** The same key with another body changes nothing and says so. */
+async function changedBody({ shop, seen, name, patience }: Story, { order, key }: Created): Promise<void> {
+  seen.count();
+  const body = { ...order, success_url, description: "changed" };
+  const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);
+  if (answer && answer.at("error.code") !== "idempotency_key_reuse")
+    seen.offence(name, `a changed body under one key answered ${answer}`);
+}
+
+/** A replay is the first answer, and says that it is one. */
+async function repeat({ shop, seen, name, patience }: Story, { order, key, answer: first }: Created): Promise<void> {
+  seen.count();
+  const again = await untilAnswered(
+    () => shop.api.post("/v1/checkout-sessions", { ...order, success_url }, key),
+    patience,
+  );
+  if (!again) return;
+  if (again.raw !== first.raw || again.status !== first.status) seen.offence(name, `a replay answered ${again}`);
+  if (again.headers.get("idempotent-replayed") !== "true") seen.offence(name, "a replay does not say that it is one");
+}

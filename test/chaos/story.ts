@@ -1,0 +1,114 @@
+// One story of a run: a payment's life, or an operator's or a clock's doings, decided by its own seed. What stories share, and which
+// of them is told.
+import type { Answer } from "../harness/api.ts";
+import type { Drawn } from "./drawn.ts";
+import type { FaultName } from "./fault-table.ts";
+import type { Honesty } from "./honesty.ts";
+import type { Patience } from "./persistent-client.ts";
+import type { Random } from "./random.ts";
+import type { Seen, SeenPayment } from "./seen.ts";
+import type { Shop } from "./shop.ts";
+import type { WideRig } from "./wide-rig.ts";
+
+/** What all stories of a run write into. */
+export interface Run {
+  readonly rig: WideRig;
+  readonly drawn: Drawn;
+  readonly honesty: Honesty;
+  /** Payments whose webhooks are kept back so far; each takes one of the processor's fault switches. */
+  held: number;
+}
+
+export interface Story {
+  readonly run: Run;
+  readonly shop: Shop;
+  readonly random: Random;
+  readonly seen: Seen;
+  /** Names the story within the run; part of its idempotency keys. */
+  readonly name: string;
+  readonly patience: Patience;
+}
+
+/** Where the buyer of one payment, that buyer's bank and the processor's dashboard act. */
+export interface Till {
+  /** The buyer tries to pay. @returns true: the processor said that it is paid */
+  attempt(story: Story, payment: SeenPayment): Promise<boolean>;
+  /** At the dashboard. @returns the refund's id, undefined when the processor refused */
+  refund(payment: SeenPayment, amount: number, isPending: boolean): Promise<string | undefined>;
+  /** @returns false: the processor refused */
+  moveRefund(payment: SeenPayment, refund: string, to: "succeeded" | "failed" | "canceled"): Promise<boolean>;
+  dispute(payment: SeenPayment, status: string, amount: number | undefined): Promise<string | undefined>;
+  moveDispute(payment: SeenPayment, dispute: string, to: string): Promise<void>;
+  /** A bank takes back a debit that had succeeded. @returns false: there is none, or it is refunded or disputed */
+  returnDebit(payment: SeenPayment): Promise<boolean>;
+}
+
+/** A payment in the hands of its story. */
+export interface Paying extends SeenPayment {
+  readonly mishaps: Set<FaultName>;
+  readonly till: Till;
+  readonly connector: "simulator" | "stripe";
+  /** Of the session's confirm; empty for a payment by token. */
+  readonly confirmPath: string;
+}
+
+export type Order = { readonly amount: number; readonly currency: string };
+
+const currencies = [
+  ["EUR", 4],
+  ["USD", 4],
+  ["JPY", 1],
+  ["KRW", 1],
+  ["KWD", 1],
+  ["BHD", 1],
+] as const;
+const stripeCurrencies = [
+  ["EUR", 4],
+  ["USD", 4],
+  ["JPY", 1],
+  ["KWD", 1],
+] as const;
+/** What a payment may be at most. */
+export const amountMax = 99_999_999;
+/** Stripe's least amount, and a unit in which it takes every currency: dinars by ten fils. */
+const stripeMin = 50;
+const stripeUnit = 10;
+
+/** Amounts from one minor unit up to the limit, more of the small ones. */
+export function drawOrder({ random, shop }: Story): Order {
+  const magnitude = random.pick([
+    [5_000, 60],
+    [100_000, 20],
+    [amountMax, 15],
+  ] as const);
+  const edge = random.chance(0.06)
+    ? random.pick([
+        [1, 1],
+        [amountMax, 1],
+      ] as const)
+    : undefined;
+  const amount = edge ?? random.int(1, magnitude);
+  if (!shop.stripe) return { amount, currency: random.pick(currencies) };
+  const rounded = amount - (amount % stripeUnit);
+  return { amount: Math.max(stripeMin, rounded), currency: random.pick(stripeCurrencies) };
+}
+
+/** Of an answer that is final and no success: whether an operator's change explains it. */
+export function isRefusedByOperator({ shop }: Story, answer: Answer): boolean {
+  return shop.refusals.has(String(answer.at("error.code")));
+}
+
+/** What a client is told counts, unless the processor took it back. */
+export function tellPaid(story: Story, payment: SeenPayment, by: "answer" | "processor"): void {
+  if (payment.mishaps && payment.mishaps.size > 0) return;
+  if (by === "processor") {
+    payment.knownPaid = true;
+    return;
+  }
+  if (!payment.toldPaid) story.seen.told += 1;
+  payment.toldPaid = true;
+}
+
+export async function atOnce(times: number, work: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: times }, work));
+}

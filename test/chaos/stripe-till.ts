@@ -1,0 +1,107 @@
+// The buyer on Stripe's fields or Stripe's own page, the buyer's bank, and Stripe's dashboard, as a story plays them at the fake of its API.
+import { setTimeout as pause } from "node:timers/promises";
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { FakeIntent } from "../harness/stripe-records.ts";
+import type { Random } from "./random.ts";
+import type { SeenPayment } from "./seen.ts";
+import type { Shop } from "./shop.ts";
+import type { Till } from "./story.ts";
+
+export const tokenWeights = [
+  ["pm_card_visa", 60],
+  ["pm_card_chargeDeclined", 10],
+  ["pm_card_chargeDeclinedInsufficientFunds", 5],
+  ["pm_card_authenticationRequired", 10],
+  ["pm_card_asynchronous", 15],
+] as const;
+/** What the bank takes over an asynchronous payment. */
+const decisionMsMax = 1_500;
+
+export function stripeTill({ stripe }: Shop): Till {
+  if (!stripe) throw new Error("this merchant has no account at Stripe");
+  const { account } = stripe;
+  return {
+    async attempt({ random }, payment) {
+      const intent = did(() => payOnce(account, payment, random.pick(tokenWeights)));
+      if (!intent) return false;
+      if (intent.status === "requires_action" && random.chance(0.9)) decide(account, intent, random);
+      if (intent.status === "processing") await decideLater(account, intent, random);
+      return intent.status === "succeeded";
+    },
+    async refund(payment, amount, isPending) {
+      const status = isPending ? "pending" : "succeeded";
+      return did(() => refundAtDashboard(account, payment, amount, status))?.id;
+    },
+    async moveRefund(_payment, refund, to) {
+      // Stripe knows a pending refund's success by its own word only, which the fake does not play; it fails.
+      return to === "failed" && did(() => failOnce(account, refund)) !== undefined;
+    },
+    async dispute(payment, status, amount) {
+      return did(() => disputePaid(account, payment, status, amount))?.id;
+    },
+    async moveDispute(_payment, dispute, to) {
+      did(() => account.moveDispute(dispute, to));
+    },
+    async returnDebit(payment) {
+      return did(() => returnOnce(account, payment)) !== undefined;
+    },
+  };
+}
+
+/** What the fake refuses by throwing, a real page or dashboard would not offer. */
+function did<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** On Stripe's own page there is an intent as soon as the buyer has begun. */
+function payOnce(account: StripeAccount, payment: SeenPayment, token: string): FakeIntent {
+  if (!account.sessions.has(payment.intentId)) return account.pay(payment.intentId, token);
+  return account.payOnPage(payment.intentId, token);
+}
+
+function decide(account: StripeAccount, intent: FakeIntent, random: Random): void {
+  account.decide(intent.id, random.chance(0.8) ? "pass" : "fail");
+}
+
+async function decideLater(account: StripeAccount, intent: FakeIntent, random: Random): Promise<void> {
+  await pause(random.int(0, decisionMsMax));
+  if (intent.status === "processing") decide(account, intent, random);
+}
+
+function refundAtDashboard(account: StripeAccount, payment: SeenPayment, amount: number, status: string) {
+  const intent = account.intent(intentIdOf(account, payment));
+  const charge = account.charges.get(intent.latest_charge ?? "");
+  if (!charge || amount > charge.amount - charge.amount_refunded) throw new Error("not so much is left");
+  return account.refund(intent, amount, {}, status);
+}
+
+/** Only what was debited, not what a card paid, and as long as nothing else has happened to it. */
+function returnOnce(account: StripeAccount, payment: SeenPayment): FakeIntent {
+  const id = intentIdOf(account, payment);
+  const charge = account.latestCharge(account.intent(id));
+  const method = account.paymentMethods.get(String(charge?.payment_method));
+  const isWhole = charge?.amount_refunded === 0 && !charge.disputed;
+  if (method?.token !== "pm_card_asynchronous" || !isWhole) throw new Error("there is no debit to return");
+  return account.returnCharge(id);
+}
+
+function disputePaid(account: StripeAccount, payment: SeenPayment, status: string, amount: number | undefined) {
+  const intent = account.intent(intentIdOf(account, payment));
+  if (intent.status !== "succeeded") throw new Error("nothing to dispute");
+  return account.dispute(intent.id, status, amount);
+}
+
+function failOnce(account: StripeAccount, id: string): string {
+  const refund = account.refunds.get(id);
+  if (refund?.status !== "succeeded" && refund?.status !== "pending") throw new Error("it has failed already");
+  account.failRefund(id);
+  return id;
+}
+
+function intentIdOf(account: StripeAccount, { intentId }: SeenPayment): string {
+  return account.sessions.get(intentId)?.payment_intent ?? intentId;
+}

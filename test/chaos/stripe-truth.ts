@@ -1,0 +1,71 @@
+// What the fake of Stripe's API knows of a run, in the words in which the simulator's truth is compared. Amounts are Stripe's own writing,
+// which is ours for the currencies that runs use.
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { FakeIntent, Json } from "../harness/stripe-records.ts";
+import type { TheirIntent } from "./processor-truth.ts";
+import type { StripeShop } from "./shop.ts";
+
+export interface StripeTruth {
+  readonly intents: readonly TheirIntent[];
+  readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
+}
+
+/** @param stripe absent: the merchant has no account there */
+export function stripeTruth(stripe: Pick<StripeShop, "account" | "untold"> | undefined): StripeTruth {
+  if (!stripe) return { intents: [], statement: new Map() };
+  const { account, untold } = stripe;
+  const intents = [
+    ...[...account.intents.values()].map((intent) => intentTruth(account, intent, untold.get(intent.id) ?? 0)),
+    ...[...account.sessions.values()].filter((page) => page.payment_intent === null).map(pageTruth),
+  ];
+  const moved = intents.flatMap((intent) => [
+    ...(intent.captured_amount > 0
+      ? [[intent.id, { amount: intent.captured_amount, status: intent.status }] as const]
+      : []),
+    ...[...intent.refunds, ...intent.disputes].map((one) => [one.id, one] as const),
+  ]);
+  return { intents, statement: new Map(moved) };
+}
+
+function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): TheirIntent {
+  const ofIntent = <T extends Json & { id: string; status: string }>(all: Iterable<T>) =>
+    [...all]
+      .filter((each) => each.payment_intent === intent.id)
+      .map(({ id, status, amount }) => ({ id, status, amount: Number(amount) }));
+  const declines = account.events.filter(
+    ({ type, data }) => type === "payment_intent.payment_failed" && objectOf(data).id === intent.id,
+  );
+  return {
+    id: intent.id,
+    reference: String((intent.metadata as Json).tollbooth_payment ?? ""),
+    status: intent.status,
+    amount: intent.amount,
+    captured_amount: Number(intent.amount_received ?? 0),
+    attempts: declines.map(() => ({ status: "failed" })),
+    refunds: ofIntent(account.refunds.values()).map((refund) => ({
+      ...refund,
+      reference: String((account.refunds.get(refund.id)?.metadata as Json | undefined)?.tollbooth_refund ?? ""),
+    })),
+    disputes: ofIntent(account.disputes.values()),
+    untold,
+    isReturned: Boolean(account.latestCharge(intent)?.failure_balance_transaction),
+  };
+}
+
+/** Stripe's own page before its buyer has begun: there is no intent yet, the page's id is what we know. */
+function pageTruth(page: Json & { id: string; status: string }): TheirIntent {
+  return {
+    id: page.id,
+    reference: String(page.client_reference_id ?? ""),
+    status: page.status === "expired" ? "canceled" : "requires_payment_method",
+    amount: Number(page.amount_total),
+    captured_amount: 0,
+    attempts: [],
+    refunds: [],
+    disputes: [],
+  };
+}
+
+function objectOf(data: unknown): Json {
+  return (data as { object: Json }).object;
+}

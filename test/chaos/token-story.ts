@@ -1,0 +1,100 @@
+// A payment without a session: by the token of a card that the processor has, with every test card, under a key or without one, repeated,
+// with a changed body, and with a key that another operation has used.
+import type { Answer } from "../harness/api.ts";
+import { cardToken } from "../harness/pay.ts";
+import { afterwards } from "./afterwards.ts";
+import { once, untilAnswered } from "./persistent-client.ts";
+import { cardWeights, simulatorTill } from "./simulator-till.ts";
+import { drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
+import { stripeTill, tokenWeights } from "./stripe-till.ts";
+
+const path = "/v1/payments";
+
+export async function playToken(story: Story): Promise<void> {
+  const { shop, run, random, seen, name, patience } = story;
+  const token = await drawToken(story);
+  if (!token) return;
+  const order = drawOrder(story);
+  // In no other request: whether the processor did this one can be seen there.
+  const description = `token-${name}`;
+  const body = { ...order, payment_method: token, description, metadata: { story: name } };
+  const key = random.chance(0.7) ? { "idempotency-key": `token-${name}` } : undefined;
+  if (key && random.chance(0.1)) await useKeyElsewhere(story, order, key);
+  const ask = () => run.honesty.ask("payment", description, () => shop.api.post(path, body, key));
+  seen.count();
+  seen.creations += 1;
+  const tries = key && random.chance(0.15) ? 2 : 1;
+  const answers = await Promise.all(
+    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience) : once(ask))),
+  );
+  for (const one of answers) {
+    if (one && ![201, 409, 502, 503].includes(one.status) && !isRefusedByOperator(story, one))
+      seen.offence(name, `paying by token answered ${one}`);
+  }
+  const answer = answers.find((one) => one?.status === 201);
+  if (!answer) return;
+  const differs = answers.some((one) => one?.status === 201 && one.raw !== answer.raw);
+  if (differs) seen.offence(name, "one key, two answers of a payment by token");
+  const payment = paymentOf(story, order, answer);
+  seen.payments.set(payment.paymentId, payment);
+  if (answer.at("status") === "succeeded") tellPaid(story, payment, "answer");
+  if (key && random.chance(0.2)) await repeat(story, body, key, answer);
+  if (random.chance(0.5)) await afterwards(story, payment);
+}
+
+/** At the account that is the merchant's default: with failover it may be paid elsewhere, which does not know the token. */
+async function drawToken({ shop, run, random }: Story): Promise<string | undefined> {
+  if (!shop.simulator) return random.pick(tokenWeights);
+  const { account } = shop.simulator;
+  const made = () => cardToken(run.rig.running.stack.processor, account, random.pick(cardWeights));
+  return await made().catch(() => undefined);
+}
+
+function paymentOf(story: Story, order: Order, answer: Answer): Paying {
+  const connector = answer.at("connector") === "stripe" ? "stripe" : "simulator";
+  return {
+    ...order,
+    sessionId: "",
+    paymentId: answer.text("id"),
+    intentId: String(answer.at("connector_ref") ?? ""),
+    toldPaid: false,
+    knownPaid: false,
+    toldExpired: false,
+    refunds: [],
+    mishaps: new Set(),
+    story: story.name,
+    connector,
+    till: connector === "stripe" ? stripeTill(story.shop) : simulatorTill(story.shop, ""),
+    confirmPath: "",
+  };
+}
+
+/** A session under the key that the payment will have: one key on two operations is two keys. */
+async function useKeyElsewhere(
+  { shop, seen, name, patience }: Story,
+  order: Order,
+  key: Record<string, string>,
+): Promise<void> {
+  seen.count();
+  seen.creations += 1;
+  const body = { ...order, success_url: "https://shop.example/thanks" };
+  const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);
+  if (answer?.at("error.code") === "idempotency_key_reuse") seen.offence(name, "one key on two operations is one key");
+}
+
+/** The same request gets the same answer again; with another body it is refused and nothing changes. */
+async function repeat(story: Story, body: object, key: Record<string, string>, first: Answer): Promise<void> {
+  const { shop, seen, name, patience } = story;
+  seen.count();
+  const again = await untilAnswered(() => shop.api.post(path, body, key), patience);
+  if (again && again.raw !== first.raw) seen.offence(name, `a replay answered ${again} instead of ${first}`);
+  if (again && again.headers.get("idempotent-replayed") !== "true")
+    seen.offence(name, "a replay does not say that it is one");
+  seen.count();
+  const changed = await untilAnswered(
+    () => shop.api.post(path, { ...body, metadata: { story: "changed" } }, key),
+    patience,
+  );
+  if (changed && changed.at("error.code") !== "idempotency_key_reuse")
+    seen.offence(name, `a changed body under one key answered ${changed}`);
+}
