@@ -1,51 +1,22 @@
-// Finds mutants that do not compile: such a mutant proves nothing, since no test would be needed to see it. A run of the compiler takes
-// longer than most kills, so that it looks at one mutant of every file at a time, and at single ones only when it finds something.
+// Finds mutants that do not compile: such a mutant proves nothing, since no test would be needed to see it. Each one stands as a file of its
+// own beside its original, so that one run of the compiler looks at all of them.
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { runCheck } from "../harness/run-file.ts";
-import type { Mutant } from "./mutant.ts";
-import type { Scratch } from "./scratch.ts";
+import { type Mutant, mutated } from "./mutant.ts";
 
-const compilerMsMax = 180_000;
+const compilerMsMax = 300_000;
 
-/** @returns those that do not compile, each with the compiler's first word. */
-export async function uncompilable(
-  scratch: Scratch,
-  mutants: readonly Mutant[],
-  say: (line: string) => void,
-): Promise<Map<Mutant, string>> {
-  const known = new Set(await compilerErrors());
-  const newErrors = async (tried: readonly Mutant[]) =>
-    (await scratch.with(tried, compilerErrors)).filter((error) => !known.has(error));
+/** Works in the current folder, a copy of the project. @returns those that do not compile, each with the compiler's first word. */
+export async function uncompilable(mutants: readonly Mutant[]): Promise<Map<Mutant, string>> {
+  const paths = new Map(mutants.map((mutant, i) => [mutant.file.replace(/\.ts$/, `-mutant-${i}.ts`), mutant]));
+  for (const [path, mutant] of paths) await writeFile(path, mutated(mutant, await readFile(mutant.file, "utf8")));
+  const { output, isLate } = await runCheck("node_modules/.bin/tsc", ["--noEmit", "-p", "."], compilerMsMax);
+  for (const path of paths.keys()) await rm(path);
+  if (isLate) throw new Error("the compiler takes too long");
   const bad = new Map<Mutant, string>();
-  const rounds = roundsOf(mutants);
-  for (const [number, round] of rounds.entries()) {
-    const found = await newErrors(round);
-    say(`  ${number + 1} of ${rounds.length}: ${round.length} mutants, ${found.length} errors`);
-    if (found.length === 0) continue;
-    for (const mutant of round) {
-      const [first] = await newErrors([mutant]);
-      if (first !== undefined) bad.set(mutant, first);
-    }
+  for (const [, path = "", error = ""] of output.matchAll(/^(\S+?)\(\d+,\d+\): (error TS.*)$/gm)) {
+    const mutant = paths.get(path);
+    if (mutant && !bad.has(mutant)) bad.set(mutant, error);
   }
   return bad;
-}
-
-/** Each round has at most one mutant of a file. */
-function roundsOf(mutants: readonly Mutant[]): Mutant[][] {
-  const rounds: Mutant[][] = [];
-  for (const mutant of mutants) {
-    const free = rounds.find((round) => round.every(({ file }) => file !== mutant.file));
-    if (free) free.push(mutant);
-    else rounds.push([mutant]);
-  }
-  return rounds;
-}
-
-/** Without places in the file, which a mutant may move. */
-async function compilerErrors(): Promise<string[]> {
-  const { output, isLate } = await runCheck("node_modules/.bin/tsc", ["--noEmit", "-p", "."], compilerMsMax);
-  if (isLate) throw new Error("the compiler takes too long");
-  return output
-    .split("\n")
-    .filter((line) => line.includes("error TS"))
-    .map((line) => line.replace(/\(\d+,\d+\)/, ""));
 }

@@ -11,8 +11,8 @@ export interface Scratch {
   readonly root: string;
   /** For everything that its tests write. */
   readonly temporary: string;
-  /** Makes the mutants, one a file, until the work is done. */
-  with<T>(mutants: readonly Mutant[], work: () => Promise<T>): Promise<T>;
+  /** The mutant stands in its file until the work is done. */
+  with<T>(mutant: Mutant, work: () => Promise<T>): Promise<T>;
   remove(): Promise<void>;
 }
 
@@ -32,18 +32,14 @@ export async function copyProject(root: string): Promise<Scratch> {
   return {
     root: copy,
     temporary,
-    async with(mutants, work) {
-      const restores: (() => Promise<void>)[] = [];
+    async with(mutant, work) {
+      const path = join(copy, mutant.file);
+      const text = await readFile(path, "utf8");
+      await writeFile(path, mutated(mutant, text));
       try {
-        for (const mutant of mutants) {
-          const path = join(copy, mutant.file);
-          const text = await readFile(path, "utf8");
-          restores.push(() => writeFile(path, text));
-          await writeFile(path, mutated(mutant, text));
-        }
         return await work();
       } finally {
-        for (const restore of restores) await restore();
+        await writeFile(path, text);
       }
     },
     // A server that was ended may still be writing its last lines.

@@ -62,7 +62,7 @@ export class Trials {
 
   /** @returns undefined when it lives. */
   async tryMutant(mutant: Mutant): Promise<Kill | undefined> {
-    return await this.#scratch.with([mutant], async () => {
+    return await this.#scratch.with(mutant, async () => {
       const killers = this.#killers.of(mutant.file);
       for (const stage of stages) {
         const ofStage = killers.filter((killer) => killer.stage === stage);
@@ -91,7 +91,8 @@ export class Trials {
     await sideBySide(killers, async (killer) => {
       if (kills.length > 0) return;
       const { ms, failing } = this.#standardOf(killer);
-      const outcome = await this.#start(killer, Math.max(limitMsMin, ms * patience));
+      const bail = { TEST_BAIL: JSON.stringify([...failing]) };
+      const outcome = await this.#start(killer, Math.max(limitMsMin, ms * patience), bail);
       const why = failuresOf(outcome).find((name) => !failing.has(name));
       // Once there is a kill, the others are ended, and say nothing.
       if (why === undefined || kills.length > 0) return;
@@ -107,7 +108,7 @@ export class Trials {
     return standard;
   }
 
-  #start({ stage, file, args }: Killer, limitMs: number): Promise<Outcome> {
+  #start({ stage, file, args }: Killer, limitMs: number, more: Record<string, string> = {}): Promise<Outcome> {
     // The process is about to end: whoever waits for this waits no longer than that.
     if (this.#stopped) return new Promise(() => {});
     const env = { TMPDIR: this.#scratch.temporary, ...(this.#servers && infraEnvironment(this.#servers)) };
