@@ -35,10 +35,12 @@ export class Killers {
   readonly #root: string;
   readonly #files: SourceFile[];
   readonly #reached = new Map<string, Set<string>>();
-  #unitTests: string[];
+  readonly #unitTests: string[];
+  readonly #stages: readonly Stage[];
 
-  /** @param root of the project. */
-  constructor(root: string) {
+  /** @param root of the project. @param used stages; the others kill nothing. */
+  constructor(root: string, used: readonly Stage[] = stages) {
+    this.#stages = used;
     this.#root = root;
     this.#files = sourceFiles(root);
     this.#unitTests = globSync("services/**/*.test.ts", { cwd: root }).sort();
@@ -51,7 +53,8 @@ export class Killers {
     const [, ...globs] = flowTests.find(([prefix]) => file.startsWith(prefix)) ?? ["", "test/flows/*.test.ts"];
     const flows = globs.flatMap((glob) => globSync(glob, { cwd: this.#root }).sort());
     const killer = (stage: Stage) => (path: string) => ({ stage, file: path, args: [] });
-    return [...units.map(killer("unit tests")), ...this.#thatReach(file, flows).map(killer("flow tests")), walk];
+    const all = [...units.map(killer("unit tests")), ...this.#thatReach(file, flows).map(killer("flow tests")), walk];
+    return all.filter(({ stage }) => this.#stages.includes(stage));
   }
 
   #thatReach(file: string, tests: readonly string[]): string[] {

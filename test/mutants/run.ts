@@ -1,5 +1,5 @@
-// `npm run mutants -- [--only PART] [--from N] [--list] [--despite-failures]`: makes one wrong edit of the money paths after another in a
-// copy of the project and says which test kills it, or that it lives. Exit code 1 when one lives that has no reason to.
+// `npm run mutants -- [--only PART] [--from N] [--numbers 3,8] [--until unit|flows|walk] [--list] [--despite-failures]`: makes one wrong edit of
+// the money paths after another in a copy of the project; says which test kills it, or that it lives, and then ends with 1.
 // A list of edits and not StrykerJS 10.1.1, which was tried: it needs TypeScript's JavaScript API, which TypeScript 7 does not have; its
 // operators blank a whole SQL text, where most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
 import { parseArgs } from "node:util";
@@ -7,10 +7,13 @@ import { uncompilable } from "./compile-check.ts";
 import { Killers, type Stage, stages } from "./killers.ts";
 import { editOf, type Mutant } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
+import { Report } from "./report.ts";
 import { copyProject } from "./scratch.ts";
-import { type Kill, Trials } from "./trials.ts";
+import { Trials } from "./trials.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
+/** What `--until` takes. */
+const untils: Readonly<Record<string, Stage>> = { unit: "unit tests", flows: "flow tests", walk: "walk" };
 const stops: (() => Promise<void>)[] = [];
 
 await main();
@@ -25,10 +28,12 @@ interface Choice {
   readonly chosen: readonly Numbered[];
   readonly listOnly: boolean;
   readonly despiteFailures: boolean;
+  readonly stages: readonly Stage[];
 }
 
+
 async function main(): Promise<void> {
-  const { chosen, listOnly, despiteFailures } = readArguments();
+  const { chosen, listOnly, despiteFailures, stages: used } = readArguments();
   if (listOnly) {
     for (const { number, mutant } of chosen) console.log(`${nameOf(number, mutant)}\n     breaks: ${mutant.breaks}`);
     return;
@@ -41,7 +46,7 @@ async function main(): Promise<void> {
     const scratch = await copyProject(root);
     stops.push(() => scratch.remove());
     process.chdir(scratch.root);
-    const trials = new Trials(scratch, new Killers(scratch.root));
+    const trials = new Trials(scratch, new Killers(scratch.root, used));
     stops.push(() => trials.stop());
     console.log(`${chosen.length} mutants. Without one:`);
     const files = [...new Set(chosen.map(({ mutant }) => mutant.file))];
@@ -70,16 +75,28 @@ function readArguments(): Choice {
     const options = {
       only: { type: "string" },
       from: { type: "string" },
+      numbers: { type: "string" },
+      until: { type: "string" },
       list: { type: "boolean" },
       "despite-failures": { type: "boolean" },
     } as const;
     const { values } = parseArgs({ options });
     const from = Number(values.from ?? 1);
+    const numbers = values.numbers?.split(",").map(Number);
+    const last = untils[values.until ?? "walk"];
+    if (!last) throw new Error(`--until takes one of ${Object.keys(untils).join(", ")}`);
     const chosen = mutants
       .map((mutant, index) => ({ number: index + 1, mutant }))
-      .filter(({ number, mutant }) => number >= from && nameOf(number, mutant).includes(values.only ?? ""));
+      .filter(({ number, mutant }) => number >= from && nameOf(number, mutant).includes(values.only ?? ""))
+      .filter(({ number }) => numbers?.includes(number) ?? true);
     if (chosen.length === 0) throw new Error("no mutant is chosen; --list shows them");
-    return { chosen, listOnly: values.list === true, despiteFailures: values["despite-failures"] === true };
+    const used = stages.slice(0, stages.indexOf(last) + 1);
+    return {
+      chosen,
+      listOnly: values.list === true,
+      despiteFailures: values["despite-failures"] === true,
+      stages: used,
+    };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
@@ -94,51 +111,6 @@ async function tryOne(trials: Trials, number: number, mutant: Mutant, report: Re
   const began = performance.now();
   const kill = await trials.tryMutant(mutant);
   report.tried(nameOf(number, mutant), mutant, kill, (performance.now() - began) / 1_000);
-}
-
-/** Prints each mutant as it is done, and the sum at the end. */
-class Report {
-  readonly #killed: Record<Stage, number> = { "unit tests": 0, "flow tests": 0, walk: 0 };
-  readonly #bad: string[] = [];
-  readonly #reasoned: string[] = [];
-  readonly #live: string[] = [];
-
-  doesNotCompile(name: string, error: string): void {
-    this.#bad.push(name);
-    console.log(`${name}\n     BAD: it does not compile: ${error}`);
-  }
-
-  tried(name: string, mutant: Mutant, kill: Kill | undefined, seconds: number): void {
-    const took = `${seconds.toFixed(1)} s`;
-    if (kill) {
-      const { stage, file } = kill.killer;
-      this.#killed[stage]++;
-      console.log(`${name}\n     killed by ${stage}, ${file}: ${kill.why}  ${took}`);
-      if (mutant.cannotMatter) console.log("     and it was said that it cannot matter: take the reason away");
-      return;
-    }
-    const told = `${name}\n     breaks: ${mutant.breaks}`;
-    if (mutant.cannotMatter) {
-      this.#reasoned.push(`${told}\n     cannot matter: ${mutant.cannotMatter}`);
-      console.log(`${name}\n     lives and cannot matter: ${mutant.cannotMatter}  ${took}`);
-      return;
-    }
-    this.#live.push(told);
-    console.log(`${told}\n     LIVES  ${took}`);
-  }
-
-  /** @returns true when none lives without a reason, and each compiles. */
-  close(seconds: number): boolean {
-    const killed = stages.map((stage) => `${this.#killed[stage]} by ${stage}`).join(", ");
-    const all = stages.reduce((sum, stage) => sum + this.#killed[stage], 0);
-    for (const one of this.#reasoned) console.log(`\nlives, with a reason:\n${one}`);
-    for (const one of this.#live) console.log(`\nLIVES:\n${one}`);
-    console.log(
-      `\n${seconds.toFixed(0)} s: ${all} killed (${killed}), ${this.#reasoned.length} live with a reason, ` +
-        `${this.#live.length} live, ${this.#bad.length} do not compile`,
-    );
-    return this.#live.length === 0 && this.#bad.length === 0;
-  }
 }
 
 /** What was started last is stopped first. */

@@ -54,7 +54,7 @@ export class Trials {
     };
     for (const stage of stages) {
       const killers = [...all.values()].filter((killer) => killer.stage === stage);
-      if (stage !== "unit tests") await this.#renewServers();
+      if (stage !== "unit tests" && killers.length > 0) await this.#renewServers();
       await sideBySide(killers, standard);
     }
     return failing;
@@ -66,6 +66,7 @@ export class Trials {
       const killers = this.#killers.of(mutant.file);
       for (const stage of stages) {
         const ofStage = killers.filter((killer) => killer.stage === stage);
+        if (ofStage.length === 0) continue;
         if (stage === "flow tests" && this.#served++ % mutantsPerServers === 0) await this.#renewServers();
         const kill = await this.#firstKill(stage === "flow tests" ? this.#fastFirst(ofStage) : ofStage);
         if (kill) return kill;
