@@ -45,7 +45,6 @@ export const checkout: readonly Mutant[] = [
       "session.expiresAt <= now",
       "an expiry that was asked for is an expiry",
     ],
-    ["fact.at < session.heardAt", "fact.at <= session.heardAt", "two facts of one moment both count"],
   ]),
   ...mutantsOf("services/checkout/rules/risk.ts", [
     ["facts.amount > limit", "facts.amount >= limit", "an amount at the cap passes"],
@@ -59,7 +58,11 @@ export const checkout: readonly Mutant[] = [
     [".filter((rule) => rule.enabled)", "", "a rule that is switched off is not looked at"],
   ]),
   ...mutantsOf("services/checkout/flows/apply-fact.ts", [
-    ["if (changed) {", "if (changed || tries > 0) {", "a change that was lost to another one is decided anew"],
+    [
+      'if (decision.kind === "ignored") return known;',
+      'if (decision.kind === "ignored") return session;',
+      "who finds a session changed answers it as it is now",
+    ],
     [
       'fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };',
       "fact = answer;",
@@ -117,7 +120,7 @@ export const checkout: readonly Mutant[] = [
     ],
     [
       'if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);',
-      "",
+      'if (claim.answer.kind === "refusal") throw new Failure("IDEMPOTENCY_CONFLICT");',
       "a stored refusal is given again",
     ],
     ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked session makes no intent"],
@@ -176,11 +179,6 @@ export const checkout: readonly Mutant[] = [
       'return session.state.status === "open" ? openedRender(vault, session) : undefined;',
       "return openedRender(vault, session);",
       "only an open session shows its form",
-    ],
-    [
-      "return vault.encrypt(render, `session:${id}`);",
-      "return vault.encrypt(render, `session:${id[0]}`);",
-      "a sealed form opens for its own session alone",
     ],
   ]),
   ...mutantsOf("services/checkout/flows/freshen-session.ts", [

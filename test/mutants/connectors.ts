@@ -19,11 +19,6 @@ export const connectors: readonly Mutant[] = [
       "a call that took too long may have happened",
     ],
     [
-      "this.#pauseOf(duration * 2, taken)",
-      "this.#pauseOf(duration, taken)",
-      "a circuit waits longer after each probe that failed",
-    ],
-    [
       "if (policy.state === CircuitState.HalfOpen) return refuse();",
       "",
       "one call probes, and the others are not held up by it",
@@ -72,8 +67,8 @@ export const connectors: readonly Mutant[] = [
       "only a 404 says that there is nothing",
     ],
     [
-      'answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer',
-      "answer",
+      'return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;',
+      "return answer;",
       "a refund that is not decided is pending",
     ],
     [
@@ -222,11 +217,7 @@ export const connectors: readonly Mutant[] = [
       "last: undefined",
       "a statement is read to its last page",
     ],
-    [
-      'next: page.last ? `${list} ${page.last}` : following ? `${following} ` : ""',
-      'next: page.last ? `${list} ${page.last}` : ""',
-      "a statement has refunds and disputes too",
-    ],
+    ["lists[lists.indexOf(list) + 1]", "lists[lists.length]", "a statement has refunds and disputes too"],
     [
       "return charge.metadata[metadataNames.payment] !== undefined;",
       "return true;",

@@ -139,10 +139,6 @@ export const paymentsRules: readonly Mutant[] = [
       "return ours.status !== theirs.status ? undefined :",
       "another status is a difference",
     ],
-    [
-      "if (!ours) return differs",
-      'if (!ours && theirs.object === "payment") return differs',
-      "a refund or a dispute that we do not know is a difference",
-    ],
+    ['differs("unknown_to_us", ""', 'differs("amount", ""', "what we do not know at all is told as such"],
   ]),
 ];

@@ -79,11 +79,7 @@ export const paymentsStores: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/store/operations.ts", [
-    [
-      "return `${operation.id}:${operation.generation}`;",
-      "return `${operation.id}:${Math.random()}`;",
-      "the same order goes to the processor under the same key",
-    ],
+    ["operation.generation}`;", "Math.random()}`;", "the same order goes to the processor under the same key"],
     [
       "untouched from operations where id = $1 for update`",
       "untouched from operations where id = $1`",
@@ -137,8 +133,8 @@ export const paymentsStores: readonly Mutant[] = [
       "an operator moves only what is parked",
     ],
     [
-      "${records} where o.state = 'parked' and o.id > $1",
-      "${records} where o.state = 'parked' and o.id >= $1",
+      " where o.state = 'parked' and o.id > $1",
+      " where o.state = 'parked' and o.id >= $1",
       "pages of parked operations do not repeat one",
     ],
     [
@@ -223,7 +219,7 @@ export const paymentsStores: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/store/fee-schedules.ts", [
-    ["and f.effective_from <= ${of.at}", "and f.effective_from > ${of.at}", "a schedule counts from its beginning"],
+    ["and f.effective_from <= ", "and f.effective_from > ", "a schedule counts from its beginning"],
     ["f.effective_from desc limit 1`", "f.effective_from limit 1`", "the latest schedule that has begun counts"],
     [
       "order by f.merchant_id = '*', f.currency = '*'",

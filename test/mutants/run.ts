@@ -31,7 +31,6 @@ interface Choice {
   readonly stages: readonly Stage[];
 }
 
-
 async function main(): Promise<void> {
   const { chosen, listOnly, despiteFailures, stages: used } = readArguments();
   if (listOnly) {
