@@ -112,7 +112,7 @@ export class Trials {
   #start({ stage, file, args }: Killer, limitMs: number, more: Record<string, string> = {}): Promise<Outcome> {
     // The process is about to end: whoever waits for this waits no longer than that.
     if (this.#stopped) return new Promise(() => {});
-    const env = { TMPDIR: this.#scratch.temporary, ...(this.#servers && infraEnvironment(this.#servers)) };
+    const env = { TMPDIR: this.#scratch.temporary, ...more, ...(this.#servers && infraEnvironment(this.#servers)) };
     if (stage !== "walk") return runTestFile(file, env, limitMs);
     return runCheck(process.execPath, [file, ...args], limitMs, env);
   }
