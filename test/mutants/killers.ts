@@ -37,10 +37,12 @@ export class Killers {
   readonly #reached = new Map<string, Set<string>>();
   readonly #unitTests: string[];
   readonly #stages: readonly Stage[];
+  readonly #parts: readonly string[];
 
-  /** @param root of the project. @param used stages; the others kill nothing. */
-  constructor(root: string, used: readonly Stage[] = stages) {
-    this.#stages = used;
+  /** @param root of the project. @param stages and parts of paths that are used; the others kill nothing. */
+  constructor(root: string, used: { stages: readonly Stage[]; parts: readonly string[] } = { stages, parts: [""] }) {
+    this.#stages = used.stages;
+    this.#parts = used.parts;
     this.#root = root;
     this.#files = sourceFiles(root);
     this.#unitTests = globSync("services/**/*.test.ts", { cwd: root }).sort();
@@ -54,7 +56,9 @@ export class Killers {
     const flows = globs.flatMap((glob) => globSync(glob, { cwd: this.#root }).sort());
     const killer = (stage: Stage) => (path: string) => ({ stage, file: path, args: [] });
     const all = [...units.map(killer("unit tests")), ...this.#thatReach(file, flows).map(killer("flow tests")), walk];
-    return all.filter(({ stage }) => this.#stages.includes(stage));
+    return all.filter(
+      (one) => this.#stages.includes(one.stage) && this.#parts.some((part) => one.file.includes(part)),
+    );
   }
 
   #thatReach(file: string, tests: readonly string[]): string[] {

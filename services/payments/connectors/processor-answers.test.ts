@@ -33,7 +33,9 @@ let connectors: Connector[];
 test.before(async () => {
   server = createServer((request, response) => {
     heard.push(request.headers);
-    request.resume().on("end", () => response.writeHead(says.status, { "content-type": "application/json" }).end(says.body));
+    request
+      .resume()
+      .on("end", () => response.writeHead(says.status, { "content-type": "application/json" }).end(says.body));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const address = server.address();
@@ -69,7 +71,12 @@ test("a command that was answered with a fault, or with a word that says nothing
 
 test("a command that our credentials were refused for was not done, and a plain no is a no", async () => {
   for (const connector of connectors) {
-    for (const [status, kind] of [[401, "not_sent"], [403, "not_sent"], [400, "declined"], [422, "declined"]] as const) {
+    for (const [status, kind] of [
+      [401, "not_sent"],
+      [403, "not_sent"],
+      [400, "declined"],
+      [422, "declined"],
+    ] as const) {
       answer(status);
       assert.equal(await refunded(connector), kind, `${connector.name} ${status}`);
     }
@@ -113,7 +120,11 @@ test("every command that moves money carries the key that it was given", async (
   for (const connector of connectors) {
     answer(500);
     await connector.createIntent(account, { ...payment, surface: "embedded", returnUrl: "" }, "key_1");
-    await connector.createIntent(account, { ...payment, surface: "redirect", returnUrl: "https://shop.example" }, "key_2");
+    await connector.createIntent(
+      account,
+      { ...payment, surface: "redirect", returnUrl: "https://shop.example" },
+      "key_2",
+    );
     await connector.payIntent(account, { ...payment, paymentMethod: "pm_1" }, "key_3");
     await connector.createRefund(account, order, "key_4");
     const keys = heard.map((headers) => headers["idempotency-key"]);

@@ -21,7 +21,15 @@ function charge(change: Partial<Stripe.Charge> = {}): Stripe.Charge {
 }
 
 function factsOf(intent: Partial<Stripe.PaymentIntent>, charges: Stripe.Charge[]) {
-  const made = { id: "pi_1", amount: 1_000, currency: "eur", metadata: {}, status: "succeeded", created: 900, ...intent };
+  const made = {
+    id: "pi_1",
+    amount: 1_000,
+    currency: "eur",
+    metadata: {},
+    status: "succeeded",
+    created: 900,
+    ...intent,
+  };
   const objects = { session: undefined, charges, refunds: [], disputes: [] };
   return readIntent({ ref: "pi_1", intent: made as Stripe.PaymentIntent, ...objects }).facts;
 }
@@ -42,23 +50,45 @@ test("an authorization that was given up again is no payment", () => {
 
 test("attempts come in the order in which they happened, also within a second", () => {
   const failed = (id: string, created: number) => charge({ id, created, status: "failed", captured: false });
-  const newestFirst = [charge({ id: "ch_4", created: 1_001 }), failed("ch_3", 1_000), failed("ch_2", 1_000), failed("ch_1", 999)];
+  const newestFirst = [
+    charge({ id: "ch_4", created: 1_001 }),
+    failed("ch_3", 1_000),
+    failed("ch_2", 1_000),
+    failed("ch_1", 999),
+  ];
   const order = factsOf({}, newestFirst).map((fact) => (fact.kind === "intent_canceled" ? "" : fact.attempt.ref));
   assert.deepEqual(order, ["ch_1", "ch_2", "ch_3", "ch_4"]);
 });
 
 test("a refund has our reference, and one that waits for its buyer or says something new is pending", () => {
   const refund = (status: string) => {
-    const made = { id: "re_1", amount: 300, currency: "eur", created: 1_000, status, metadata: { tollbooth_refund: "re_ours" } };
+    const made = {
+      id: "re_1",
+      amount: 300,
+      currency: "eur",
+      created: 1_000,
+      status,
+      metadata: { tollbooth_refund: "re_ours" },
+    };
     return readRefund(made as unknown as Stripe.Refund);
   };
-  const statuses = ["succeeded", "failed", "canceled", "pending", "requires_action", "unheard_of"].map((s) => refund(s).status);
+  const statuses = ["succeeded", "failed", "canceled", "pending", "requires_action", "unheard_of"].map(
+    (s) => refund(s).status,
+  );
   assert.deepEqual(statuses, ["succeeded", "failed", "canceled", "pending", "pending", "pending"]);
   assert.deepEqual([refund("succeeded").reference, refund("succeeded").amount], ["re_ours", 300n]);
 });
 
 function dispute(change: Partial<Stripe.Dispute>): Stripe.Dispute {
-  const made = { id: "dp_1", charge: "ch_1", amount: 700, currency: "eur", status: "needs_response", reason: "fraudulent", created: 1_000 };
+  const made = {
+    id: "dp_1",
+    charge: "ch_1",
+    amount: 700,
+    currency: "eur",
+    status: "needs_response",
+    reason: "fraudulent",
+    created: 1_000,
+  };
   return { ...made, evidence_details: { due_by: null }, ...change } as Stripe.Dispute;
 }
 
@@ -68,7 +98,8 @@ test("a dispute in another currency than its charge is about all of the charge",
 });
 
 test("a dispute stays lost until its appeal is decided, one that was prevented holds nothing, an unknown word holds the money", () => {
-  const statusOf = (status: string) => readDispute(dispute({ status: status as Stripe.Dispute["status"] }), [charge()]).status;
+  const statusOf = (status: string) =>
+    readDispute(dispute({ status: status as Stripe.Dispute["status"] }), [charge()]).status;
   const words = ["appeal_needs_response", "appeal_under_review", "prevented", "unheard_of"];
   assert.deepEqual(words.map(statusOf), ["lost", "lost", "warning_closed", "under_review"]);
 });

@@ -22,7 +22,11 @@ test("a payment by token is paid at once, and never waits for a buyer who is not
 });
 
 test("a refund is of the amount that was asked for, and carries our reference", () => {
-  const refund = refundParams({ intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "late", reference: "re_1" }, "pi_1", 300);
+  const refund = refundParams(
+    { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "late", reference: "re_1" },
+    "pi_1",
+    300,
+  );
   assert.deepEqual(refund, { payment_intent: "pi_1", amount: 300, metadata: { tollbooth_refund: "re_1" } });
 });
 
