@@ -39,8 +39,13 @@ export async function runTestFile(file: string, env: Record<string, string>, lim
 }
 
 /** A command counts as one test: exit code 0. */
-export async function runCheck(command: string, args: string[], limitMs: number): Promise<Outcome> {
-  const ran = await runGroup(command, args, {}, limitMs);
+export async function runCheck(
+  command: string,
+  args: string[],
+  limitMs: number,
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  const ran = await runGroup(command, args, env, limitMs);
   const isGood = ran.problem === "";
   return { ...ran, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
 }

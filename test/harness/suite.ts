@@ -41,6 +41,11 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
     if (failed.hook) throw new Error("a hook of this suite failed", { cause: failed.hook });
     await bounded("the test", own?.timeoutMs ?? limits.timeoutMs ?? testMsDefault, body);
   };
+  const counted = (testName: string, body: Body, own?: TestLimits) => {
+    const run = guarded(body, own);
+    if (tolerated === undefined) return run;
+    return () => run().catch((error: unknown) => endAtOnce(name, testName, error));
+  };
   const hook = (label: string, body: Body) => async () => {
     try {
       await bounded(label, limits.hookTimeoutMs ?? hookMsDefault, body);
@@ -52,7 +57,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   };
   const add = (testName: string, body: Body, own?: TestLimits) => {
     count++;
-    tests(testName, guarded(body, own));
+    tests(testName, counted(testName, body, own));
   };
   return Object.assign(add, {
     skip(testName: string, reason: string) {
@@ -76,6 +81,15 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
       tests.run();
     },
   });
+}
+
+/** TEST_BAIL: the file ends at the first test that fails, unless it is in this list of names. Who looks for one failure waits for no other. */
+const tolerated: readonly string[] | undefined = process.env.TEST_BAIL ? JSON.parse(process.env.TEST_BAIL) : undefined;
+
+function endAtOnce(suiteName: string, testName: string, error: unknown): void {
+  if (tolerated?.includes(testName)) throw error;
+  console.error(`\n   FAIL  ${suiteName}  "${testName}"\n`, error);
+  process.exit(1);
 }
 
 /** Runs the body within the limit. The timer also keeps the process alive, so that a test that never settles fails. */

@@ -96,9 +96,11 @@ test("while the probe is under way other calls are refused at once", async () =>
   await breakIt(rig, account("a"));
   rig.acme.answer = "never";
   await eventually("the pause to end", async () => !rig.circuits.isOpen("a"));
-  const probe = rig.guarded.retrieveIntent(account("a"), "pi_1");
+  let isOver = false;
+  const probe = rig.guarded.retrieveIntent(account("a"), "pi_1").finally(() => (isOver = true));
   const sent = rig.acme.sent;
   assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "not_sent");
+  assert.equal(isOver, false, "nobody waits for the probe");
   assert.equal(rig.acme.sent, sent);
   assert.equal((await probe).kind, "unknown", "the time limit ended it");
   assert.equal(rig.circuits.isOpen("a"), true);

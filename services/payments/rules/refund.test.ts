@@ -43,6 +43,23 @@ test("a refund moves forward only; after success it can still fail and gives its
   }
 });
 
+test("every movement of a refund is of its own amount and names it as its cause", () => {
+  const refund = { id: "re_7", amount: 7n };
+  const moved = [
+    moveRefund({ ...refund, status: "pending" }, "succeeded"),
+    moveRefund({ ...refund, status: "pending" }, "failed"),
+  ];
+  const movements = moved.flatMap((change) =>
+    change.kind === "moved" ? change.movements : assert.fail(change.reason),
+  );
+  movements.push(
+    ...openingMovements({ ...refund, status: "succeeded" }),
+    ...openingMovements({ ...refund, status: "pending" }),
+  );
+  assert.equal(movements.length, 5);
+  for (const { cause, amount } of movements) assert.deepEqual([cause, amount], ["re_7", 7n]);
+});
+
 test("a refund that we first hear of moves the same money as one of ours", () => {
   const kinds = (status: RefundStatus) => openingMovements({ id: "re_1", amount: 7n, status }).map((m) => m.kind);
   assert.deepEqual(kinds("pending"), ["refund_reserved"]);

@@ -1,0 +1,135 @@
+// What each HTTP answer of a processor proves, by both connectors alike: to a command that moves money, and to a question.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import type { Account, Connector } from "./connector.ts";
+import { simulatorConnector } from "./simulator.ts";
+import { stripeConnector } from "./stripe.ts";
+
+const test = suite("what a processor's answers prove");
+const timeoutMs = 2_000;
+const dayS = 86_400;
+const account: Account = {
+  id: "mco_1",
+  merchantId: "mer_1",
+  environment: Environment.SANDBOX,
+  connector: "any",
+  externalAccountId: "acct_1",
+  surface: "embedded",
+  credentials: { secret_key: "sk_test_1", publishable_key: "pk_test_1", webhook_secret: "whsec_1" },
+  refundsEnabled: true,
+};
+const order = { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "", reference: "re_1" };
+const payment = { reference: "pay_1", amount: 1_000n, currency: "EUR", description: "" };
+
+/** A processor that gives the same answer to everything. */
+const says = { status: 200, body: "{}" };
+const heard: IncomingHttpHeaders[] = [];
+let server: Server;
+let connectors: Connector[];
+
+test.before(async () => {
+  server = createServer((request, response) => {
+    heard.push(request.headers);
+    request
+      .resume()
+      .on("end", () => response.writeHead(says.status, { "content-type": "application/json" }).end(says.body));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  assert(address !== null && typeof address === "object");
+  const origin = `http://127.0.0.1:${address.port}`;
+  connectors = [simulatorConnector(origin, origin, timeoutMs, dayS), stripeConnector(origin, timeoutMs, dayS)];
+});
+test.after(async () => {
+  for (const connector of connectors) await connector.close();
+  server.close();
+});
+
+function answer(status: number, error: { code?: string; type?: string } = {}): void {
+  says.status = status;
+  says.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", ...error } });
+  heard.length = 0;
+}
+
+async function refunded(connector: Connector): Promise<string> {
+  const { kind } = await connector.createRefund(account, order, "key_1");
+  assert.equal(heard.length, 1, `${connector.name} asks once`);
+  return kind;
+}
+
+test("a command that was answered with a fault, or with a word that says nothing, may have been done", async () => {
+  for (const connector of connectors) {
+    for (const status of [500, 502, 503, 504, 408, 409, 425, 429]) {
+      answer(status);
+      assert.equal(await refunded(connector), "unknown", `${connector.name} ${status}`);
+    }
+  }
+});
+
+test("a command that our credentials were refused for was not done, and a plain no is a no", async () => {
+  for (const connector of connectors) {
+    for (const [status, kind] of [
+      [401, "not_sent"],
+      [403, "not_sent"],
+      [400, "declined"],
+      [422, "declined"],
+    ] as const) {
+      answer(status);
+      assert.equal(await refunded(connector), kind, `${connector.name} ${status}`);
+    }
+  }
+});
+
+test("an answer that cannot be read proves nothing", async () => {
+  for (const connector of connectors) {
+    for (const body of ["{}", "[]", "busy"]) {
+      answer(200);
+      says.body = body;
+      assert.equal(await refunded(connector), "unknown", `${connector.name} ${body}`);
+    }
+  }
+});
+
+test("Stripe's words for work under way, and for a key that was used otherwise, are no refusal", async () => {
+  const stripe = connectors.find(({ name }) => name === "stripe") ?? assert.fail();
+  const words = [{ code: "lock_timeout" }, { code: "idempotency_key_in_use" }, { type: "idempotency_error" }];
+  for (const word of words) {
+    answer(400, word);
+    assert.equal(await refunded(stripe), "unknown", JSON.stringify(word));
+  }
+});
+
+test("only a 404 says that there is nothing, and when it was said", async () => {
+  for (const connector of connectors) {
+    for (const status of [400, 401, 403, 405, 409, 410, 429, 500, 502]) {
+      answer(status);
+      const { kind } = await connector.retrieveIntent(account, "pi_1");
+      assert.equal(kind, "unknown", `${connector.name} ${status}`);
+    }
+    answer(404);
+    const missing = await connector.retrieveIntent(account, "pi_1");
+    assert(missing.kind === "not_found", connector.name);
+    assert.ok(missing.at instanceof Date, `${connector.name} says when`);
+  }
+});
+
+test("every command that moves money carries the key that it was given", async () => {
+  for (const connector of connectors) {
+    answer(500);
+    await connector.createIntent(account, { ...payment, surface: "embedded", returnUrl: "" }, "key_1");
+    await connector.createIntent(
+      account,
+      { ...payment, surface: "redirect", returnUrl: "https://shop.example" },
+      "key_2",
+    );
+    await connector.payIntent(account, { ...payment, paymentMethod: "pm_1" }, "key_3");
+    await connector.createRefund(account, order, "key_4");
+    const keys = heard.map((headers) => headers["idempotency-key"]);
+    assert.deepEqual(keys, ["key_1", "key_2", "key_3", "key_4"], connector.name);
+  }
+});
+
+test.run();

@@ -1,0 +1,244 @@
+// What the tables of payments promise to whoever works on them at the same time: locks, claims, and changes that hold only for what was read.
+import assert from "node:assert/strict";
+import { Database } from "#platform/database.ts";
+import { type Id, newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Refundable } from "../../services/payments/rules/refund.ts";
+import {
+  claimOperations,
+  closeOperation,
+  deferOperation,
+  findOperation,
+  firstTry,
+  lockUntouched,
+  recordTakeOver,
+} from "../../services/payments/store/operations.ts";
+import { countParked, historyOf, parkedOperations, unpark } from "../../services/payments/store/operator-queue.ts";
+import { claimChecks, deferCheck } from "../../services/payments/store/payment-checks.ts";
+import { findRecord } from "../../services/payments/store/payment-records.ts";
+import {
+  changeAccount,
+  findPayment,
+  insertPayment,
+  lockPayment,
+  recordIntent,
+  showPayment,
+} from "../../services/payments/store/payments.ts";
+import { insertProcessorEvent, isKnownEvent } from "../../services/payments/store/processor-events.ts";
+import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
+import { findRefund, type StoredRefund, saveRefund } from "../../services/payments/store/refunds.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("tables of payments", { timeoutMs: 20_000 });
+const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
+const noEvents = { ids: [], subjects: [], bodies: [] };
+const account = { id: "mco_other", connector: "stripe", surface: "hosted" };
+const pauses = [60, 120];
+let db: Database;
+
+test.before(async () => {
+  const { url } = await freshDatabase("payments");
+  db = await Database.open({ url, name: "test", log: createLog("test", "warn") });
+});
+test.after(() => db.close());
+test.beforeEach(async () => {
+  // What an earlier test left due is nobody's business in this one.
+  await db.rows("update operations set state = 'done'");
+  await db.rows("update payments set next_check_at = null");
+});
+
+/** A payment whose operation and check are due. */
+async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }> {
+  const [id, operationId] = [newId("payment"), newId("operation")];
+  assert.equal(await insertAgain(id, operationId), true);
+  return { id, operationId };
+}
+
+function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
+  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
+  return insertPayment(db, payment, operationId, { operationSeconds: 0, checkSeconds: 0 });
+}
+
+async function paidPayment(): Promise<Id<"payment">> {
+  const { id } = await newPayment();
+  await db.rows(
+    `update payments set outcome = 'succeeded', captured_amount = amount, visible = true, authorized_at = now(), captured_at = now()
+     where id = $1`,
+    [id],
+  );
+  return id;
+}
+
+const asPaid: Refundable = { outcome: "succeeded", capturedAmount: 1_000n, refundedAmount: 0n, disputeHold: "none" };
+
+async function reserve(paymentId: string, amount: bigint, asRead: Refundable): Promise<StoredRefund | undefined> {
+  const text = { reason: "", failureCode: "", failureMessage: "", connectorRef: "", connector: "simulator", currency: "EUR" };
+  const refund = { ...owner, ...text, id: newId("refund"), paymentId, amount, acknowledged: false, createdAt: new Date() };
+  const pending = { ...refund, status: "pending" } as const;
+  const operation = firstTry(newId("operation"), "create_refund", paymentId, refund.id);
+  return (await insertReservation(db, asRead, pending, operation, 0, noEvents)) ? pending : undefined;
+}
+
+test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
+  const id = await paidPayment();
+  const others: Partial<Refundable>[] = [
+    { outcome: "processing" },
+    { capturedAmount: 400n },
+    { refundedAmount: 100n },
+    { disputeHold: "open" },
+  ];
+  for (const other of others) assert.equal(await reserve(id, 300n, { ...asPaid, ...other }), undefined, Object.keys(other)[0]);
+  assert.equal((await db.rows("select 1 from refunds where payment_id = $1", [id])).length, 0);
+  assert.ok(await reserve(id, 300n, asPaid));
+  assert.equal(await reserve(id, 300n, asPaid), undefined, "judged by what it was before");
+  assert.equal((await findPayment(db, id))?.state.refundedAmount, 300n);
+});
+
+test("a refund keeps the processor's id that it has, and ends its operation when it ends", async () => {
+  const refund = (await reserve(await paidPayment(), 300n, asPaid)) ?? assert.fail();
+  const save = (connectorRef: string, ends: boolean) => db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
+  const stateOf = async () => (await findOperation(db, "create_refund", refund.id))?.state;
+  await save("rf_1", false);
+  assert.equal(await stateOf(), "started");
+  await save("rf_2", true);
+  assert.deepEqual([(await findRefund(db, refund.id))?.connectorRef, await stateOf()], ["rf_1", "done"]);
+});
+
+test("one transaction moves a payment at a time", async () => {
+  const { id } = await newPayment();
+  const order: string[] = [];
+  let second: Promise<void> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    await lockPayment(tx, id);
+    second = db.transaction(async (other) => {
+      await lockPayment(other, id);
+      order.push("second");
+    });
+    await eventually("the second one to wait", isWaiting);
+    order.push("first");
+  });
+  await second;
+  assert.deepEqual(order, ["first", "second"]);
+});
+
+async function isWaiting(): Promise<boolean> {
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  return (await db.rows(waiting)).length > 0;
+}
+
+test("a payment made twice is one, with one operation", async () => {
+  const { id } = await newPayment();
+  assert.equal(await insertAgain(id, newId("operation")), false);
+  assert.equal((await db.rows("select 1 from operations where payment_id = $1", [id])).length, 1);
+});
+
+test("a payment changes its account only while no processor has heard of it, and once", async () => {
+  const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
+  const { id: fresh } = await newPayment();
+  assert.deepEqual([await change(fresh), await change(fresh)], [true, false]);
+  const { id: known } = await newPayment();
+  await recordIntent(db, known, "pi_1", Buffer.alloc(0));
+  assert.equal(await change(known), false);
+  assert.equal(await change(await paidPayment()), false);
+});
+
+test("a payment keeps its first intent", async () => {
+  const { id } = await newPayment();
+  for (const ref of [`pi_first_${id}`, `pi_second_${id}`]) await recordIntent(db, id, ref, Buffer.alloc(0));
+  assert.equal((await findPayment(db, id))?.connectorRef, `pi_first_${id}`);
+});
+
+test("a payment is seen from its first attempt on, by its merchant in its environment", async () => {
+  const { id } = await newPayment();
+  assert.equal(await findRecord(db, owner, id), undefined);
+  await showPayment(db, id);
+  assert.equal((await findRecord(db, owner, id))?.id, id);
+  assert.equal(await findRecord(db, { ...owner, environment: Environment.LIVE }, id), undefined);
+  assert.equal(await findRecord(db, { ...owner, merchantId: "mer_other" }, id), undefined);
+});
+
+test("an operation that is claimed is nobody else's, also before the claim has committed", async () => {
+  const { operationId } = await newPayment();
+  await db.transaction(async (tx) => {
+    assert.deepEqual((await claimOperations(tx, pauses, 10)).map(({ id }) => id), [operationId]);
+    assert.deepEqual(await claimOperations(db, pauses, 10), [], "passed over, not waited for");
+  });
+  assert.deepEqual(await claimOperations(db, pauses, 10), [], "not due");
+});
+
+test("an operation that nobody could end is parked once and said to be; what is done or parked is not tried", async () => {
+  const { id, operationId } = await newPayment();
+  const due = () => db.rows("update operations set next_try_at = now() where id = $1", [operationId]);
+  const claim = async () => (await claimOperations(db, pauses, 10)).map(({ state }) => state);
+  const states = [await claim()];
+  for (let tries = 0; tries < pauses.length; tries++) {
+    await due();
+    states.push(await claim());
+  }
+  assert.deepEqual(states, [["started"], ["started"], ["parked"]]);
+  await due();
+  assert.deepEqual(await claim(), []);
+  assert.deepEqual((await historyOf(db, operationId)).map(({ fact }) => fact), ["parked"]);
+  assert.equal(await countParked(db), 1n);
+  assert.deepEqual((await parkedOperations(db, "", 10)).map((one) => one.id), [operationId]);
+  assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page begins behind it");
+  const move = () => db.transaction((tx) => unpark(tx, operationId, "started"));
+  assert.deepEqual([await move(), await move()], [true, false], "only what is parked is moved on");
+  await closeOperation(db, "create_intent", id);
+  await due();
+  assert.deepEqual(await claim(), []);
+});
+
+test("an operation that somebody else took up never looks untouched again", async () => {
+  const untouched = (id: string) => db.transaction((tx) => lockUntouched(tx, id));
+  const { id, operationId } = await newPayment();
+  assert.equal(await untouched(operationId), true);
+  await recordTakeOver(db, "create_intent", id);
+  assert.equal(await untouched(operationId), false);
+  const claimed = await newPayment();
+  await claimOperations(db, pauses, 10);
+  for (let i = 0; i < 2; i++) await deferOperation(db, claimed.operationId, 60);
+  assert.equal(await untouched(claimed.operationId), false, "also when its tries did not count");
+});
+
+test("who looks whether an operation is untouched holds it meanwhile", async () => {
+  const { id, operationId } = await newPayment();
+  let taken: Promise<void> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    assert.equal(await lockUntouched(tx, operationId), true);
+    taken = recordTakeOver(db, "create_intent", id);
+    await eventually("the other worker to wait", isWaiting);
+  });
+  await taken;
+});
+
+test("a payment that is due is asked about by one worker, and one that is not on the list stays off it", async () => {
+  const { id } = await newPayment();
+  await db.transaction(async (tx) => {
+    assert.deepEqual(await claimChecks(tx, pauses, 10), [id]);
+    assert.deepEqual(await claimChecks(db, pauses, 10), [], "passed over, not waited for");
+  });
+  assert.deepEqual(await claimChecks(db, pauses, 10), [], "not due");
+  const listed = async () => (await findPayment(db, id))?.scheduled;
+  await deferCheck(db, id, 60);
+  assert.equal(await listed(), true);
+  await db.rows("update payments set next_check_at = null where id = $1", [id]);
+  await deferCheck(db, id, 0);
+  assert.equal(await listed(), false);
+});
+
+test("a processor's event is recorded once", async () => {
+  const event = { connector: "simulator", id: "evt_1", type: "x", paymentId: undefined, note: "" };
+  assert.equal(await isKnownEvent(db, "simulator", "evt_1"), false);
+  assert.deepEqual([await insertProcessorEvent(db, event), await insertProcessorEvent(db, event)], [true, false]);
+  assert.equal(await isKnownEvent(db, "simulator", "evt_1"), true);
+  assert.equal(await isKnownEvent(db, "stripe", "evt_1"), false, "each processor has its own ids");
+});
+
+test.run();

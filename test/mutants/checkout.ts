@@ -1,0 +1,262 @@
+// Mutants of checkout: the session machine, who completes a session, what ends one, keys, secrets, and risk screening.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const checkout: readonly Mutant[] = [
+  ...mutantsOf("services/checkout/rules/session.ts", [
+    [
+      'open: { open: "open", processing: "processing", paid: "completed"',
+      'open: { open: "open", processing: "completed", paid: "completed"',
+      "a session is completed only by a payment",
+    ],
+    [
+      'expired: { open: "final", processing: "final", paid: "completed"',
+      'expired: { open: "final", processing: "final", paid: "final"',
+      "money that arrived is never refused",
+    ],
+    [
+      'completed: { open: "final", processing: "final", paid: "completed", canceled: "final" }',
+      'completed: { open: "final", processing: "final", paid: "completed", canceled: "closed" }',
+      "a completed session stays completed",
+    ],
+    [
+      "if (!wins && isStale(session, fact))",
+      "if (isStale(session, fact))",
+      "money that arrived completes the session however late its news is",
+    ],
+    ["if (!wins && isStale(session, fact))", "if (false)", "a late fact changes nothing"],
+    [
+      'move === "reopened" && fact.at !== "now" &&',
+      'move === "reopened" &&',
+      "the processor's own answer reopens a session",
+    ],
+    [
+      "&& fact.failedAttempts === session.failedAttempts)",
+      "&& fact.failedAttempts > session.failedAttempts)",
+      "a session is reopened by a new decline alone",
+    ],
+    ["Math.max(fact.failedAttempts, session.failedAttempts)", "fact.failedAttempts", "declines are never forgotten"],
+    [
+      "state.failedAttempts >= failedAttemptsMax",
+      "state.failedAttempts > failedAttemptsMax",
+      "the tenth decline is the last",
+    ],
+    [
+      "session.expiryAsked || session.expiresAt <= now",
+      "session.expiresAt <= now",
+      "an expiry that was asked for is an expiry",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/rules/risk.ts", [
+    ["facts.amount > limit", "facts.amount >= limit", "an amount at the cap passes"],
+    ["count >= limit", "count > limit", "the count that blocks blocks"],
+    ["blocked: looks.some(({ hit }) => hit)", "blocked: looks.every(({ hit }) => hit)", "one rule that hits blocks"],
+    [
+      '(rule.merchantId === "*" ? 2 : 0)',
+      '(rule.merchantId === "*" ? 0 : 2)',
+      "a merchant's own rule comes before everybody's",
+    ],
+    [".filter((rule) => rule.enabled)", "", "a rule that is switched off is not looked at"],
+  ]),
+  ...mutantsOf("services/checkout/flows/apply-fact.ts", [
+    [
+      'if (decision.kind === "ignored") return known;',
+      'if (decision.kind === "ignored") return session;',
+      "who finds a session changed answers it as it is now",
+    ],
+    [
+      'fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };',
+      "fact = answer;",
+      "an answer that another change overtook is not the latest word",
+    ],
+    [
+      '[SessionOutcome.PROCESSING, "processing"]',
+      '[SessionOutcome.PROCESSING, "paid"]',
+      "what is processing is not paid",
+    ],
+    [
+      'if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;',
+      "if (!(error instanceof Failure)) throw error;",
+      "payments' refusal reaches the buyer as it is",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/confirm-session.ts", [
+    [
+      'if (session.state.status === "completed") return await replay(context, session);',
+      'if (session.state.status === "completed") return confirmation(session, session.state.paymentStatus);',
+      "payments hears of a confirm that comes after the processor's webhook",
+    ],
+    [
+      'if (isOverdue(session, new Date())) return await ask(context, session, "cancelIntent");',
+      "",
+      "an overdue session ends when somebody meets it",
+    ],
+    [
+      'return triesAreOver ? await ask(context, session, "cancelIntent") : fact;',
+      "return fact;",
+      "the tenth decline cancels the intent",
+    ],
+    ['blocked ? await ask(context, session, "cancelIntent") : fact', "fact", "a blocked buyer's intent is canceled"],
+    [
+      'if (status === "expired" || status === "canceled") throw',
+      'if (status === "expired") throw',
+      "a session that ended is not confirmed",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/create-session.ts", [
+    [
+      "await context.keys.finish(tx, scope, lockId,",
+      "void context.keys.finish(tx, scope, lockId,",
+      "a session commits only with its stored answer",
+    ],
+    [
+      'const claim = await context.keys.claim(scope, newId("session"));',
+      'const claim = await context.keys.claim({ ...scope, fingerprint: Buffer.alloc(32) }, newId("session"));',
+      "another request under the same key is refused",
+    ],
+    [
+      "return await make(context, request, objectId, (record, response)",
+      'return await make(context, request, newId("session"), (record, response)',
+      "a retry goes on with the same session",
+    ],
+    [
+      'if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);',
+      'if (claim.answer.kind === "refusal") throw new Failure("IDEMPOTENCY_CONFLICT");',
+      "a stored refusal is given again",
+    ],
+    ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked session makes no intent"],
+    [
+      "new Date(createdAt.getTime() + request.expiresInSeconds * 1_000)",
+      "new Date(Date.now() + request.expiresInSeconds * 1_000)",
+      "a retry makes the session with the same times",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/create-payment.ts", [
+    [
+      'await context.keys.finish(context.db, scope, lockId, { kind: "response", bytes });',
+      "",
+      "a payment's answer is stored under its key",
+    ],
+    [
+      "const response = await pay(context, request, objectId);",
+      'const response = await pay(context, request, newId("payment"));',
+      "a retry goes on with the same payment",
+    ],
+    ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked payment is not made"],
+    ["await context.keys.settleFailure(scope, lockId, failure);", "", "a request that failed gives its key back"],
+  ]),
+  ...mutantsOf("services/checkout/flows/expire-session.ts", [
+    [
+      "await askExpiry(context.db, session.id, context.outbox.rows([expiryRequested(session)]));",
+      "",
+      "an expiry that was asked for is remembered",
+    ],
+    [
+      "isLive(session.state.status) && session.expiresAt <= now",
+      "session.expiresAt <= now",
+      "only a live session is overdue",
+    ],
+    [
+      'const fact = await ask(context, session, "cancelIntent");',
+      'const fact = await ask(context, session, "verifyIntent");',
+      "a session ends by its intent's cancellation",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/resolve-session.ts", [
+    [
+      "if (isOverdue(stored, new Date())) return await endSession(context, stored);",
+      "",
+      "nobody is shown the form of a session whose time is over",
+    ],
+    [
+      "(await screenOpening(context, session, address)).blocked",
+      "!(await screenOpening(context, session, address))",
+      "a blocked address sees no form",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/session-secret.ts", [
+    ["if (!session || !same) throw", "if (!session) throw", "a session opens with its own secret alone"],
+    [
+      'return session.state.status === "open" ? openedRender(vault, session) : undefined;',
+      "return openedRender(vault, session);",
+      "only an open session shows its form",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/flows/freshen-session.ts", [
+    [
+      "getTime() < sinceMs",
+      "getTime() > sinceMs",
+      "a session that a lost event left behind is asked about when it is read",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/jobs/expire-sessions.ts", [
+    [
+      'if (cancelMeaning(session, new Date()) !== "expired" && !isExhausted(session.state)) return undefined;',
+      'if (cancelMeaning(session, new Date()) !== "expired") return undefined;',
+      "tries that are over cancel the session without any confirm",
+    ],
+    ["if (outage) throw outage;", "", "the job pauses while payments is away"],
+  ]),
+  ...mutantsOf("services/checkout/jobs/follow-payments.ts", [
+    [
+      "const wanted = facts.filter((f) => fresh.has(f.eventId));",
+      "const wanted = facts;",
+      "an event that comes again is known by its id",
+    ],
+    [
+      "const changed = await changeSession(tx, session, decision.state,",
+      "const changed = await changeSession(context.db, session, decision.state,",
+      "an event is taken in with its effects or not at all",
+    ],
+    ["sessions.set(sessionId, changed);", "", "a whole life in one batch moves the session step by step"],
+    ['["failed", "open"],', '["failed", "canceled"],', "a declined attempt leaves the session open"],
+  ]),
+  ...mutantsOf("services/checkout/store/sessions.ts", [
+    [
+      "where s.id = $1 and s.version = $2 returning",
+      "where s.id = $1 and $2::int is not null returning",
+      "a change that was decided on an older session is not written",
+    ],
+    ["version = s.version + 1,", "version = s.version,", "each change of a session has its version"],
+    [
+      "s.id = any($1::text[]) order by s.id for update`",
+      "s.id = any($1::text[]) order by s.id`",
+      "a session that a batch decides on is held meanwhile",
+    ],
+    [
+      "select e.* from changed, unnest($10",
+      "select e.* from (select from changed limit 0) as no, unnest($10",
+      "a session's change is announced with it",
+    ],
+    [
+      "when $9 then least(s.next_check_at, now())",
+      "when $9 then s.next_check_at",
+      "tries that are over fall due for the sweeper at once",
+    ],
+    ["set expiry_asked = true where", "set expiry_asked = false where", "that an expiry was asked for is stored"],
+    ["limit $1 for update skip locked)", "limit $1)", "two sweepers do not claim the same session"],
+    [
+      "render = case when $8 then s.render end,",
+      "render = s.render,",
+      "the processor's secret goes with the session's end",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/store/session-lists.ts", [
+    [
+      "s.id = $1 and s.merchant_id = $2 and s.environment = $3`",
+      "s.id = $1 and $2::text is not null and s.environment = $3`",
+      "strangers find no session",
+    ],
+  ]),
+  ...mutantsOf("services/checkout/store/risk-attempts.ts", [
+    [
+      "address_hash = $3 and fact = $4\n         and at > now()",
+      "address_hash = $3 and fact = $4\n         and at < now()",
+      "attempts of a rule's window count",
+    ],
+    [
+      "select coalesce(max(n), 0)::int as n from unnest",
+      "select coalesce(min(n), 0)::int as n from unnest",
+      "the card with most attempts counts",
+    ],
+  ]),
+];

@@ -1,0 +1,227 @@
+// Mutants of the connectors: what an answer proves, keys, amounts, signatures, and the circuit around them.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const connectors: readonly Mutant[] = [
+  ...mutantsOf("services/payments/connectors/circuit.ts", [
+    [
+      '(answer) => answer.kind === "unknown" || answer.kind === "not_sent", {',
+      '(answer) => answer.kind === "declined", {',
+      "a circuit opens when the processor does not answer",
+    ],
+    [
+      'kind: "not_sent",\n        cause: new Error(`the circuit of',
+      'kind: "unknown",\n        cause: new Error(`the circuit of',
+      "what an open circuit refused was surely not sent",
+    ],
+    [
+      'if (isTaskCancelledError(cause)) return { kind: "unknown", cause };',
+      'if (isTaskCancelledError(cause)) return { kind: "not_sent", cause };',
+      "a call that took too long may have happened",
+    ],
+    [
+      "if (policy.state === CircuitState.HalfOpen) return refuse();",
+      "",
+      "one call probes, and the others are not held up by it",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/http.ts", [
+    ['neverSent(error) ? "unsent" : "silent"', '"unsent"', "a broken connection proves nothing"],
+    [
+      '"ECONNREFUSED",',
+      '"ECONNREFUSED",\n  "ECONNRESET",\n  "UND_ERR_SOCKET",',
+      "a reset after the first byte proves nothing",
+    ],
+    [
+      "signal: AbortSignal.timeout(options.timeoutMs ?? this.#totalTimeoutMs),",
+      "",
+      "a processor that is silent is not waited for",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/simulator.ts", [
+    [
+      "if (status >= 500 || undecided.has(status)) return",
+      "if (undecided.has(status)) return",
+      "a 5xx is never a refusal",
+    ],
+    ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],
+    [
+      'if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };',
+      'if (answer.kind === "silent") return { kind: "not_sent", cause: answer.cause };',
+      "silence is unknown",
+    ],
+    [
+      'headers: { ...authOf(account), "idempotency-key": key }, json',
+      'headers: { ...authOf(account), "idempotency-key": randomUUID() }, json',
+      "the processor is given our idempotency key",
+    ],
+    ["!sameSecret(wanted, v1) ||", "", "an event is believed only with its source's signature"],
+    ["age > signatureToleranceSeconds", "age < 0", "an old event is a replay"],
+    [
+      'if (event.account !== account.externalAccountId) throw new Error("another account\'s event");',
+      "",
+      "an event of another account is refused",
+    ],
+    [
+      'answer.status === 404 ? { kind: "not_found"',
+      'answer.status >= 404 ? { kind: "not_found"',
+      "only a 404 says that there is nothing",
+    ],
+    [
+      'return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;',
+      "return answer;",
+      "a refund that is not decided is pending",
+    ],
+    [
+      'if (status === 401 || status === 403) return { kind: "not_sent", cause };',
+      'if (status === 401 || status === 403) return { kind: "unknown", cause };',
+      "what our credentials were refused for was not done",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/simulator-objects.ts", [
+    [
+      "capturedAmount: BigInt(intent.captured_amount),",
+      "capturedAmount: BigInt(intent.amount),",
+      "what was captured is what the processor says",
+    ],
+    [
+      'facts.push({ kind: "intent_canceled"',
+      'facts.unshift({ kind: "intent_canceled"',
+      "facts come in the order in which they happened",
+    ],
+    ['reference: refund.reference ?? "",', 'reference: "",', "a refund is known by our reference"],
+    ['status: type === "intent" ? "" : status,', "status,", "a payment's line is compared by what was captured"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-amount.ts", [
+    ["return Number(amount * 100n);", "return Number(amount);", "krónur are written with two decimals"],
+    [
+      "return amount % 10n === 0n ? Number(amount) :",
+      "return amount % 10n !== 1n ? Number(amount) :",
+      "an amount that Stripe cannot take is refused by us",
+    ],
+    ["return written * 100n;", "return written;", "Stripe's whole ariary are read as minor units"],
+    [
+      "exponent === undefined || exponent > 2",
+      "exponent === undefined",
+      "a currency that Stripe does not take is refused",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-client.ts", [
+    [
+      "if (statusCode >= 500 || undecided.has(statusCode) || isBusy) return",
+      "if (undecided.has(statusCode) || isBusy) return",
+      "a 5xx is never a refusal",
+    ],
+    ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],
+    ['code === "lock_timeout" || code === "idempotency_key_in_use"', "false", "a key that is in use says nothing yet"],
+    [
+      'if (rawType === "idempotency_error") return { kind: "unknown", cause };',
+      'if (rawType === "idempotency_error") return { kind: "not_sent", cause };',
+      "a key that was used for another order may have made it",
+    ],
+    [
+      "error.detail instanceof CallFailed && !error.detail.sent",
+      "error.detail instanceof CallFailed",
+      "what was sent and not answered may have happened",
+    ],
+    ["maxNetworkRetries: 0,", "maxNetworkRetries: 2,", "a call is made once"],
+    ["error.statusCode === 404", "error.statusCode !== undefined", "only a 404 says that there is nothing"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-event.ts", [
+    [
+      "return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds);",
+      'return JSON.parse(Buffer.from(body).toString("utf8"));',
+      "an event is believed only with its source's signature",
+    ],
+    ["header, secret, toleranceSeconds)", "header, secret, 10 * 365 * 86_400)", "an old event is a replay"],
+    [
+      "event.livemode !== (account.environment === Environment.LIVE)",
+      "event.livemode === undefined",
+      "an event of the other environment is refused",
+    ],
+    ['return isOurs ? intentId : "";', "return intentId;", "what is not ours is not asked for"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-objects.ts", [
+    [
+      "charges.toReversed().toSorted((a, b) => a.created - b.created)",
+      "charges.toSorted((a, b) => b.created - a.created)",
+      "attempts come in the order in which they happened",
+    ],
+    ['if (intent.status === "canceled") return undefined;', "", "an authorization that was given up is no payment"],
+    [
+      "charge.captured ? fromStripe(charge.amount_captured,",
+      "charge.captured ? fromStripe(charge.amount,",
+      "what was captured is what the processor says",
+    ],
+    [
+      "charge && charge.currency !== dispute.currency ? charge : dispute",
+      "dispute",
+      "a dispute in another currency is about all of its charge",
+    ],
+    [
+      'refundStatuses[refund.status ?? ""] ?? "pending"',
+      'refundStatuses[refund.status ?? ""] ?? "failed"',
+      "a refund that waits for its buyer has not failed",
+    ],
+    [
+      'appeal_under_review: "lost",',
+      'appeal_under_review: "under_review",',
+      "a dispute stays lost until its appeal is decided",
+    ],
+    ['prevented: "warning_closed",', 'prevented: "under_review",', "a dispute that was prevented holds no money"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-orders.ts", [
+    [
+      "metadata: { [metadataNames.refund]: order.reference },",
+      "metadata: {},",
+      "a refund at the processor carries our reference",
+    ],
+    [
+      "payment_intent: intentId,\n    amount,",
+      "payment_intent: intentId,",
+      "a refund is of the amount that was asked for",
+    ],
+    ["confirm: true,", "confirm: false,", "a payment by token is paid at once"],
+    ["adaptive_pricing: { enabled: false },", "", "what is paid is what was asked for, in its currency"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe.ts", [
+    [
+      "const call = { ...keyOf(account), idempotencyKey: key };\n      if (order.surface",
+      "const call = keyOf(account);\n      if (order.surface",
+      "the processor is given our idempotency key for an intent",
+    ],
+    [
+      "const call = { ...keyOf(account), idempotencyKey: key };\n      const made = sdk.paymentIntents.create(paymentParams",
+      "const call = keyOf(account);\n      const made = sdk.paymentIntents.create(paymentParams",
+      "the processor is given our idempotency key for a payment by token",
+    ],
+    [
+      "...keyOf(account),\n        idempotencyKey: key,",
+      "...keyOf(account),",
+      "the processor is given our idempotency key for a refund",
+    ],
+    [
+      "const found = refunds.value.map(readRefund).find((refund) => refund.reference === reference);",
+      "const found = refunds.value.map(readRefund)[0];",
+      "a refund is found by our reference",
+    ],
+    [
+      'if (refunds.kind !== "succeeded") return inDoubt(refunds);',
+      'if (refunds.kind !== "succeeded") return { kind: "not_found", at: time(), cause: undefined };',
+      "a question without an answer proves nothing",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-statement.ts", [
+    ['charge.status !== "succeeded" ||', "", "a charge that failed is not in the statement"],
+    [
+      "last: page.has_more ? page.data.at(-1)?.id : undefined",
+      "last: undefined",
+      "a statement is read to its last page",
+    ],
+    ["lists[lists.indexOf(list) + 1]", "lists[lists.length]", "a statement has refunds and disputes too"],
+    [
+      "return charge.metadata[metadataNames.payment] !== undefined;",
+      "return true;",
+      "what others take on the account is passed over",
+    ],
+  ]),
+];

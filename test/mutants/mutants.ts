@@ -1,0 +1,17 @@
+// Every mutant, in the order in which they are tried. Whoever changes a file here finds out by its test that a mutant lost its text.
+import { checkout } from "./checkout.ts";
+import { connectors } from "./connectors.ts";
+import type { Mutant } from "./mutant.ts";
+import { paymentsFlows } from "./payments-flows.ts";
+import { paymentsRules } from "./payments-rules.ts";
+import { paymentsStores } from "./payments-stores.ts";
+import { platform } from "./platform.ts";
+
+export const mutants: readonly Mutant[] = [
+  ...paymentsRules,
+  ...paymentsStores,
+  ...paymentsFlows,
+  ...connectors,
+  ...checkout,
+  ...platform,
+];

@@ -1,0 +1,89 @@
+// Mutants of the flows and jobs of payments: order of phases, who may settle, what is asked again, what is compared.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const paymentsFlows: readonly Mutant[] = [
+  ...mutantsOf("services/payments/flows/ask-processor.ts", [
+    [
+      "if (isTold(answer)) return answer.value;\n  throw",
+      'if (isTold(answer)) return answer.value;\n  if (answer.kind === "unknown") return undefined as T;\n  throw',
+      "an answer that brings no facts is no fact",
+    ],
+    ["known.until > performance.now()", "known.until > 0", "a changed account is used as it is now"],
+  ]),
+  ...mutantsOf("services/payments/flows/verify-intent.ts", [
+    [
+      'path === "confirm" && payment.state.outcome === "succeeded" && payment.state.announcedByConfirm',
+      'payment.state.outcome === "succeeded"',
+      "a payment is asked about again after it was paid",
+    ],
+    [
+      "settlePayment(tx, deps, paymentId, report, path)",
+      'settlePayment(tx, deps, paymentId, report, "processor")',
+      "each path announces under its own name",
+    ],
+    [
+      "if (error instanceof IntentMismatch) alertMismatch(deps.log, paymentId, error);\n",
+      "",
+      "an intent that is not ours raises an alert",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/match-statement.ts", [
+    [
+      "from.getTime() - marginMs), to: new Date(to.getTime() + marginMs)",
+      "from.getTime() + marginMs), to: new Date(to.getTime() - marginMs)",
+      "the statement is read a little wider than our books",
+    ],
+    ['} while (after !== "");', '} while (after === "never");', "a statement is read to its last page"],
+    ["await this.#settle(lines.filter(", "void (lines.filter(", "what the statement has of our payments is taken in"],
+    [
+      "const left = await this.#compare(lines);",
+      "const left: Difference[] = [];",
+      "what settling did not take in is told",
+    ],
+    [
+      "page.lines.filter((line) => !this.#seen.has(key(line)))",
+      "page.lines.filter((line) => this.#seen.has(key(line)))",
+      "what we hold and the processor does not is told",
+    ],
+    [
+      'line.object === "payment" ? !paid : !known.has(line.ref)',
+      'line.object === "payment" ? paid : !known.has(line.ref)',
+      "what moved in another period is not missing",
+    ],
+    [
+      'moneyAlerts.inc({ kind: "statement_difference" }, fresh);',
+      'moneyAlerts.inc({ kind: "statement_difference" }, 0);',
+      "a difference raises an alert",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/fee-schedules.ts", [
+    [
+      'await outbox.append(tx, [told("fee_schedule.set", inserted, fee.operator, terms)]);',
+      'told("fee_schedule.set", inserted, fee.operator, terms);',
+      "a new fee stands in the audit log",
+    ],
+    [
+      'if (outcome === "begun")',
+      'if (outcome === ("gone" as string))',
+      "a schedule that has begun is not removed, and its remover is told",
+    ],
+  ]),
+  ...mutantsOf("services/payments/jobs/match-statements.ts", [
+    ["matchedUntil: fits ? to : matchedUntil,", "matchedUntil: to,", "an account goes on where it stood"],
+    [
+      "await finishMatch(deps.db, accountId, { matchedUntil, pauseSeconds: retrySeconds",
+      "await finishMatch(deps.db, accountId, { matchedUntil: new Date(), pauseSeconds: retrySeconds",
+      "a day that could not be read is read later",
+    ],
+    ["Date.now() - lagMs", "Date.now()", "what is still under way is not compared"],
+  ]),
+  ...mutantsOf("services/payments/jobs/check-journal.ts", [
+    [
+      "if (count === batchMax) await finishStretch(deps.db, last, 0);",
+      "if (count < 0) await finishStretch(deps.db, last, 0);",
+      "a pass goes on after its first batch",
+    ],
+    ['moneyAlerts.inc({ kind: "journal_difference" });', "", "books that do not agree raise an alert"],
+    ["one.differences.length > 0", "one.differences.length > 1", "a single difference counts"],
+  ]),
+];

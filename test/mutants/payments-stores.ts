@@ -1,0 +1,287 @@
+// Mutants of the SQL of payments: locks, conditions that hold a change to what was read, counters, schedules, and what is written together.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const paymentsStores: readonly Mutant[] = [
+  ...mutantsOf("services/payments/store/journal.ts", [
+    [
+      "j.kind = m.kind and j.cause = m.cause), m.debit",
+      "j.kind = m.kind and j.cause = m.cause and false), m.debit",
+      "a movement that happens again to the same cause is booked again",
+    ],
+    [
+      "m.debit, m.credit, m.amount\n",
+      "m.credit, m.debit, m.amount\n",
+      "each movement debits and credits its own accounts",
+    ],
+    [
+      "insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]))",
+      "insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]) limit 0)",
+      "a change is announced in its own transaction",
+    ],
+    [
+      "select currency, credit, -amount from journal",
+      "select currency, credit, amount from journal",
+      "balances are debits minus credits",
+    ],
+    [
+      "movements.map((m) => postings[m.kind].debit)",
+      "movements.map((m) => postings[m.kind].credit)",
+      "what is debited is not what is credited",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/refund-reservations.ts", [
+    [
+      "set refunded_amount = refunded_amount + $6",
+      "set refunded_amount = refunded_amount + 0 * $6::bigint",
+      "a reserved amount is taken from what can be refunded",
+    ],
+    ["and refunded_amount = $16 ", "and ($16::bigint is not null) ", "two refunds at once never take the same money"],
+    [
+      "and dispute_hold = $17\n",
+      "and ($17::text is not null)\n",
+      "a refund judged before a dispute came is judged again",
+    ],
+    ["and outcome = $14 ", "and ($14::text is not null) ", "a refund judged before its payment moved is judged again"],
+    [
+      "and captured_amount = $15 ",
+      "and ($15::bigint is not null) ",
+      "a refund judged before a capture is judged again",
+    ],
+    [
+      "'refund_reserved', $1, $10, $11, $6 from payment)",
+      "'refund_reserved', $1, $11, $10, $6 from payment)",
+      "a reservation debits the merchant",
+    ],
+    [
+      "select e.* from payment, unnest",
+      "select e.* from payment join (select 1 where false) as nothing on true, unnest",
+      "a new refund is announced with it",
+    ],
+    ["return rows.length === 1;", "return true;", "a reservation that did not hold is not taken for one that did"],
+  ]),
+  ...mutantsOf("services/payments/store/refunds.ts", [
+    [
+      "connector_ref = coalesce(connector_ref, $3)",
+      "connector_ref = coalesce($3, connector_ref)",
+      "a refund keeps the processor's id that it has",
+    ],
+    [
+      "where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')",
+      "where not $7 and kind = 'create_refund' and reference = $1 and state <> 'done')",
+      "the operation of a refund ends with it, and not before",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/disputes.ts", [
+    [
+      "do update set status = excluded.status, ",
+      "do update set status = disputes.status, ",
+      "a dispute that moved is stored as moved",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/operations.ts", [
+    ["operation.generation}`;", "Math.random()}`;", "the same order goes to the processor under the same key"],
+    [
+      "untouched from operations where id = $1 for update`",
+      "untouched from operations where id = $1`",
+      "who gives a try up holds the operation meanwhile",
+    ],
+    [
+      "select tries = 0 and state = 'started' as untouched",
+      "select state = 'started' as untouched",
+      "a try of another worker is never given up by the first one",
+    ],
+    [
+      "state = 'started' and next_try_at <= now()\n",
+      "next_try_at <= now()\n",
+      "what is done or parked is not tried again",
+    ],
+    [
+      "order by next_try_at limit $2 for update skip locked)",
+      "order by next_try_at limit $2)",
+      "two workers never claim the same operation",
+    ],
+    [
+      "case when o.tries >= cardinality($1::float8[]) then 'parked'",
+      "case when o.tries > 1000000 + cardinality($1::float8[]) then 'parked'",
+      "what nobody can decide is parked for an operator",
+    ],
+    [
+      "where state = 'parked')\n",
+      "where state = 'started' and false)\n",
+      "the history of an operation tells that it was parked",
+    ],
+    [
+      "set tries = greatest(tries - 1, 1), next_try_at",
+      "set tries = greatest(tries - 1, 0), next_try_at",
+      "an operation that was taken over never looks untouched again",
+    ],
+    [
+      "set tries = greatest(tries, 1) where kind = $1 and reference = $2`",
+      "set tries = tries where kind = $1 and reference = $2`",
+      "who takes an operation over leaves a trace",
+    ],
+    [
+      "set state = 'done' where kind = $1 and reference = $2 and state <> 'done'`",
+      "set state = state where kind = $1 and reference = $2 and state <> 'done'`",
+      "an operation that has come to its end is closed",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/operator-queue.ts", [
+    [
+      "where id = $1 and state = 'parked' returning id`",
+      "where id = $1 returning id`",
+      "an operator moves only what is parked",
+    ],
+    [
+      " where o.state = 'parked' and o.id > $1",
+      " where o.state = 'parked' and o.id >= $1",
+      "pages of parked operations do not repeat one",
+    ],
+    [
+      "count(*) as n from operations where state = 'parked'`",
+      "count(*) as n from operations where state = 'done'`",
+      "operators are told how much is parked",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/payment-checks.ts", [
+    [
+      "where next_check_at <= now() order by",
+      "where next_check_at <= now() + interval '1 hour' order by",
+      "a payment is asked about when it is due",
+    ],
+    ["limit $2 for update skip locked)", "limit $2)", "two workers do not ask about the same payment"],
+    ["where id = $1 and next_check_at is not null`", "where id = $1`", "a payment that is settled stays off the list"],
+  ]),
+  ...mutantsOf("services/payments/store/payments.ts", [
+    [
+      "from payments p where p.id = $1 for update of p`",
+      "from payments p where p.id = $1`",
+      "only one transaction moves a payment at a time",
+    ],
+    [
+      "and connector_ref is null and outcome = 'pending' returning id`",
+      "and outcome = 'pending' returning id`",
+      "a payment that a processor has heard of never changes its account",
+    ],
+    [
+      "where id = $1 and connector_account_id = $2 and",
+      "where id = $1 and $2::text is not null and",
+      "a payment changes its account once",
+    ],
+    [
+      "set connector_ref = coalesce(connector_ref, $2), render = $3",
+      "set connector_ref = coalesce($2, connector_ref), render = $3",
+      "a payment keeps its first intent",
+    ],
+    [
+      "fee_amount = $6, dispute_hold = $7",
+      "fee_amount = fee_amount + 0 * $6::bigint, dispute_hold = $7",
+      "the fee is stored with the payment",
+    ],
+    [
+      "announced_by_confirm = $12, announced_by_processor = $13",
+      "announced_by_confirm = ($12 and false), announced_by_processor = $13",
+      "the confirm path announces a success once",
+    ],
+    [
+      "announced_by_processor = $13, visible",
+      "announced_by_processor = ($13 and false), visible",
+      "the processor's path announces a success once",
+    ],
+    [
+      "failed_at = $31, finished_attempts = $33",
+      "failed_at = $31, finished_attempts = ($33::text[])[:0]",
+      "a declined attempt counts once",
+    ],
+    [
+      "on conflict do nothing returning id)\n     insert into operations",
+      "on conflict (id) do update set visible = payments.visible returning id)\n     insert into operations",
+      "one payment has one operation that makes its intent",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/processor-events.ts", [
+    [
+      "return rows.length === 1;\n}\n\n/** True",
+      "return rows.length <= 1;\n}\n\n/** True",
+      "an event that was recorded before is known",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/payment-records.ts", [
+    [
+      "t.merchant_id = $1 and t.environment = $2 and t.visible`",
+      "t.merchant_id = $1 and t.environment = $2`",
+      "a payment is seen from its first attempt on",
+    ],
+    [
+      "t.id = $3 and t.merchant_id = $1 and t.environment = $2 and",
+      "t.id = $3 and t.merchant_id = $1 and $2::int is not null and",
+      "a test key does not see live payments",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/fee-schedules.ts", [
+    ["and f.effective_from <= ", "and f.effective_from > ", "a schedule counts from its beginning"],
+    ["f.effective_from desc limit 1`", "f.effective_from limit 1`", "the latest schedule that has begun counts"],
+    [
+      "order by f.merchant_id = '*', f.currency = '*'",
+      "order by f.merchant_id <> '*', f.currency = '*'",
+      "a merchant's own schedule comes before everybody's",
+    ],
+    ["where begins >= now() returning *`", "returning *`", "no schedule begins in the past"],
+    ["using found where not found.begun and", "using found where", "what has begun is never changed"],
+  ]),
+  ...mutantsOf("services/payments/store/statements.ts", [
+    [
+      "any($3::text[]) and p.connector_account_id = $1\n     union all\n     select 'refund'",
+      "any($3::text[])\n     union all\n     select 'refund'",
+      "a line is compared with ours of the same account",
+    ],
+    [
+      "captured_at >= $2 and captured_at < $3 and",
+      "captured_at > $3 and captured_at < $2 and",
+      "what we captured is looked for in the statement",
+    ],
+    [
+      "(captured_at, id) > ($4::timestamptz, $5)",
+      "(captured_at, id) >= ($4::timestamptz, $5)",
+      "pages of captured payments end",
+    ],
+    [
+      "set last_found_at = now(), resolved_at = null,",
+      "set last_found_at = now(),",
+      "a difference that comes back is open again",
+    ],
+    [
+      "ref = any($2::text[]) and resolved_at is null returning id`",
+      "ref = any($2::text[]) and resolved_at is not null returning id`",
+      "a difference that is gone is resolved",
+    ],
+    [
+      "order by due_at limit 1 for update skip locked)",
+      "order by due_at limit 1)",
+      "two workers do not match the same account",
+    ],
+    [
+      "where due_at <= now() order by due_at limit 1",
+      "where true order by due_at limit 1",
+      "an account is matched when it is due",
+    ],
+    [
+      "and line.status <> 'canceled' and line.status <> 'pending'`",
+      "and line.status <> 'canceled'`",
+      "a refund that is under way is not missed in a statement",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/journal-check.ts", [
+    [
+      "where p.id > $1 order by p.id limit $2`",
+      "where p.id > $1 order by p.id desc limit $2`",
+      "the check of the books passes over every payment",
+    ],
+    [
+      "and a.outcome = 'succeeded') as paid_attempts",
+      "and a.outcome <> '') as paid_attempts",
+      "a capture by an attempt that failed is a difference",
+    ],
+    ["where due_at <= now() returning after_id`", "returning after_id`", "replicas share one pass of the check"],
+  ]),
+];

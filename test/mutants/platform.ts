@@ -1,0 +1,109 @@
+// Mutants of what the money paths stand on: idempotency keys, outbox, inbox, ids and the clock.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const platform: readonly Mutant[] = [
+  ...mutantsOf("services/platform/idempotency.ts", [
+    [
+      'if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");',
+      "",
+      "a key stands for its first request alone",
+    ],
+    [
+      'if (!row.mine) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });',
+      "",
+      "one request works under a key at a time",
+    ],
+    [
+      "coalesce(k.locked_until, '-infinity') < now() then excluded.lock_id",
+      "true then excluded.lock_id",
+      "a lease is respected",
+    ],
+    [
+      "if (finished.length === 0) throw",
+      "if (finished.length > 1) throw",
+      "a run whose lease was taken over leaves nothing behind",
+    ],
+    [
+      'if (row.answer) return { kind: "replay"',
+      'if (row.answer && row.mine) return { kind: "replay"',
+      "a stored answer is given again",
+    ],
+    ['"AMOUNT_TOO_LARGE",', "", "a final refusal is stored"],
+    ['"PAYMENT_BLOCKED",', '"PAYMENT_BLOCKED",\n  "CONNECTOR_ERROR",', "what may be tried again is not stored"],
+    [
+      "update idempotency_keys set locked_until = null\n",
+      "update idempotency_keys set locked_until = locked_until\n",
+      "a request that failed gives its key back",
+    ],
+    [
+      'if (failure.reason === "INVALID_BODY") {',
+      'if (failure.reason === "INTERNAL_ERROR") {',
+      "a corrected request may have the same key",
+    ],
+    [
+      'return { kind: "work", objectId: row.object_id, lockId };',
+      'return { kind: "work", objectId, lockId };',
+      "a retry works on the object of the first try",
+    ],
+  ]),
+  ...mutantsOf("services/platform/outbox.ts", [
+    ['sent[i]?.status === "fulfilled"', "sent[i] !== undefined", "an event counts as published when the stream has it"],
+    [
+      "where published_at is null order by seq limit $1`",
+      "where published_at is null order by seq desc limit $1`",
+      "events are published in their order",
+    ],
+    ["if (failed) throw failed.reason;", "", "a broker that is away is noticed"],
+    [
+      "where published_at < now() - make_interval(days => $1)",
+      "where created_at < now() - make_interval(days => $1)",
+      "an event that was not published is never deleted",
+    ],
+    ["rows.ids.push(id);", 'rows.ids.push(newId("event"));', "an event has one id in the row and in the body"],
+  ]),
+  ...mutantsOf("services/platform/inbox.ts", [
+    [
+      "on conflict do nothing returning event_id`",
+      "on conflict (consumer, event_id) do update set event_id = excluded.event_id returning event_id`",
+      "an event that was taken in is not new",
+    ],
+    [
+      "received_at < now() - make_interval(days => $1)",
+      "received_at < now() - make_interval(secs => $1)",
+      "an event is remembered as long as the stream may repeat it",
+    ],
+  ]),
+  ...mutantsOf("services/platform/id.ts", [
+    ["lastRandom += 1n;", "lastRandom += 0n;", "no two objects have one id"],
+    [
+      "const isRebased = lastMs - nowMs > aheadMsMax;",
+      "const isRebased = false;",
+      "an id's time does not run ahead of the clock",
+    ],
+    [
+      "if (nowMs > lastMs || isRebased) {",
+      "if (nowMs >= lastMs || isRebased) {",
+      "ids of one process ascend within a millisecond",
+    ],
+    ["ms = ms * 32 +", "ms = ms * 31 +", "an id tells when its object was made"],
+  ]),
+  ...mutantsOf("services/platform/clock.ts", [
+    [
+      "anchor.databaseMs + (performance.now() - anchor.atMs)",
+      "anchor.databaseMs - (performance.now() - anchor.atMs)",
+      "time goes forward between two looks at the database",
+    ],
+    ["answered - asked > roundTripMsMax", "answered - asked > 0", "a quick answer of the database sets the clock"],
+    [
+      "if (!row || (anchor && answered - asked > roundTripMsMax)) return;",
+      "if (!row) return;",
+      "a slow answer of the database does not move the clock",
+    ],
+    [
+      "[Number(row.ms), (asked + answered) / 2]",
+      "[Date.now(), (asked + answered) / 2]",
+      "times come from the database's clock",
+    ],
+    ["Math.abs(stepped) > stepMs", "stepped > stepMs", "a step back of the database's clock is told too"],
+  ]),
+];

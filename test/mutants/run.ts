@@ -1,0 +1,123 @@
+// `npm run mutants -- [--only PART] [--from N] [--numbers 3,8] [--until unit|flows|walk] [--list] [--despite-failures]`: makes one wrong edit of
+// the money paths after another in a copy of the project; says which test kills it, or that it lives, and then ends with 1.
+// A list of edits and not StrykerJS 10.1.1, which was tried: it needs TypeScript's JavaScript API, which TypeScript 7 does not have; its
+// operators blank a whole SQL text, where most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
+import { parseArgs } from "node:util";
+import { uncompilable } from "./compile-check.ts";
+import { Killers, type Stage, stages } from "./killers.ts";
+import { editOf, type Mutant } from "./mutant.ts";
+import { mutants } from "./mutants.ts";
+import { Report } from "./report.ts";
+import { copyProject } from "./scratch.ts";
+import { Trials } from "./trials.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+/** What `--until` takes. */
+const untils: Readonly<Record<string, Stage>> = { unit: "unit tests", flows: "flow tests", walk: "walk" };
+const stops: (() => Promise<void>)[] = [];
+
+await main();
+
+/** A mutant with its place in the whole list, which stays the same whatever is chosen. */
+interface Numbered {
+  readonly number: number;
+  readonly mutant: Mutant;
+}
+
+interface Choice {
+  readonly chosen: readonly Numbered[];
+  readonly listOnly: boolean;
+  readonly despiteFailures: boolean;
+  readonly stages: readonly Stage[];
+}
+
+async function main(): Promise<void> {
+  const { chosen, listOnly, despiteFailures, stages: used } = readArguments();
+  if (listOnly) {
+    for (const { number, mutant } of chosen) console.log(`${nameOf(number, mutant)}\n     breaks: ${mutant.breaks}`);
+    return;
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(signal, () => void interrupted());
+  process.channel?.unref();
+  const began = performance.now();
+  let good = false;
+  try {
+    const scratch = await copyProject(root);
+    stops.push(() => scratch.remove());
+    process.chdir(scratch.root);
+    const trials = new Trials(scratch, new Killers(scratch.root, used));
+    stops.push(() => trials.stop());
+    console.log(`${chosen.length} mutants. Without one:`);
+    const files = [...new Set(chosen.map(({ mutant }) => mutant.file))];
+    const failing = await trials.baseline(files, console.log);
+    for (const one of failing) console.log(`  fails without a mutant: ${one}`);
+    if (failing.length > 0 && !despiteFailures) throw new Error("what fails without a mutant can kill none");
+    const bad = await uncompilable(chosen.map(({ mutant }) => mutant));
+    console.log(`  compiler: ${bad.size} do not compile\n`);
+    const report = new Report();
+    for (const { number, mutant } of chosen) {
+      const error = bad.get(mutant);
+      if (error !== undefined) report.doesNotCompile(nameOf(number, mutant), error);
+      else await tryOne(trials, number, mutant, report);
+    }
+    good = report.close((performance.now() - began) / 1_000);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+  } finally {
+    await stopAll();
+  }
+  process.exit(good ? 0 : 1);
+}
+
+function readArguments(): Choice {
+  try {
+    const options = {
+      only: { type: "string" },
+      from: { type: "string" },
+      numbers: { type: "string" },
+      until: { type: "string" },
+      list: { type: "boolean" },
+      "despite-failures": { type: "boolean" },
+    } as const;
+    const { values } = parseArgs({ options });
+    const from = Number(values.from ?? 1);
+    const numbers = values.numbers?.split(",").map(Number);
+    const last = untils[values.until ?? "walk"];
+    if (!last) throw new Error(`--until takes one of ${Object.keys(untils).join(", ")}`);
+    const chosen = mutants
+      .map((mutant, index) => ({ number: index + 1, mutant }))
+      .filter(({ number, mutant }) => number >= from && nameOf(number, mutant).includes(values.only ?? ""))
+      .filter(({ number }) => numbers?.includes(number) ?? true);
+    if (chosen.length === 0) throw new Error("no mutant is chosen; --list shows them");
+    const used = stages.slice(0, stages.indexOf(last) + 1);
+    return {
+      chosen,
+      listOnly: values.list === true,
+      despiteFailures: values["despite-failures"] === true,
+      stages: used,
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
+}
+
+function nameOf(number: number, mutant: Mutant): string {
+  return `${String(number).padStart(3)}  ${mutant.file}  ${editOf(mutant)}`;
+}
+
+async function tryOne(trials: Trials, number: number, mutant: Mutant, report: Report): Promise<void> {
+  const began = performance.now();
+  const kill = await trials.tryMutant(mutant);
+  report.tried(nameOf(number, mutant), mutant, kill, (performance.now() - began) / 1_000);
+}
+
+/** What was started last is stopped first. */
+async function stopAll(): Promise<void> {
+  for (const stop of stops.splice(0).reverse()) await stop();
+}
+
+async function interrupted(): Promise<void> {
+  await stopAll();
+  process.exit(130);
+}
