@@ -13,7 +13,7 @@ import {
   SessionOutcome,
 } from "#proto/payments/v1/payments_pb.ts";
 import type { AccountReport } from "./connectors/connector.ts";
-import type { Outcome } from "./rules/payment.ts";
+import { isReturned, type Outcome } from "./rules/payment.ts";
 import type { DisputeRecord, PaymentItem, PaymentRecord, RefundRecord } from "./store/payment-records.ts";
 import type { StoredPayment } from "./store/payments.ts";
 
@@ -32,7 +32,8 @@ export function stateMessage(payment: StoredPayment): PaymentState {
   return create(PaymentStateSchema, {
     paymentId: payment.id,
     status: payment.status,
-    outcome: sessionOutcomes[payment.state.outcome],
+    // The session of a payment whose debit came back was paid, and stays completed.
+    outcome: isReturned(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",

@@ -62,7 +62,7 @@ function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
   const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
   const expiresAt = new Date(Date.now() + 3_600_000);
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-  return insertPayment(db, payment, operationId, { operationSeconds: 0, checkSeconds: 0 });
+  return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), { operationSeconds: 0, checkSeconds: 0 });
 }
 
 async function paidPayment(): Promise<Id<"payment">> {
@@ -79,9 +79,9 @@ const asPaid: Refundable = { outcome: "succeeded", capturedAmount: 1_000n, refun
 
 async function reserve(paymentId: string, amount: bigint, asRead: Refundable): Promise<StoredRefund | undefined> {
   const text = { reason: "", failureCode: "", failureMessage: "", connectorRef: "", connector: "simulator", currency: "EUR" };
-  const refund = { ...owner, ...text, id: newId("refund"), paymentId, amount, acknowledged: false, createdAt: new Date() };
+  const refund = { ...owner, ...text, id: newId("refund"), paymentId, amount, acknowledged: false, unasked: false, createdAt: new Date() };
   const pending = { ...refund, status: "pending" } as const;
-  const operation = firstTry(newId("operation"), "create_refund", paymentId, refund.id);
+  const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
   return (await insertReservation(db, asRead, pending, operation, 0, noEvents)) ? pending : undefined;
 }
 
@@ -221,10 +221,10 @@ test("who looks whether an operation is untouched holds it meanwhile", async () 
 test("a payment that is due is asked about by one worker, and one that is not on the list stays off it", async () => {
   const { id } = await newPayment();
   await db.transaction(async (tx) => {
-    assert.deepEqual(await claimChecks(tx, pauses, 10), [id]);
-    assert.deepEqual(await claimChecks(db, pauses, 10), [], "passed over, not waited for");
+    assert.deepEqual(await claimChecks(tx, pauses, 600, 10), [id]);
+    assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "passed over, not waited for");
   });
-  assert.deepEqual(await claimChecks(db, pauses, 10), [], "not due");
+  assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "not due");
   const listed = async () => (await findPayment(db, id))?.scheduled;
   await deferCheck(db, id, 60);
   assert.equal(await listed(), true);

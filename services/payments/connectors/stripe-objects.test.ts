@@ -30,7 +30,7 @@ function factsOf(intent: Partial<Stripe.PaymentIntent>, charges: Stripe.Charge[]
     created: 900,
     ...intent,
   };
-  const objects = { session: undefined, charges, refunds: [], disputes: [] };
+  const objects = { session: undefined, charges, tries: [], refunds: [], disputes: [] };
   return readIntent({ ref: "pi_1", intent: made as Stripe.PaymentIntent, ...objects }).facts;
 }
 

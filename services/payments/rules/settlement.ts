@@ -175,7 +175,7 @@ class Draft {
       disputes: this.#changedDisputes,
       attempts: this.#attempts,
       movements: this.#movements,
-      announcements: this.#announcements,
+      announcements: this.#told(),
       ignored: this.#ignored,
       isSettled: isFinal && !isWaiting,
     };
@@ -284,12 +284,22 @@ class Draft {
       attributes: {
         ...attributes,
         path: this.#path,
-        outcome: state.outcome,
-        receipt_url: state.receiptUrl,
         failed_attempts: String(state.failedAttempts),
         card_fingerprint: state.card?.fingerprint ?? "",
       },
     });
+  }
+
+  /** Every event of one change also tells where the payment stands after it: they have one version. */
+  #told(): readonly Announced[] {
+    const { state } = this;
+    const after = {
+      // The session of a payment whose debit came back was paid, and stays completed.
+      outcome: isReturned(state) ? "succeeded" : state.outcome,
+      payment_status: statusOf(state),
+      receipt_url: state.receiptUrl,
+    };
+    return this.#announcements.map((one) => ({ ...one, attributes: { ...one.attributes, ...after } }));
   }
 }
 
