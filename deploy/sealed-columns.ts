@@ -11,7 +11,11 @@ const storedAnswers: SealedColumn = {
 
 export const sealedColumns: Readonly<Record<ServiceName, readonly SealedColumn[]>> = {
   checkout: [storedAnswers, { table: "sessions", column: "render", context: "'session:' || id" }],
-  payments: [storedAnswers, { table: "payments", column: "render", context: "'payment:' || id" }],
+  payments: [
+    storedAnswers,
+    { table: "payments", column: "render", context: "'payment:' || id" },
+    { table: "operations", column: "sealed_order", context: "'operation:' || id" },
+  ],
   merchant: [storedAnswers, { table: "connectors", column: "credentials", context: "'connector:' || id" }],
   webhook: [
     storedAnswers,

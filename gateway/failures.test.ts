@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Failure } from "#platform/failure.ts";
+import { Failure, toConnectError } from "#platform/failure.ts";
 import { Reason } from "#proto/failure/v1/failure_pb.ts";
 import { suite } from "../test/harness/suite.ts";
 import { ApiError, type ErrorCode, errorAnswer, errorTable } from "./failures.ts";
@@ -74,6 +74,12 @@ test("every internal reason has an answer, and Retry-After only where a retry ma
     assert.equal(code, betweenServices.has(reason) ? "internal_error" : reason.toLowerCase());
     assert.equal(answer.headers["retry-after"], errorTable[code].retry ? "2" : undefined);
   }
+});
+
+test("a stored refusal says that it is a replay, and keeps saying so on its way from service to service", () => {
+  const stored = toConnectError(new Failure("PAYMENT_BLOCKED", { replayed: true }));
+  assert.deepEqual(errorAnswer(stored).headers, { "idempotent-replayed": "true" });
+  assert.deepEqual(errorAnswer(new Failure("PAYMENT_BLOCKED")).headers, {});
 });
 
 test("a cause never leaves the process", () => {

@@ -122,7 +122,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   connector_error: {
     status: 502,
     message: "connector request failed",
-    docs: "The processor refused, failed or did not answer, so the outcome is not known here. With the same Idempotency-Key nothing is done twice.",
+    docs: "The processor could not be asked, or refused the order. A payment or a refund is answered so only if surely nothing was sent; one that the processor may have taken is a 201 that says pending. Creating a session moves no money; confirm and expire leave the session as it was. With the same Idempotency-Key nothing is done twice.",
     retry: true,
   },
   service_unavailable: {
@@ -187,7 +187,10 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   const failure: Failure = asFailure(error);
   const code = codeOf(failure.reason);
   const message = failure.reason === "FORBIDDEN" ? merchantNotActive : errorTable[code].message;
-  const headers = failure.retryAfterMs > 0 ? { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) } : {};
+  const headers = {
+    ...(failure.retryAfterMs > 0 && { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) }),
+    ...(failure.replayed && { "idempotent-replayed": "true" }),
+  };
   return answer(code, message, failure.violations, headers);
 }
 

@@ -28,8 +28,22 @@ export function idempotencyOf(request: FastifyRequest): { idempotency?: Idempote
   if (typeof key !== "string" || !format.test(key)) {
     throw invalid("Idempotency-Key", "must have 1 to 255 printable ASCII characters");
   }
+  return { idempotency: keyed(request, key) };
+}
+
+/**
+ * The request's key, or one of our own that is good for this request alone: a try of ours that lost its connection is repeated under it,
+ * since the money may have moved.
+ * @throws Failure INVALID_BODY as above.
+ */
+export function keyOrOwn(request: FastifyRequest): { idempotency: IdempotencyKey } {
+  const { idempotency } = idempotencyOf(request);
+  return { idempotency: idempotency ?? keyed(request, request.call.requestId) };
+}
+
+function keyed(request: FastifyRequest, key: string): IdempotencyKey {
   const [path = ""] = request.url.split("?");
-  return { idempotency: { key, fingerprint: fingerprint(request.method, path, request.body) } };
+  return { key, fingerprint: fingerprint(request.method, path, request.body) };
 }
 
 /** Says that the answer is a stored one. */

@@ -17,34 +17,55 @@ export function errorCodes(operation: ListedOperation): ErrorCode[] {
 }
 
 /** One response a status; several codes may share it. Operations with the same codes share the response. */
-export function failures(codes: readonly ErrorCode[]): JsonObject {
-  const groups = Map.groupBy(codes, (code) => errorTable[code].status);
+export function failures(operation: ListedOperation): JsonObject {
   return Object.fromEntries(
-    [...groups].map(([status, group]) => [String(status), { $ref: `#/components/responses/${group.join(".")}` }]),
+    groupsOf(operation).map(({ name, codes: [code] }) => [
+      String(code && errorTable[code].status),
+      { $ref: `#/components/responses/${name}` },
+    ]),
   );
 }
 
 /** The shared responses, by the codes that they stand for. */
 export function sharedFailures(operations: readonly ListedOperation[]): JsonObject {
   const responses: JsonObject = {};
-  for (const operation of operations) {
-    for (const group of Map.groupBy(errorCodes(operation), (code) => errorTable[code].status).values()) {
-      responses[group.join(".")] ??= failure(group);
-    }
-  }
+  for (const group of operations.flatMap(groupsOf)) responses[group.name] ??= failure(group);
   return responses;
 }
 
-function failure(group: readonly ErrorCode[]): JsonObject {
-  const examples = group.map((code) => {
+interface Group {
+  /** Of the shared response. */
+  readonly name: string;
+  readonly codes: readonly ErrorCode[];
+  /** True: the answer may be one that was stored under the caller's key. */
+  readonly isReplayable: boolean;
+}
+
+// Refusals that are decided after the work began, so that the services store them with the key.
+const storedRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(["payment_blocked", "no_connector", "not_refundable", "amount_too_large"] as const),
+  ...(["not_found", "feature_disabled"] as const),
+]);
+
+function groupsOf(operation: ListedOperation): Group[] {
+  const groups = Map.groupBy(errorCodes(operation), (code) => errorTable[code].status);
+  return [...groups.values()].map((codes) => {
+    const isReplayable = operation.idempotent === true && codes.some((code) => storedRefusals.has(code));
+    return { name: [...codes, ...(isReplayable ? ["replayable"] : [])].join("."), codes, isReplayable };
+  });
+}
+
+function failure({ codes, isReplayable }: Group): JsonObject {
+  const examples = codes.map((code) => {
     const { message } = errorTable[code];
     return [code, { summary: message, value: { error: { code, message } } }];
   });
-  const waits = group.some((code) => errorTable[code].retryAfterSeconds !== undefined);
+  const waits = codes.some((code) => errorTable[code].retryAfterSeconds !== undefined);
   return {
-    description: group.map((code) => `\`${code}\`: ${errorTable[code].docs}`).join("\n\n"),
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].docs}`).join("\n\n"),
     headers: {
       "Request-Id": { $ref: "#/components/headers/RequestId" },
+      ...(isReplayable && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
       ...(waits && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
     },
     content: {

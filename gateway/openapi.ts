@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made of what the gateway runs on: the operations with their schemas, and the table of errors. Nothing
 // is described here that is not served.
 import type { TSchema } from "typebox";
-import { errorCodes, errorSchema, failures, sharedFailures } from "./openapi-errors.ts";
+import { errorSchema, failures, sharedFailures } from "./openapi-errors.ts";
 import { type Json, type JsonObject, propertiesOf, published, requiredNames } from "./openapi-schema.ts";
 import { describedEvents, describedTags, introduction } from "./openapi-text.ts";
 import type { ListedOperation } from "./operation.ts";
@@ -66,7 +66,7 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
         content: { "application/json": { schema: published(body, components) } },
       },
     }),
-    responses: { ...success(operation, components), ...failures(errorCodes(operation)) },
+    responses: { ...success(operation, components), ...failures(operation) },
   };
 }
 
@@ -152,7 +152,7 @@ const idempotencyParameter: JsonObject = {
   in: "header",
   required: false,
   description:
-    "1 to 255 printable ASCII characters. Repeating the request with the same key answers the stored response and does nothing twice. Kept at least 24 hours.",
+    "1 to 255 printable ASCII characters. Repeating the request with the same key answers the stored response, also a refusal that was decided after the work began, and does nothing twice. Kept at least 24 hours.",
   schema: {
     type: "string",
     minLength: 1,

@@ -4,11 +4,9 @@ import type { FastifyInstance } from "fastify";
 import { nextTraceparent } from "#platform/call-context.ts";
 import { newId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
+import { publicOperationMs } from "#platform/time-budget.ts";
 import { type OpenSpan, openSpan } from "#platform/trace.ts";
 import { httpRequests } from "./metrics.ts";
-
-// The slowest answer of a processor fits in; services called on the way give up with it.
-const deadlineMs = 20_000;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -38,7 +36,7 @@ export function followRequests(app: FastifyInstance, log: Log): void {
       requestId,
       actor: "",
       traceparent: request.span?.traceparent ?? nextTraceparent(parent),
-      deadlineMs: performance.now() + deadlineMs,
+      deadlineMs: performance.now() + publicOperationMs,
     };
     reply.header("request-id", request.call.requestId);
     reply.header("x-content-type-options", "nosniff");

@@ -77,6 +77,39 @@ test("rules are pure, and stores know no flows, jobs or doors", () => {
   ]);
 });
 
+test("what audits the books shares no arithmetic with what writes them", () => {
+  const booking = (target: string) => /^services\/payments\/(rules|connectors|flows)\//.test(target);
+  const audit = code.filter((file) => file.path.startsWith("services/payments/audit/"));
+  const checkers = ["jobs/check-journal.ts", "store/journal-check.ts"].map((name) => `services/payments/${name}`);
+  // The comparison of walks and chaos runs: an opinion of its own, which takes in the auditor's as another one.
+  const compared = [
+    "answer-checks",
+    "expected-money",
+    "money-checks",
+    "money-truth",
+    "payment-checks",
+    "processor-truth",
+    "promise-checks",
+  ].map((name) => `test/chaos/${name}.ts`);
+  const entries = [...audit.map(({ path }) => path), ...checkers];
+  const beyondAudit = (_: SourceFile, target: string) =>
+    !/^services\/payments\/audit\/|^services\/platform\/|^proto\/gen\//.test(target);
+  const inCompared = code.filter((file) => compared.includes(file.path));
+  none([
+    ...entries
+      .concat(compared)
+      .filter((path) => !code.some((file) => file.path === path))
+      .map((path) => `${path} is gone`),
+    ...offendingImports(audit, beyondAudit, "the auditor has its own tables, arithmetic and SQL"),
+    ...[...reachable(code, entries)].filter(booking).map((path) => `${path} is reached from the auditor`),
+    ...offendingImports(
+      inCompared,
+      (_, target) => target.startsWith("services/") && !/\/audit\/|\/jobs\/check-journal\.ts$/.test(target),
+      "the comparison takes nothing from the services but the auditor's opinion",
+    ),
+  ]);
+});
+
 test("nothing imports in a circle", () => {
   none([findCycle(files)?.join(" → ") ?? []].flat());
 });

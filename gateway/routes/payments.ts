@@ -1,7 +1,7 @@
 // Payments: create without a session, list, read (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
-import { idempotencyOf, markReplay } from "../idempotency.ts";
+import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/field.ts";
 import { currencyInput, currencyOf, emailInput } from "../json/input.ts";
@@ -111,7 +111,7 @@ function createPayment(door: Door, checkout: Peers["checkout"]): void {
       tag,
       summary: "Create a payment without a checkout session",
       description:
-        "Charges a card that the processor has, by its token, while the buyer is absent. `status` tells how it went: `succeeded`; `failed`, also for a card that asks for 3-D Secure (use a checkout session for those); `processing` or `pending` while the processor has not said, then a webhook tells the end. Only `connector_error` means that surely nothing happened.",
+        "Charges a card that the processor has, by its token, while the buyer is absent. `status` tells how it went: `succeeded`; `failed`, also for a card that asks for 3-D Secure (use a checkout session for those); `processing` or `pending` while the processor has not said, then a webhook tells the end. `connector_error` (502) is answered only if surely nothing was sent to the processor; whatever may have reached it is a 201. A payment that turns out never to have come to be ends `failed` with the failure code `not_processed`, and `payment.failed` is delivered.",
       status: 201,
       body: NewPayment,
       response: PaymentJson,
@@ -128,7 +128,7 @@ function createPayment(door: Door, checkout: Peers["checkout"]): void {
         customerEmail: body.customer_email ?? "",
         metadata: body.metadata ?? {},
         paymentMethod: body.payment_method,
-        ...idempotencyOf(request),
+        ...keyOrOwn(request),
       });
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);

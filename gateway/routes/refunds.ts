@@ -1,7 +1,7 @@
 // Refunds: create, list of a payment, list of all (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
-import { idempotencyOf, markReplay } from "../idempotency.ts";
+import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/component.ts";
 import { amountSchema, idSchema } from "../json/field.ts";
 import { page, pageQuery, pageSchema } from "../json/list.ts";
@@ -104,7 +104,7 @@ function createRefund(door: Door, payments: Peers["payments"]): void {
         paymentId: params.id,
         ...(body.amount !== undefined && { amount: BigInt(body.amount) }),
         reason: body.reason ?? "",
-        ...idempotencyOf(request),
+        ...keyOrOwn(request),
       });
       markReplay(reply, answer.replayed);
       return presentRefundAnswer(answer);

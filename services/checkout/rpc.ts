@@ -30,6 +30,7 @@ export function checkoutRpc(context: CheckoutContext): ServiceImpl<typeof Checko
         idempotency: idempotency && {
           merchantId,
           environment,
+          operation: "create_session",
           key: idempotency.key,
           fingerprint: idempotency.fingerprint,
         },

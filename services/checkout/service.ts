@@ -1,4 +1,5 @@
 // Wires the checkout service by hand: what main.ts starts and tests build from.
+import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
@@ -30,6 +31,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   const log = createLog("checkout", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);
+  await syncClock(db);
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const bus = new EventBus({
     url: config.NATS_URL,
@@ -77,6 +79,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     [
       ...outboxJobs(db, bus, outbox),
       listCountsJob(db),
+      clockJob(db, log),
       expireSessionsJob(context),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { clockNow } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import type { IdempotencyScope } from "#platform/idempotency.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -48,7 +49,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const made = await createIntent(deps, {
         ...request,
         id: request.paymentId,
-        expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : new Date(),
+        expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : clockNow(),
       });
       return create(CreateIntentResponseSchema, made);
     },
@@ -116,5 +117,6 @@ function scopeOf(
 ): IdempotencyScope | undefined {
   if (!idempotency) return undefined;
   const { merchantId, environment } = owner;
-  return { merchantId, environment, key: idempotency.key, fingerprint: idempotency.fingerprint };
+  const operation = "refund_payment";
+  return { merchantId, environment, operation, key: idempotency.key, fingerprint: idempotency.fingerprint };
 }

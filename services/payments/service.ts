@@ -1,5 +1,6 @@
 // Wires the payments service by hand: what main.ts starts and tests build from.
 
+import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
@@ -24,6 +25,7 @@ import { feeRpc } from "./fee-rpc.ts";
 import { Accounts } from "./flows/ask-processor.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
+import { pollEventsJob } from "./jobs/poll-events.ts";
 import { reconcileJobs } from "./jobs/reconcile.ts";
 import { operatorRpc } from "./operator-rpc.ts";
 import { connectorAccountsRpc, paymentsRpc } from "./rpc.ts";
@@ -35,6 +37,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const log = createLog("payments", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
   await awaitSchema(db, "payments", log);
+  await syncClock(db, log);
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "payments", log });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
@@ -90,6 +93,8 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
       ...reconcileJobs(deps, (wake) => {
         askNow = wake;
       }),
+      pollEventsJob({ ...deps, eventPollSeconds: config.EVENT_POLL_SECONDS }),
+      clockJob(db, log),
       checkJournalJob(deps),
       matchStatementsJob(deps),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },

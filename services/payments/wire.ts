@@ -36,6 +36,7 @@ export function stateMessage(payment: StoredPayment): PaymentState {
     receiptUrl: payment.state.receiptUrl,
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",
+    version: BigInt(payment.version),
   });
 }
 

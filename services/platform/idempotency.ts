@@ -1,7 +1,9 @@
-// Idempotency keys in the owner's database (CONTRACT.md §6). A key is claimed with a lease and an object id; work that failed
-// releases the lease and a retry goes on with the same object; a final answer is stored encrypted and replayed.
+// Idempotency keys in the owner's database (CONTRACT.md §6): one key of one operation stands for one object. A key is claimed with a
+// lease and an object id; work that failed releases the lease and a retry goes on with the same object; a final answer is stored encrypted
+// and replayed.
 import { randomUUID } from "node:crypto";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { callContext } from "./call-context.ts";
 import type { Database, Sql } from "./database.ts";
 import { Failure, type FailureReason } from "./failure.ts";
 import { sameSecret, type Vault } from "./secret.ts";
@@ -12,6 +14,8 @@ const sweepMax = 5_000;
 export interface IdempotencyScope {
   readonly merchantId: string;
   readonly environment: Environment;
+  /** What the key is used for; one key of two operations is two keys. */
+  readonly operation: string;
   readonly key: string;
   readonly fingerprint: Uint8Array;
 }
@@ -54,23 +58,46 @@ export class IdempotencyKeys {
    * @throws Failure IDEMPOTENCY_KEY_REUSE (other fingerprint), IDEMPOTENCY_CONFLICT (still in flight).
    */
   async claim(scope: IdempotencyScope, objectId: string): Promise<Claim> {
-    const lockId = randomUUID();
-    const [row] = await this.#db.rows<{ object_id: string; mine: boolean; fingerprint: Buffer; answer: Buffer | null }>(
-      `insert into idempotency_keys as k (merchant_id, environment, key, fingerprint, object_id, locked_until, lock_id)
-       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $7), $6)
+    const bare = await this.#claimRow(scope, scope.key, objectId);
+    if (isOf(bare, scope)) return this.#claimed(scope, bare);
+    // Another operation was first with this key.
+    return this.#claimed(scope, await this.#claimRow(scope, ownKey(scope), objectId));
+  }
+
+  /** Takes the row of a key for ourselves if it is free: new, released, past its lease, or held by a try of this very request. */
+  async #claimRow(scope: IdempotencyScope, rowKey: string, objectId: string): Promise<KeyRow> {
+    const request = callContext.getStore()?.requestId ?? randomUUID();
+    const lockId = `${request}/${randomUUID()}${rowKey === scope.key ? "" : ownMark}`;
+    const isFree = `k.fingerprint = excluded.fingerprint and k.operation in ('', excluded.operation) and k.answer is null
+      and (coalesce(k.locked_until, '-infinity') < now() or starts_with(k.lock_id, $9))`;
+    const [row] = await this.#db.rows<Omit<KeyRow, "rowKey" | "lockId">>(
+      `insert into idempotency_keys as k (merchant_id, environment, key, fingerprint, object_id, locked_until, lock_id, operation)
+       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $7), $6, $8)
        on conflict (merchant_id, environment, key) do update set
-         locked_until = case when k.fingerprint = excluded.fingerprint and k.answer is null
-           and coalesce(k.locked_until, '-infinity') < now() then excluded.locked_until else k.locked_until end,
-         lock_id = case when k.fingerprint = excluded.fingerprint and k.answer is null
-           and coalesce(k.locked_until, '-infinity') < now() then excluded.lock_id else k.lock_id end
-       returning object_id, fingerprint, answer, lock_id = $6 as mine`,
-      [scope.merchantId, scope.environment, scope.key, scope.fingerprint, objectId, lockId, this.#leaseSeconds],
+         locked_until = case when ${isFree} then excluded.locked_until else k.locked_until end,
+         lock_id = case when ${isFree} then excluded.lock_id else k.lock_id end
+       returning object_id, fingerprint, answer, operation, lock_id = $6 as mine`,
+      [
+        scope.merchantId,
+        scope.environment,
+        rowKey,
+        scope.fingerprint,
+        objectId,
+        lockId,
+        this.#leaseSeconds,
+        scope.operation,
+        `${request}/`,
+      ],
     );
     if (!row) throw new Error("the claim answered no row");
+    return { ...row, rowKey, lockId };
+  }
+
+  #claimed(scope: IdempotencyScope, row: KeyRow): Claim {
     if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
-    if (row.answer) return { kind: "replay", answer: this.#open(scope, row.answer) };
+    if (row.answer) return { kind: "replay", answer: this.#open(scope, row.rowKey, row.answer) };
     if (!row.mine) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
-    return { kind: "work", objectId: row.object_id, lockId };
+    return { kind: "work", objectId: row.object_id, lockId: row.lockId };
   }
 
   /**
@@ -79,10 +106,11 @@ export class IdempotencyKeys {
    * not commit, or the other one would find the object made without an answer.
    */
   async finish(sql: Sql, scope: IdempotencyScope, lockId: string, answer: StoredAnswer): Promise<void> {
+    const rowKey = rowKeyOf(scope, lockId);
     const finished = await sql.rows(
       `update idempotency_keys set answer = $4, locked_until = null
        where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $5 and answer is null returning key`,
-      [scope.merchantId, scope.environment, scope.key, this.#seal(scope, answer), lockId],
+      [scope.merchantId, scope.environment, rowKey, this.#seal(scope, rowKey, answer), lockId],
     );
     if (finished.length === 0) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
   }
@@ -97,14 +125,14 @@ export class IdempotencyKeys {
     if (failure.reason === "INVALID_BODY") {
       await this.#db.rows(
         `delete from idempotency_keys where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4 and answer is null`,
-        [scope.merchantId, scope.environment, scope.key, lockId],
+        [scope.merchantId, scope.environment, rowKeyOf(scope, lockId), lockId],
       );
       return;
     }
     await this.#db.rows(
       `update idempotency_keys set locked_until = null
        where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4`,
-      [scope.merchantId, scope.environment, scope.key, lockId],
+      [scope.merchantId, scope.environment, rowKeyOf(scope, lockId), lockId],
     );
   }
 
@@ -120,16 +148,16 @@ export class IdempotencyKeys {
     return rows.length === sweepMax;
   }
 
-  #seal(scope: IdempotencyScope, answer: StoredAnswer): Buffer {
+  #seal(scope: IdempotencyScope, rowKey: string, answer: StoredAnswer): Buffer {
     const plain =
       answer.kind === "response"
         ? Buffer.concat([Buffer.of(1), answer.bytes])
         : Buffer.concat([Buffer.of(2), Buffer.from(answer.reason)]);
-    return this.#vault.encrypt(plain, context(scope));
+    return this.#vault.encrypt(plain, context(scope, rowKey));
   }
 
-  #open(scope: IdempotencyScope, sealed: Buffer): StoredAnswer {
-    const plain = this.#vault.decrypt(sealed, context(scope));
+  #open(scope: IdempotencyScope, rowKey: string, sealed: Buffer): StoredAnswer {
+    const plain = this.#vault.decrypt(sealed, context(scope, rowKey));
     const rest = plain.subarray(1);
     if (plain[0] === 1) return { kind: "response", bytes: rest };
     const reason = [...storedRefusals].find((r) => r === rest.toString());
@@ -138,6 +166,33 @@ export class IdempotencyKeys {
   }
 }
 
-function context(scope: IdempotencyScope): string {
-  return `idempotency:${scope.merchantId}:${scope.environment}:${scope.key}`;
+interface KeyRow {
+  object_id: string;
+  fingerprint: Buffer;
+  answer: Buffer | null;
+  operation: string;
+  mine: boolean;
+  rowKey: string;
+  lockId: string;
+}
+
+/** True when the row is about this operation; one without a name is of a release that gave none. */
+function isOf(row: KeyRow, scope: IdempotencyScope): boolean {
+  return row.operation === scope.operation || row.operation === "";
+}
+
+const ownMark = "/own";
+
+/** The row of a key that another operation had first. The mark between the two is no character of a key. */
+function ownKey({ operation, key }: IdempotencyScope): string {
+  return `${operation}\u0001${key}`;
+}
+
+/** The row that a claim took: its lock says which. */
+function rowKeyOf(scope: IdempotencyScope, lockId: string): string {
+  return lockId.endsWith(ownMark) ? ownKey(scope) : scope.key;
+}
+
+function context(scope: IdempotencyScope, rowKey: string): string {
+  return `idempotency:${scope.merchantId}:${scope.environment}:${rowKey}`;
 }

@@ -1,6 +1,7 @@
 // Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
-// that never outlives the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
-// may just be changing; nothing else is.
+// that ends before the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
+// may just be changing. What may be repeated is, for a few seconds, when the connection broke before the answer: a peer that died may have
+// done the work, and "unavailable" would invite its caller to have it done again.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -8,6 +9,7 @@ import { callContext, remainingMs } from "./call-context.ts";
 import { asFailure, Failure } from "./failure.ts";
 import { unaryTransport } from "./rpc-transport.ts";
 import { fixedToken, type OwnToken } from "./rpc-trust.ts";
+import { callPatienceMs } from "./time-budget.ts";
 import { inSpan, outgoingTraceparent } from "./trace.ts";
 
 export interface Peer {
@@ -16,12 +18,13 @@ export interface Peer {
   close(): void;
 }
 
-// Longest a call may take when the caller gave no deadline of its own.
-const timeoutDefaultMs = 15_000;
 // Time a peer needs to come back from a restart is seconds; this bridges a dropped connection only.
 const retryPauseMs = 50;
 // Both sides look at their files again when a token is not known, at most ten times a second.
 const tokenPauseMs = 150;
+// A peer that was killed is back within this; each try waits twice as long as the one before.
+const brokenMsMax = 4_000;
+const brokenPauseMs = 50;
 
 /** A peer at `http://host:port`, for unary calls. Failed calls throw the Failure that the peer gave. */
 export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
@@ -45,7 +48,7 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
         attributes: { "rpc.system.name": "connectrpc", "rpc.method": name },
       } as const;
       const call = () => inSpan(wish, () => unspanned(), reasonOf);
-      const unspanned = () => inner.unary(method, signal, remainingMs(timeoutMs ?? timeoutDefaultMs), ...rest);
+      const unspanned = () => inner.unary(method, signal, remainingMs(timeoutMs ?? callPatienceMs()), ...rest);
       try {
         return await call().catch(async (error: unknown) => {
           if (isStranger(error)) {
@@ -53,7 +56,9 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
             token.refresh();
             return await call();
           }
-          if (!isRead(method) || !wasAway(error)) throw error;
+          if (!wasAway(error)) throw error;
+          if (mayRepeat(method, rest[1]) && wasBroken(error)) return await untilBack(call, error);
+          if (!isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
         });
@@ -63,6 +68,29 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
     },
     stream: inner.stream,
   };
+}
+
+/** Calls again while the peer is away and there is time. */
+async function untilBack<T>(call: () => Promise<T>, broken: unknown): Promise<T> {
+  const until = performance.now() + Math.min(brokenMsMax, callPatienceMs());
+  let failure = broken;
+  for (let ms = brokenPauseMs; performance.now() + ms < until; ms *= 2) {
+    await pause(ms);
+    try {
+      return await call();
+    } catch (error) {
+      if (!wasAway(error)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it carries. */
+function mayRepeat(method: DescMethod, input: unknown): boolean {
+  if (method.idempotency !== Level.IDEMPOTENT) return false;
+  const isKeyed = method.input.fields.some((field) => field.localName === "idempotency");
+  return !isKeyed || (typeof input === "object" && input !== null && "idempotency" in input && !!input.idempotency);
 }
 
 /** A refusal of this very process is its own trouble, and must not look to its callers like a refusal of theirs. */
@@ -99,6 +127,13 @@ function isStranger(error: unknown): boolean {
   return (
     error instanceof ConnectError && error.code === Code.Unauthenticated && asFailure(error).reason === "CALLER_UNKNOWN"
   );
+}
+
+/** True when the connection was made, so that the peer may have begun. */
+function wasBroken(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
 }
 
 /** True when the connection failed; an answer of the peer carries a Failure. */

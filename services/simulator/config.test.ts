@@ -20,9 +20,11 @@ const problemsOf = (env: Record<string, string>) => {
   }
 };
 
-test("defaults: loopback, info, one second, test controls on; off in production", () => {
+test("defaults: loopback, info, one second, keys for a day, test controls on; off in production", () => {
   const config = readConfig(good);
   assert.equal([config.host, config.logLevel, config.delayMs, config.testControls], ["127.0.0.1", "info", 1_000, true]);
+  assert.is(config.keySeconds, 86_400);
+  assert.is(readConfig({ ...good, SIMULATOR_KEY_SECONDS: "60" }).keySeconds, 60);
   assert.is(config.publicUrl, "http://127.0.0.1:4100");
   assert.is(readConfig({ ...good, NODE_ENV: "production" }).testControls, false);
   assert.is(readConfig({ ...good, NODE_ENV: "production", SIMULATOR_TEST_CONTROLS: "on" }).testControls, true);
@@ -40,6 +42,7 @@ test("what is malformed is named, and secrets are not repeated", () => {
     SIMULATOR_SECRET_KEY: "tooshort",
     SIMULATOR_WEBHOOK_URL: "http://127.0.0.1/no-account",
     SIMULATOR_DELAY_MS: "soon",
+    SIMULATOR_KEY_SECONDS: "0",
     LOG_LEVEL: "loud",
   };
   const problems = problemsOf({ ...good, ...wrong });

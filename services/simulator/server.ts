@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { ApiFailure, broken, outage } from "./flows/failure.ts";
 import type { Processor } from "./flows/processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { formRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -11,6 +12,7 @@ import { refundRoutes } from "./routes/refunds.ts";
 import { statementRoutes } from "./routes/statement.ts";
 import { testActionRoutes } from "./routes/test-actions.ts";
 import { testFaultRoutes } from "./routes/test-faults.ts";
+import { testIntentRoutes } from "./routes/test-intents.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
 const bodyBytesMax = 64 * 1_024; // the largest sensible body is a few kilobytes
@@ -55,12 +57,14 @@ export function buildServer(
   intentRoutes(app, processor);
   refundRoutes(app, processor);
   statementRoutes(app, processor);
+  eventRoutes(app, processor);
   formRoutes(app, processor);
   paymentMethodRoutes(app, processor);
   pageRoutes(app, processor);
   if (options.testControls ?? true) {
     testFaultRoutes(app, processor);
     testActionRoutes(app, processor);
+    testIntentRoutes(app, processor);
   }
   return app;
 }

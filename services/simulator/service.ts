@@ -1,6 +1,7 @@
 // Puts the processor together: database, fault switches, jobs and HTTP server. Tests build it from here too.
 import { pino } from "pino";
 import { Faults } from "./flows/faults.ts";
+import { Later } from "./flows/later.ts";
 import type { Processor } from "./flows/processor.ts";
 import { startClock } from "./jobs/clock.ts";
 import { type SenderContext, startSender } from "./jobs/send-events.ts";
@@ -26,6 +27,8 @@ export interface SimulatorOptions {
   readonly logLevel?: string;
   /** Milliseconds until what happens by itself happens. */
   readonly delayMs?: number;
+  /** How long idempotency keys are kept. */
+  readonly keySeconds?: number;
   /** Whether /test/… exists. */
   readonly testControls?: boolean;
 }
@@ -37,6 +40,7 @@ export interface Simulator {
 }
 
 const delayMsDefault = 1_000;
+const keySecondsDefault = 86_400; // as long as processors keep theirs
 
 /** @throws when the database is away or the port is taken; nothing is left running then */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
@@ -70,6 +74,7 @@ async function serve(
   endPools: () => Promise<void>,
 ): Promise<Simulator> {
   const stopping = new AbortController();
+  const later = new Later(basis.log, stopping.signal);
   let address = "";
   let jobs: ReturnType<typeof startJobs> | undefined;
   const processor: Processor = {
@@ -78,6 +83,9 @@ async function serve(
       return options.publicUrl ?? address;
     },
     delayMs: options.delayMs ?? delayMsDefault,
+    keySeconds: options.keySeconds ?? keySecondsDefault,
+    keysInUse: new Set(),
+    later,
     stopping: stopping.signal,
     wakeSender: () => jobs?.sender.wake(),
     wakeClock: (ms) => jobs?.clock.wakeIn(ms),
@@ -92,6 +100,7 @@ async function serve(
     async stop() {
       stopping.abort();
       await server.close();
+      await later.done();
       await Promise.all([sender.stop(), clock.stop(), sweeper.stop()]);
       await endPools();
     },

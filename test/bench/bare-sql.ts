@@ -128,7 +128,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
     customerEmail,
     metadata,
   };
-  await insertPayment(payments, { ...payment, amount, currency, connector, surface, expiresAt }, newId("operation"), {
+  await insertPayment(payments, { ...payment, amount, currency, connector, surface, expiresAt }, firstTry(newId("operation"), "create_intent", payment.id, undefined), {
     operationSeconds: 3_600,
     checkSeconds: 3_600,
   });
@@ -152,7 +152,7 @@ async function confirmWrites(payments: Base, checkout: Base, id: string): Promis
 
 async function refundWrites(payments: Base, id: string): Promise<void> {
   const refundId = newId("refund");
-  const operation = firstTry(newId("operation"), "create_refund", id, refundId);
+  const operation = firstTry(newId("operation"), "create_refund", id, undefined, { refundId });
   const reserveFrom = async (sql: Sql, payment: StoredPayment | undefined) => {
     if (!payment) throw new Error("no payment");
     const refund: StoredRefund = {
@@ -168,6 +168,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       failureCode: "",
       failureMessage: "",
       acknowledged: false,
+      unasked: false,
       createdAt: new Date(),
     };
     const events = paymentsOutbox.rows([event("refund.requested", refundId)]);

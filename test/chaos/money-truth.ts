@@ -3,27 +3,44 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { isSignedWith } from "../harness/receiver.ts";
+import type { Schedule } from "./expected-money.ts";
 import { deliveredTypes, type MoneyRig } from "./money-rig.ts";
+import type { Told } from "./promise-checks.ts";
 
 export interface OurPayment {
   readonly id: string;
+  readonly merchant: string;
+  readonly environment: number;
+  readonly connector: string;
   readonly session: string;
   readonly ref: string;
   readonly outcome: string;
   readonly status: string;
+  readonly visible: boolean;
   /** Minor units; amounts of a run are far below 2^53. */
   readonly amount: number;
   readonly currency: string;
   readonly captured: number;
+  readonly refunded: number;
   readonly fee: number;
+  readonly hold: string;
+  readonly disputed: number;
+  /** Seconds since 1970: by the processor's word, and when it came into the journal; 0: never. */
+  readonly capturedAt: number;
+  readonly bookedAt: number;
   readonly declined: number;
   readonly byConfirm: boolean;
   readonly byProcessor: boolean;
-  readonly refunds: readonly OurMovement[];
+  /** The journal says that a debit came back. */
+  readonly wasReturned: boolean;
+  readonly refunds: readonly OurRefund[];
   readonly disputes: readonly OurMovement[];
+  readonly suspense: readonly OurSuspense[];
   /** Refunds that were asked for over our API. */
   readonly refundOperations: number;
   readonly sessionStatus: string;
+  /** What the session last heard of its payment. */
+  readonly sessionPaymentStatus: string;
 }
 
 export interface OurMovement {
@@ -33,37 +50,98 @@ export interface OurMovement {
   readonly status: string;
 }
 
+export interface OurRefund extends OurMovement {
+  readonly unasked: boolean;
+}
+
+/** What stands in the operators' list, or stood there. */
+export interface OurSuspense {
+  readonly kind: string;
+  readonly ref: string;
+  readonly amount: number;
+  readonly returned: number;
+  readonly resolution: string;
+}
+
+const listOf = (table: string, fields: string) =>
+  `(select coalesce(jsonb_agg(jsonb_build_object(${fields})), '[]') from ${table} t where t.payment_id = p.id)`;
+const movement = "'id', t.id, 'ref', coalesce(t.connector_ref, ''), 'amount', t.amount, 'status', t.status";
+const seconds = (time: string) => `coalesce(extract(epoch from ${time}), 0)::float8`;
+
+const paymentsText = `
+  select p.id, p.merchant_id as merchant, p.environment, p.connector, coalesce(p.session_id, '') as session,
+    coalesce(p.connector_ref, '') as ref, p.outcome, p.status, p.visible, p.amount::int, p.currency, p.captured_amount::int as captured,
+    p.refunded_amount::int as refunded, p.fee_amount::int as fee, p.dispute_hold as hold, p.disputed_amount::int as disputed,
+    ${seconds("p.captured_at")} as "capturedAt",
+    ${seconds("(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')")} as "bookedAt",
+    p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
+    exists (select from journal j where j.payment_id = p.id and j.kind = 'capture_returned') as "wasReturned",
+    ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,
+    ${listOf("suspense", "'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}
+      as suspense,
+    (select count(*)::int from operations o where o.payment_id = p.id and o.kind = 'create_refund') as "refundOperations"
+  from payments p where p.merchant_id = $1`;
+
 /** The payments of the rig's merchant by id. */
 export async function ourPayments({ books, merchantId }: MoneyRig): Promise<Map<string, OurPayment>> {
-  const list = (table: string) =>
-    `(select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'ref', coalesce(t.connector_ref, ''), 'amount', t.amount,
-      'status', t.status)), '[]') from ${table} t where t.payment_id = p.id)`;
-  const rows = await books.payments.rows<Omit<OurPayment, "sessionStatus">>(
-    `select p.id, coalesce(p.session_id, '') as session, coalesce(p.connector_ref, '') as ref, p.outcome, p.status,
-       p.amount::int, p.currency, p.captured_amount::int as captured, p.fee_amount::int as fee, p.failed_attempts as declined,
-       p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor", ${list("refunds")} as refunds,
-       ${list("disputes")} as disputes,
-       (select count(*)::int from operations o where o.payment_id = p.id and o.kind = 'create_refund') as "refundOperations"
-     from payments p where p.merchant_id = $1`,
+  const rows = await books.payments.rows<Omit<OurPayment, "sessionStatus" | "sessionPaymentStatus">>(paymentsText, [
+    merchantId,
+  ]);
+  const sessions = await books.checkout.rows<{ id: string; status: string; payment_status: string }>(
+    `select id, status, payment_status from sessions where merchant_id = $1`,
     [merchantId],
   );
-  const sessions = await books.checkout.rows<{ id: string; status: string }>(
-    `select id, status from sessions where merchant_id = $1`,
-    [merchantId],
+  const byId = new Map(sessions.map((session) => [session.id, session]));
+  return new Map(
+    rows.map((row) => {
+      const session = byId.get(row.session);
+      const heard = { sessionStatus: session?.status ?? "", sessionPaymentStatus: session?.payment_status ?? "" };
+      return [row.id, { ...row, ...heard }];
+    }),
   );
-  const statusOf = new Map(sessions.map((session) => [session.id, session.status]));
-  return new Map(rows.map((row) => [row.id, { ...row, sessionStatus: statusOf.get(row.session) ?? "" }]));
 }
+
+/** Every fee schedule, as rows; who ranks them is the comparison. */
+export async function schedulesOf({ books }: MoneyRig): Promise<Schedule[]> {
+  return await books.payments.rows<Schedule>(
+    `select merchant_id as merchant, currency, connector, extract(epoch from effective_from)::float8 as "from",
+       basis_points as "basisPoints", fixed_amount::int as fixed from fee_schedules`,
+  );
+}
+
+/** How many rows each list of the merchant must have, by environment: of every status, and under the empty word of all. */
+export async function rowCounts({ books, merchantId }: MoneyRig, list: "payments" | "refunds"): Promise<ListCounts> {
+  const rows = await books.payments.rows<{ environment: number; status: string; n: number }>(
+    `select environment, status, count(*)::int as n from ${list} t
+     where merchant_id = $1 and ${list === "payments" ? "t.visible" : "true"} group by 1, 2`,
+    [merchantId],
+  );
+  const counts = new Map<number, Map<string, number>>();
+  for (const { environment, status, n } of rows) {
+    const own = counts.get(environment) ?? new Map<string, number>();
+    own.set(status, n).set("", (own.get("") ?? 0) + n);
+    counts.set(environment, own);
+  }
+  return counts;
+}
+
+export type ListCounts = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 /** Counts by payment, of each `type status`. */
 export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** How often each event that merchants hear was announced. */
-export async function announced({ books, merchantId }: MoneyRig): Promise<EventCounts> {
+/** What was announced of each payment that merchants hear of. */
+export async function announced({ books, merchantId }: MoneyRig): Promise<ReadonlyMap<string, Told>> {
   const rows = await books.payments.rows<{ body: Buffer }>(`select body from outbox`);
-  const events = rows.map((row) => fromBinary(EventSchema, row.body)).filter((event) => deliveredTypes.has(event.type));
-  return counted(
-    events.filter((event) => event.merchantId === merchantId).map((e) => [e.objectId, `${e.type} ${e.status}`]),
+  const events = rows
+    .map((row) => fromBinary(EventSchema, row.body))
+    .filter((event) => deliveredTypes.has(event.type) && event.merchantId === merchantId);
+  const byStatus = counted(events.map((e) => [e.objectId, `${e.type} ${e.status}`]));
+  const byObject = counted(
+    events.map((e) => [e.objectId, `${e.type} ${e.attributes.refund_id ?? e.attributes.dispute_id ?? ""}`]),
+  );
+  return new Map(
+    [...byStatus].map(([id, counts]) => [id, { byStatus: counts, byObject: byObject.get(id) ?? new Map() }]),
   );
 }
 
@@ -91,11 +169,12 @@ export async function underWay({ books }: MoneyRig): Promise<string[]> {
     return row && row.n > 0 ? [`${row.n} ${what}`] : [];
   };
   const lists = await Promise.all([
-    count("operations in doubt", books.payments, `operations where state = 'started' and kind = 'create_refund'`),
+    count("operations in doubt", books.payments, `operations where state = 'started' and kind <> 'create_intent'`),
     count("operations parked", books.payments, `operations where state = 'parked'`),
     count("payment events unpublished", books.payments, `outbox where published_at is null`),
     count("session events unpublished", books.checkout, `outbox where published_at is null`),
-    count("processor webhooks on their way", books.simulator, `events where next_attempt_at is not null`),
+    // Those that are held stay held: the books must agree without them.
+    count("processor webhooks on their way", books.simulator, `events where next_attempt_at < 'infinity'`),
     count("facts to come at the processor", books.simulator, `delayed_facts`),
   ]);
   return lists.flat();

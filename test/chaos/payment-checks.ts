@@ -1,7 +1,8 @@
-// Compares one payment of ours with what the processor, its clients and its announcements say. Pure: books in, differences out.
-import type { OurPayment } from "./money-truth.ts";
+// Compares one payment of ours with what the processor says. Pure: books in, differences out. What must be comes from the processor's
+// objects (expected-money.ts), never from our rules; the clients' and the events' side stands in promise-checks.ts.
+import { expectedMoney, feeOf, netOf, type Schedule } from "./expected-money.ts";
+import type { OurPayment, OurSuspense } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
-import type { SeenPayment } from "./seen.ts";
 
 type Statement = ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 
@@ -14,41 +15,156 @@ const outcomes: Readonly<Record<string, readonly string[]>> = {
   canceled: ["canceled"],
 };
 
-/** Status, amounts, refunds and disputes, in the intent and in the statement. */
-export function differencesWithProcessor(
-  ours: OurPayment,
-  intents: readonly TheirIntent[],
-  statement: Statement,
-): string[] {
-  const [intent] = intents;
-  if (!intent) return ours.captured > 0 || ours.ref !== "" ? ["the processor has no intent"] : [];
+/** Everything that the processor has under a payment's reference. */
+export interface Theirs {
+  readonly intents: readonly TheirIntent[];
+  readonly statement: Statement;
+  readonly schedules: readonly Schedule[];
+}
+
+/** Status, amounts, fee, refunds and disputes of its intent; and what else is there in its name. */
+export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): string[] {
+  const own = theirs.intents.find((intent) => intent.id === ours.ref) ?? theirs.intents[0];
+  const strange = strangeCharges(ours, own, theirs.intents);
+  if (!own) return ours.captured > 0 || ours.ref !== "" ? ["the processor has no intent"] : strange;
+  if (own.isLost) return [...strange, ...lostDifferences(ours)];
+  if (own.amount !== ours.amount) return [...strange, ...otherAmountDifferences(ours, own)];
+  return [
+    ...strange,
+    ...intentDifferences(ours, own),
+    ...moneyDifferences(ours, own, theirs.schedules),
+    ...movementDifferences(ours, own),
+    ...statementDifferences(ours, own, theirs.statement),
+  ];
+}
+
+function intentDifferences(ours: OurPayment, own: TheirIntent): string[] {
+  const found = differ("the intent", ours.ref === "" ? own.id : ours.ref, own.id);
+  const possible = own.isReturned ? ["failed"] : (outcomes[own.status] ?? []);
+  if (!possible.includes(ours.outcome)) found.push(...differ("the outcome", ours.outcome, own.status));
+  const declined = own.attempts.filter(({ status }) => status === "failed").length;
+  // An attempt that had paid before its debit came back need not count as a declined one.
+  if (!own.isReturned || ours.declined !== declined - 1) {
+    found.push(...differ("the number of declined attempts", ours.declined, declined));
+  }
+  if (own.isReturned && !ours.wasReturned) found.push("the debit came back, and no row of the journal says so");
+  return found;
+}
+
+/** What is stored must be what the processor's objects give. */
+function moneyDifferences(ours: OurPayment, own: TheirIntent, schedules: readonly Schedule[]): string[] {
+  const captured = own.captured_amount;
+  const expected = expectedMoney({ captured, refunds: own.refunds, disputes: own.disputes });
+  // A schedule may have begun between the capture and its booking: then both are right.
+  const fees = [ours.capturedAt, ours.bookedAt].map((at) => feeOf(captured, ours, at, schedules));
+  const found = differ("the captured amount", ours.captured, captured);
+  found.push(...differ("the refunded amount", ours.refunded, expected.refunded));
+  if (!fees.includes(ours.fee))
+    found.push(`the fee is ${ours.fee}, by the schedule in effect it is ${fees.join(" or ")}`);
+  if (captured === 0) return found;
+  found.push(...differ("the dispute hold", ours.hold, expected.hold));
+  found.push(...differ("the disputed amount", ours.disputed, expected.disputed));
+  found.push(...differ("the status", ours.status, expected.status));
+  return found;
+}
+
+function movementDifferences(ours: OurPayment, own: TheirIntent): string[] {
+  return [
+    ...listDifferences("refund", ours.refunds.filter(reached), own.refunds),
+    ...listDifferences("dispute", ours.disputes, own.disputes),
+    ...secondRefunds(ours, own),
+  ];
+}
+
+function statementDifferences(ours: OurPayment, own: TheirIntent, statement: Statement): string[] {
   const found: string[] = [];
-  const expect = (what: string, mine: unknown, theirs: unknown) => {
-    if (mine !== theirs) found.push(`${what} is ${mine} with us and ${theirs} at the processor`);
-  };
-  if (ours.ref !== "") expect("the intent", ours.ref, intent.id);
-  const possible = outcomes[intent.status] ?? [];
-  // An intent that no client ever heard of is nobody's: it is canceled after its time.
-  if (!possible.includes(ours.outcome)) expect("the outcome", ours.outcome, intent.status);
-  expect("the amount", ours.amount, intent.amount);
-  expect("the captured amount", ours.captured, intent.captured_amount);
-  expect("the number of declined attempts", ours.declined, intent.attempts.filter((a) => a.status === "failed").length);
-  const feeOfAmount = Math.floor((ours.captured * 290 + 5_000) / 10_000) + 30;
-  expect("the fee by the default schedule", ours.fee, ours.captured > 0 ? feeOfAmount : 0);
-  found.push(...listDifferences("refund", ours.refunds.filter(reached), intent.refunds));
-  found.push(...listDifferences("dispute", ours.disputes, intent.disputes));
-  if (intent.captured_amount > 0) {
-    expect("the captured amount of the statement", ours.captured, statement.get(intent.id)?.amount);
+  if (own.captured_amount > 0) {
+    found.push(...differ("the captured amount of the statement", ours.captured, statement.get(own.id)?.amount));
   }
   for (const refund of ours.refunds.filter(reached)) {
     const said = statement.get(refund.ref);
-    expect(
-      `refund ${refund.id} in the statement`,
-      `${refund.amount} ${refund.status}`,
-      `${said?.amount} ${said?.status}`,
-    );
+    const [mine, their] = [`${refund.amount} ${refund.status}`, `${said?.amount} ${said?.status}`];
+    found.push(...differ(`refund ${refund.id} in the statement`, mine, their));
   }
   return found;
+}
+
+/** What a merchant reads of its payment over the API, against the same first principles. */
+export function answerDifferences(
+  ours: OurPayment,
+  own: TheirIntent | undefined,
+  answer: { at(path: string): unknown; readonly status: number },
+): string[] {
+  if (answer.status !== 200) return ours.visible ? [`reading it answers ${answer.status}`] : [];
+  if (!own || own.isLost || own.amount !== ours.amount) return [];
+  const expected = expectedMoney({ captured: own.captured_amount, refunds: own.refunds, disputes: own.disputes });
+  const must = {
+    amount: own.amount,
+    currency: ours.currency,
+    fee_amount: ours.fee,
+    refunded_amount: expected.refunded,
+    net_amount: netOf(own.captured_amount, ours.fee, expected),
+    // While nothing is captured the status is the outcome, which was compared.
+    status: own.captured_amount > 0 ? expected.status : ours.outcome,
+  };
+  return Object.entries(must).flatMap(([field, value]) =>
+    answer.at(field) === value ? [] : [`${field} is answered as ${answer.at(field)}, it must be ${value}`],
+  );
+}
+
+/** More than one captured intent of a reference: all but ours are second charges, and stand in suspense with what is left of them. */
+function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents: readonly TheirIntent[]): string[] {
+  const strangers = intents.filter((intent) => intent !== own && intent.captured_amount > 0);
+  const found = strangers.flatMap((intent) => inSuspense(ours, intent, "second_charge"));
+  const known = new Set(intents.map(({ id }) => id));
+  for (const item of ours.suspense.filter(({ kind }) => kind === "second_charge")) {
+    if (!known.has(item.ref)) found.push(`second charge ${item.ref} stands in suspense, and the processor has none`);
+  }
+  return found;
+}
+
+function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string[] {
+  const item = ours.suspense.find((one) => one.ref === intent.id && one.kind === kind);
+  if (!item) return [`${intent.captured_amount} were captured by ${intent.id}, and no ${kind} stands in suspense`];
+  const { refunded } = expectedMoney({ captured: intent.captured_amount, refunds: intent.refunds, disputes: [] });
+  const found = differ(`the amount of ${kind} ${intent.id}`, item.amount, intent.captured_amount);
+  if (item.resolution !== "taken" && item.resolution !== "closed") {
+    found.push(...differ(`what was given back of ${kind} ${intent.id}`, item.returned, refunded));
+  }
+  return found;
+}
+
+function otherAmountDifferences(ours: OurPayment, own: TheirIntent): string[] {
+  if (own.captured_amount === 0)
+    return ours.captured === 0 ? [] : [`${ours.captured} captured, the processor has nothing`];
+  const taken = ours.suspense.some((one) => one.ref === own.id && one.resolution === "taken");
+  const must = taken ? own.captured_amount : 0;
+  return [...inSuspense(ours, own, "other_amount"), ...differ("the captured amount", ours.captured, must)];
+}
+
+/** A payment that a buyer or merchant still waits for must stand in the operators' list when its intent is lost. */
+function lostDifferences(ours: OurPayment): string[] {
+  const waits =
+    ["requires_action", "processing"].includes(ours.outcome) || (ours.outcome === "pending" && ours.visible);
+  const isListed = ours.suspense.some(({ kind }: OurSuspense) => kind === "lost_intent");
+  return waits && !isListed ? [`the processor lost the intent, the payment is ${ours.outcome} and in no list`] : [];
+}
+
+/** Several standing refunds under one reference of ours: one of them was asked for, the others are in suspense or were taken. */
+function secondRefunds(ours: OurPayment, own: TheirIntent): string[] {
+  const known = new Map(ours.refunds.map((refund) => [refund.ref, refund]));
+  const listed = new Set(ours.suspense.filter(({ kind }) => kind === "second_refund").map(({ ref }) => ref));
+  const byReference = new Map<string, string[]>();
+  for (const { id, reference, status } of own.refunds) {
+    if (!reference || status === "failed" || status === "canceled") continue;
+    byReference.set(reference, [...(byReference.get(reference) ?? []), id]);
+  }
+  return [...byReference].flatMap(([reference, refs]) => {
+    const asked = refs.filter((ref) => known.get(ref)?.unasked === false && !listed.has(ref));
+    return refs.length > 1 && asked.length > 1
+      ? [`${refs.length} refunds stand under ${reference}, and ${asked.length} of them as asked for`]
+      : [];
+  });
 }
 
 /** A refund without the processor's id never came to be there, and must have given its amount back. */
@@ -72,79 +188,6 @@ function listDifferences(
   ];
 }
 
-/** What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund. */
-export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
-  const found: string[] = [];
-  if ((seen.toldPaid || seen.knownPaid) && ours.outcome !== "succeeded")
-    found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
-  if (seen.toldExpired && ours.sessionStatus !== "expired")
-    found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
-  if (seen.amount !== ours.amount || seen.currency !== ours.currency)
-    found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
-  if (ours.session !== "" && (ours.outcome === "succeeded") !== (ours.sessionStatus === "completed")) {
-    found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
-  }
-  if (ours.session !== "" && ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
-    found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
-  }
-  const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));
-  for (const { key, answers } of seen.refunds) {
-    const [first] = answers;
-    if (key && answers.some((answer) => answer.raw !== first?.raw)) found.push(`refund key ${key} has two answers`);
-    for (const answer of answers) {
-      const ref = answer.at("connector_ref");
-      if (typeof ref !== "string" || ref === "") continue;
-      const [told, booked] = [answer.at("refunded"), amounts.get(ref)];
-      if (told !== booked) found.push(`a client was told of refund ${ref} of ${told}, we have ${booked ?? "none"}`);
-    }
-  }
-  const distinct = seen.refunds.reduce(
-    (sum, { key, answers }) => sum + (key ? Math.min(1, answers.length) : answers.length),
-    0,
-  );
-  if (distinct > ours.refundOperations)
-    found.push(`${distinct} refunds were answered, we made ${ours.refundOperations}`);
-  if (seen.refunds.length < ours.refundOperations) {
-    found.push(`${seen.refunds.length} refunds were asked for, we made ${ours.refundOperations}`);
-  }
-  return found;
-}
-
-/** SPEC.md §6: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once per dispute. */
-export function eventDifferences(
-  ours: OurPayment,
-  intent: TheirIntent | undefined,
-  told: ReadonlyMap<string, number>,
-  heard: ReadonlyMap<string, number>,
-): string[] {
-  const found: string[] = [];
-  for (const event of new Set([...told.keys(), ...heard.keys()])) {
-    const [announced, came] = [told.get(event) ?? 0, heard.get(event) ?? 0];
-    if (announced !== came) found.push(`${event}: announced ${announced} times, delivered ${came} times`);
-  }
-  if (ours.outcome === "succeeded" && !heard.has("payment.succeeded succeeded"))
-    found.push("no webhook told the merchant that it is paid");
-  const count = (type: string) => [...told].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
-  const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
-  if (count("payment.succeeded") !== paths) {
-    found.push(`payment.succeeded was announced ${count("payment.succeeded")} times by ${paths} paths`);
-  }
-  if (ours.outcome === "succeeded" && !ours.byProcessor) found.push("the processor's webhook announced nothing");
-  const declined = count("payment.failed");
-  // Attempts that are heard of after the payment has ended announce nothing.
-  const least = ours.outcome === "failed" ? ours.declined : 0;
-  if (declined > ours.declined || declined < least) {
-    found.push(`payment.failed was announced ${declined} times for ${ours.declined} declined attempts`);
-  }
-  const refunds = ours.refunds.filter((refund) => refund.ref !== "");
-  const standing = refunds.filter((refund) => refund.status === "pending" || refund.status === "succeeded").length;
-  const refunded = count("payment.refunded");
-  if (refunded < standing || refunded > 2 * refunds.length) {
-    found.push(`payment.refunded was announced ${refunded} times for ${refunds.length} refunds, ${standing} standing`);
-  }
-  const disputes = (intent?.disputes ?? []).filter((dispute) => !dispute.status.startsWith("warning_")).length;
-  if (count("payment.disputed") !== disputes) {
-    found.push(`payment.disputed was announced ${count("payment.disputed")} times for ${disputes} disputes`);
-  }
-  return found;
+function differ(what: string, mine: unknown, theirs: unknown): string[] {
+  return mine === theirs ? [] : [`${what} is ${mine} with us and ${theirs} at the processor`];
 }

@@ -11,8 +11,22 @@ export interface TheirIntent {
   readonly amount: number;
   readonly captured_amount: number;
   readonly attempts: readonly { readonly status: string }[];
-  readonly refunds: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
+  readonly refunds: readonly TheirRefund[];
   readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
+  /** How many of its webhooks never arrived: held, or lost for ever; absent: not known. */
+  readonly untold?: number;
+  /** Its debit came back after it had succeeded. */
+  readonly isReturned?: boolean;
+  /** The processor answers that it has no such intent. */
+  readonly isLost?: boolean;
+}
+
+export interface TheirRefund {
+  readonly id: string;
+  readonly amount: number;
+  readonly status: string;
+  /** Our id of it; empty or absent: made at the dashboard. */
+  readonly reference?: string;
 }
 
 /** A call that did work there. */
@@ -38,7 +52,10 @@ export async function processorTruth({ books, processor }: MoneyRig): Promise<Pr
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
   const intents = await books.simulator.rows<TheirIntent>(
     `select i.id, i.reference, i.status, i.amount::int, i.captured_amount::int, ${list("attempts", "'status', t.status")} as attempts,
-       ${list("refunds", movement)} as refunds, ${list("disputes", movement)} as disputes
+       ${list("refunds", `${movement}, 'reference', coalesce(t.reference, '')`)} as refunds, ${list("disputes", movement)} as disputes,
+       (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
+       to_jsonb(i) ->> 'returned_at' is not null and i.captured_amount = 0 as "isReturned",
+       to_jsonb(i) ->> 'lost_at' is not null as "isLost"
      from intents i`,
   );
   const operations = await books.simulator.rows<TheirOperation>(

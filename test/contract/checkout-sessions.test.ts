@@ -108,6 +108,15 @@ test("CONTRACT.md §4: a value beyond each bound is invalid_body, named, and cre
   assert.equal((await api.call("listCheckoutSessions", 200)).number("total"), before);
 });
 
+test("currencies are money: units of account, funds and metals are invalid_body on currency, the Caribbean guilder is taken", async () => {
+  for (const currency of ["CLF", "UYW", "USN", "CHE", "MXV", "XAU", "clf"]) {
+    const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { body: { ...order, currency } });
+    assert.equal(answer.at("error.details.0.field"), "currency", currency);
+  }
+  const taken = await api.call("createCheckoutSession", 201, { body: { ...order, currency: "xcg" } });
+  assert.equal(taken.at("currency"), "XCG");
+});
+
 test("CONTRACT.md §4: http to localhost is for the sandbox alone", async () => {
   const live = await freshMerchant(running, { environment: Environment.LIVE });
   const body = { ...order, success_url: "http://localhost:3000/thanks" };

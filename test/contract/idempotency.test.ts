@@ -8,7 +8,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller, type Sent } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const test = suite("idempotency", { timeoutMs: 30_000 });
@@ -97,15 +97,28 @@ test("the key of one merchant means nothing to another, and one of creating noth
   await api.refused("createRefund", 422, "idempotency_key_reuse", { path: { id: two }, body: { amount: 1 }, headers });
 });
 
-test("refusals decided after the work began are stored and replayed", async () => {
-  const headers = { "Idempotency-Key": newKey() };
+test("refusals decided after the work began are stored and replayed, and say so", async () => {
+  const twice = async (operation: string, status: number, code: string, sent: Sent) => {
+    const headers = { "Idempotency-Key": newKey() };
+    const [first, second] = [
+      await api.refused(operation, status, code, { ...sent, headers }),
+      await api.refused(operation, status, code, { ...sent, headers }),
+    ];
+    assert.deepEqual([replayed(first), replayed(second)], [false, true], `${operation} ${code}`);
+    assert.equal(second.raw, first.raw);
+  };
   const blocked = { ...order, customer_email: "blocked@example.com" };
-  await api.refused("createCheckoutSession", 402, "payment_blocked", { body: blocked, headers });
-  await api.refused("createCheckoutSession", 402, "payment_blocked", { body: blocked, headers });
+  await twice("createCheckoutSession", 402, "payment_blocked", { body: blocked });
+  await twice("createPayment", 402, "payment_blocked", { body: { ...blocked, payment_method: "pm_any" } });
   const id = await paidPayment();
-  const refund = { path: { id }, body: { amount: 5000 }, headers: { "Idempotency-Key": newKey() } };
-  await api.refused("createRefund", 422, "amount_too_large", refund);
-  await api.refused("createRefund", 422, "amount_too_large", refund);
+  await twice("createRefund", 422, "amount_too_large", { path: { id }, body: { amount: 5000 } });
+});
+
+test("a refusal of the key itself is no replay", async () => {
+  const headers = { "Idempotency-Key": newKey() };
+  await create(headers["Idempotency-Key"]);
+  const other = { body: { ...order, amount: 1 }, headers };
+  assert.ok(!replayed(await api.refused("createCheckoutSession", 422, "idempotency_key_reuse", other)));
 });
 
 test("a 400 is not stored: the same key serves the corrected request", async () => {

@@ -107,6 +107,31 @@ test("a session whose buyer never came back completes by the payment's event, an
   });
 });
 
+test("a refund is heard of and confirm answers it, though payments' clock was behind when it was made", async () => {
+  const session = await services.create();
+  await session.pay();
+  assert.equal((await session.confirm()).paymentStatus, "succeeded");
+  // What the session has heard of the capture is as if from a clock that was two minutes ahead of the refund's.
+  await services.db.rows("update sessions set heard_at = now() + interval '2 minutes' where id = $1", [session.id]);
+  await services.money.payments.refundPayment({ ...owner(), paymentId: session.paymentId });
+  await eventually("the refund to be heard of", async () => {
+    return (await services.get(session.id)).paymentStatus === "refunded";
+  });
+  assert.equal((await session.confirm()).paymentStatus, "refunded");
+});
+
+test("a completed session's confirm answers where its payment stands, also before the event has come", async () => {
+  const session = await services.create();
+  await session.pay();
+  await session.confirm();
+  await services.money.payments.refundPayment({ ...owner(), paymentId: session.paymentId, amount: 50n });
+  await eventually("the payment to be refunded in part", async () => {
+    const { payment } = await services.money.payments.verifyIntent({ paymentId: session.paymentId });
+    return payment?.status === "partially_refunded";
+  });
+  assert.equal((await session.confirm()).paymentStatus, "partially_refunded");
+});
+
 test("an intent that cannot be verified changes nothing, and the next confirm goes on", async () => {
   const session = await services.create();
   await session.pay();

@@ -102,6 +102,67 @@ test("an expiry whose answer was lost is still an expiry when the cancellation i
   assert.equal((await services.heard.event("session.expired", session.id)).status, "expired");
 });
 
+/** As a merchant's expiry leaves a session whose payment is on its way: asked for, and not yet possible. */
+async function askedWhile(status: "open" | "processing") {
+  const session = await services.create();
+  const paymentStatus = status === "processing" ? status : "";
+  await services.db.rows("update sessions set status = $2, payment_status = $3, expiry_asked = true where id = $1", [
+    session.id,
+    status,
+    paymentStatus,
+  ]);
+  return session;
+}
+
+test("an expiry asked for while a payment is under way is carried out once that is declined, by itself", async () => {
+  const session = await askedWhile("processing");
+  await session.pay(cards.declined);
+  await services.money.payments.verifyIntent({ paymentId: session.paymentId });
+  await eventually("the sweeper to end it", async () => (await statusOf(session.id)) === "expired", {
+    limitMs: 20_000,
+  });
+  assert.equal(await session.pay(), "canceled");
+});
+
+test("what its merchant ended is ended by whoever meets it, and nobody can pay it any more", async () => {
+  const [confirmed, resolved, away] = [await askedWhile("open"), await askedWhile("open"), await askedWhile("open")];
+  await assert.rejects(confirmed.confirm(), refused("SESSION_EXPIRED"));
+  const { session, render } = await resolve(resolved);
+  assert.deepEqual([session?.status, render], ["expired", undefined]);
+  for (const one of [confirmed, resolved]) assert.equal(await one.pay(), "canceled");
+  await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
+  await assert.rejects(resolve(away), refused("CONNECTOR_ERROR"));
+});
+
+test("an expiry that could not be carried out when it was asked for is carried out a minute later, not at the session's end", async () => {
+  const session = await services.create();
+  await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
+  await assert.rejects(expire(session.id), refused("CONNECTOR_ERROR"));
+  await services.money.processor("DELETE", "/test/faults");
+  // Turns the clock: the minute that whoever asked has for it is over.
+  await services.db.rows(
+    "update sessions set next_check_at = next_check_at - interval '1 minute' where id = $1 and next_check_at < now() + interval '61 seconds'",
+    [session.id],
+  );
+  await eventually("the sweeper to end it", async () => (await statusOf(session.id)) === "expired", {
+    limitMs: 20_000,
+  });
+});
+
+test("a session whose payment is under way is looked at, also when no event comes and nobody asks", async () => {
+  const session = await services.create();
+  await session.pay();
+  await services.db.rows(
+    "update sessions set status = 'processing', payment_status = 'processing', next_check_at = now() where id = $1",
+    [session.id],
+  );
+  const status = async () => {
+    const [row] = await services.db.rows<{ status: string }>("select status from sessions where id = $1", [session.id]);
+    return row?.status;
+  };
+  await eventually("the sweeper to look", async () => (await status()) === "completed", { limitMs: 20_000 });
+});
+
 test("an intent that was canceled elsewhere cancels its session", async () => {
   const session = await services.create();
   await services.money.payments.cancelIntent({ paymentId: session.paymentId });

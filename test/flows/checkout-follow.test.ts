@@ -11,7 +11,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { applyFact } from "../../services/checkout/flows/apply-fact.ts";
 import { takeInBatch } from "../../services/checkout/jobs/follow-payments.ts";
 import { paymentIdOf } from "../../services/checkout/rules/session.ts";
-import { findSession, insertSession } from "../../services/checkout/store/sessions.ts";
+import { askExpiry, claimDueSessions, findSession, insertSession } from "../../services/checkout/store/sessions.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -54,7 +54,7 @@ const epoch = Date.now();
 function event(
   sessionId: string,
   status: string,
-  change: { outcome?: string; atMs?: number; failed?: string } = {},
+  change: { outcome?: string; atMs?: number; failed?: string; version?: string } = {},
 ): Event {
   return create(EventSchema, {
     id: newId("event"),
@@ -70,6 +70,7 @@ function event(
       outcome: change.outcome ?? status,
       receipt_url: status === "succeeded" ? "https://processor.example/receipt" : "",
       failed_attempts: change.failed ?? "0",
+      ...(change.version !== undefined && { version: change.version }),
     },
   });
 }
@@ -118,6 +119,43 @@ test("events out of order end in the same state", async () => {
   assert.deepEqual(await announced(id), ["completed"]);
 });
 
+test("with payments' clock two minutes behind during a refund the session's payment_status follows all the same", async () => {
+  const id = await newSession();
+  await takeInAll(event(id, "succeeded", { version: "3" }));
+  await takeInAll(event(id, "refunded", { outcome: "succeeded", atMs: -120_000, version: "4" }));
+  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
+  await takeInAll(event(id, "succeeded", { atMs: 120_000, version: "3" }));
+  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
+});
+
+test("a version that says nothing new is remembered, so that an older one that comes late is known as such", async () => {
+  const id = await newSession();
+  await takeInAll(event(id, "failed", { failed: "1", version: "2" }));
+  await takeInAll(event(id, "failed", { failed: "1", version: "5" }));
+  await takeInAll(event(id, "processing", { failed: "1", version: "4" }));
+  assert.deepEqual(await stateOf(id), ["open", "failed"]);
+  assert.deepEqual(await announced(id), []);
+  assert.equal((await findSession(db, id))?.state.heardVersion, 5n);
+});
+
+test("events of a release that told no version go by their time, beside those that tell one", async () => {
+  const id = await newSession();
+  await takeInAll(
+    event(id, "succeeded", { atMs: 1, version: "3" }),
+    event(id, "disputed", { outcome: "succeeded", atMs: 2 }),
+  );
+  assert.deepEqual(await stateOf(id), ["completed", "disputed"]);
+  await takeInAll(event(id, "succeeded", { atMs: 1 }), event(id, "succeeded", { atMs: 0, version: "4" }));
+  assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
+});
+
+test("where the payment stands counts, not what an event is called", async () => {
+  const id = await newSession();
+  const refund = event(id, "refunded", { outcome: "succeeded", version: "4" });
+  await takeInAll({ ...refund, attributes: { ...refund.attributes, payment_status: "disputed" } });
+  assert.deepEqual(await stateOf(id), ["completed", "disputed"]);
+});
+
 test("one event taken in by two replicas at once counts once", async () => {
   const id = await newSession();
   const paid = event(id, "succeeded");
@@ -156,7 +194,7 @@ async function waitingForLocks(): Promise<number> {
   return row?.n ?? 0;
 }
 
-test("an answer that another change overtook reopens nothing", async () => {
+test("an answer without a version that another change overtook reopens nothing", async () => {
   const id = await newSession();
   const asked = await findSession(db, id);
   assert(asked);
@@ -166,6 +204,7 @@ test("an answer that another change overtook reopens nothing", async () => {
     paymentStatus: "requires_action",
     receiptUrl: "",
     failedAttempts: 0,
+    version: 0n,
     at: "now",
   } as const;
   const after = await applyFact({ db, outbox }, asked, answer);
@@ -173,6 +212,25 @@ test("an answer that another change overtook reopens nothing", async () => {
   const fresh = await applyFact({ db, outbox }, after, answer);
   assert.equal(fresh.state.status, "open");
   assert.deepEqual(await announced(id), ["processing", "reopened"]);
+});
+
+test("an answer that an older event overtook is still the newest, and one that is older changes nothing", async () => {
+  const id = await newSession();
+  const asked = await findSession(db, id);
+  assert(asked);
+  await takeInAll(event(id, "processing", { version: "2" }));
+  const answer = {
+    outcome: "open",
+    paymentStatus: "requires_action",
+    receiptUrl: "",
+    failedAttempts: 0,
+    at: "now",
+  } as const;
+  const newer = await applyFact({ db, outbox }, asked, { ...answer, version: 3n });
+  assert.deepEqual([newer.state.status, newer.state.paymentStatus], ["open", "requires_action"]);
+  await takeInAll(event(id, "processing", { version: "4" }));
+  const older = await applyFact({ db, outbox }, newer, { ...answer, paymentStatus: "failed", version: 3n });
+  assert.equal(older.state.status, "processing");
 });
 
 test("events of payments without a session, of unknown sessions and without sense are passed over", async () => {
@@ -183,20 +241,70 @@ test("events of payments without a session, of unknown sessions and without sens
     event(stranger, "succeeded"),
     event(id, "exploded"),
     event(id, "succeeded", { failed: "many" }),
+    event(id, "succeeded", { version: "newest" }),
     event(`${id}'; drop table sessions`, "succeeded"),
   );
   assert.deepEqual(await stateOf(id), ["open", ""]);
   assert.deepEqual(await announced(id), []);
 });
 
+/** Minutes until the session's intent is looked at, rounded up. */
+async function nextLook(id: Id<"session">): Promise<number | undefined> {
+  const [row] = await db.rows<{ minutes: number }>(
+    "select ceil(extract(epoch from next_check_at - now()) / 60)::int as minutes from sessions where id = $1",
+    [id],
+  );
+  return row?.minutes;
+}
+
 test("tries that are over fall due for the sweeper at once", async () => {
   const id = await newSession();
   await takeInAll(event(id, "failed", { failed: "10" }));
-  const [row] = await db.rows<{ due: boolean }>("select next_check_at <= now() as due from sessions where id = $1", [
-    id,
-  ]);
-  assert.deepEqual([row?.due, await stateOf(id)], [true, ["open", "failed"]]);
+  assert.deepEqual([await nextLook(id), await stateOf(id)], [0, ["open", "failed"]]);
   assert.equal(paymentIdOf(id).slice(4), id.slice(3));
+});
+
+test("while an attempt is under way the next look is ten minutes away, afterwards at the session's end", async () => {
+  for (const status of ["processing", "requires_action"]) {
+    const id = await newSession();
+    assert.equal(await nextLook(id), 60);
+    await takeInAll(event(id, status, { version: "2" }));
+    assert.equal(await nextLook(id), 10, status);
+    await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
+    assert.equal(await nextLook(id), 60, status);
+  }
+});
+
+test("a session that is open again falls due at once when its merchant ended it or its time is over meanwhile", async () => {
+  const [asked, overdue] = [await newSession(), await newSession()];
+  await takeInAll(event(asked, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
+  await askExpiry(db, asked, outbox.rows([]));
+  assert.equal(await nextLook(asked), 1);
+  await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [overdue]);
+  for (const id of [asked, overdue]) {
+    await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
+    assert.deepEqual([await nextLook(id), await stateOf(id)], [0, ["open", "failed"]]);
+  }
+});
+
+test("asking for the expiry of a session that has just ended changes nothing", async () => {
+  const id = await newSession();
+  await takeInAll(event(id, "succeeded", { version: "2" }));
+  await askExpiry(db, id, outbox.rows([]));
+  assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
+});
+
+test("a session that could not be ended is looked at after 1, 2, 4, 8 minutes, then every 10", async () => {
+  const id = await newSession();
+  await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [id]);
+  const pauses: (number | undefined)[] = [];
+  for (let looks = 0; looks < 7; looks++) {
+    await db.rows("update sessions set next_check_at = now() where id = $1", [id]);
+    const due = await claimDueSessions(db, 1_000);
+    assert(due.some((session) => session.id === id));
+    pauses.push(await nextLook(id));
+  }
+  assert.deepEqual(pauses, [1, 2, 4, 8, 10, 10, 10]);
 });
 
 test.run();

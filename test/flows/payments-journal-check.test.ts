@@ -1,12 +1,18 @@
-// The journal checker on a real database: green after flows, and every planted difference is found by the job and by the command.
+// The journal checker on a real database: green after flows, and every planted difference is found by the job and by the command. What
+// merchants read is compared with numbers worked out by hand.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
+import { foldListCounts } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
+import { auditAnnouncements } from "../../services/payments/audit/announcements.ts";
+import { auditListCounts, type CountDifference } from "../../services/payments/audit/list-counts.ts";
+import { booksAfter } from "../../services/payments/audit/read-books.ts";
 import { checkJournal, checkNextStretch } from "../../services/payments/jobs/check-journal.ts";
+import { findSchedule, insertSchedule } from "../../services/payments/store/fee-schedules.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -26,23 +32,32 @@ test.after(async () => {
 });
 
 async function paidAndRefunded(): Promise<string> {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 1_000n, currency: "EUR" });
+  await payments.refundPayment({ merchantId, environment, paymentId: id, amount: 300n });
+  return id;
+}
+
+async function paid({ amount, currency }: { amount: bigint; currency: string }): Promise<string> {
   const { merchantId, environment, payments, processor } = services;
   const id = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const owner = { merchantId, environment };
-  await payments.createIntent({
-    ...owner,
-    sessionId: `cs_${id.slice(4)}`,
-    paymentId: id,
-    amount: 1_000n,
-    currency: "EUR",
-    expiresAt,
-  });
-  const [row] = await db.rows<{ connector_ref: string }>(`select connector_ref from payments where id = $1`, [id]);
-  await processor("POST", `/test/intents/${row?.connector_ref}/pay`, { card: "4242424242424242" });
+  const sessionId = `cs_${id.slice(4)}`;
+  await payments.createIntent({ merchantId, environment, sessionId, paymentId: id, amount, currency, expiresAt });
+  await processor("POST", `/test/intents/${await intentOf(id)}/pay`, { card: "4242424242424242" });
   await payments.verifyIntent({ paymentId: id });
-  await payments.refundPayment({ ...owner, paymentId: id, amount: 300n });
   return id;
+}
+
+async function intentOf(id: string): Promise<string> {
+  const [row] = await db.rows<{ connector_ref: string }>(`select connector_ref from payments where id = $1`, [id]);
+  return row?.connector_ref ?? "";
+}
+
+/** Asks the processor about the payment, whatever the confirm path has heard. */
+async function asked(paymentId: string): Promise<void> {
+  await db.rows(`update payments set announced_by_confirm = false where id = $1`, [paymentId]);
+  await services.payments.verifyIntent({ paymentId });
 }
 
 async function differences(): Promise<string> {
@@ -69,9 +84,177 @@ async function planted(statement: string, expected: RegExp, undo: string): Promi
   assert.equal(await differences(), "");
 }
 
+async function countDifferences(): Promise<CountDifference[]> {
+  const found: CountDifference[] = [];
+  assert.ok((await auditListCounts(db, (one) => found.push(one))) > 0);
+  return found;
+}
+
+async function missingAnnouncements(): Promise<string[]> {
+  const found: string[] = [];
+  assert.ok((await auditAnnouncements(db, (id, missing) => found.push(`${id}: ${missing.join("; ")}`))) > 0);
+  return found;
+}
+
 test("books written by the flows have no difference", async () => {
   assert.equal(await differences(), "");
 });
+
+/** What a merchant reads of its payment. */
+async function read(id: string): Promise<readonly [status: string, fee: number, refunded: number, net: number]> {
+  const { merchantId, environment, payments } = services;
+  const { payment } = await payments.getPayment({ merchantId, environment, paymentId: id });
+  assert.ok(payment);
+  return [payment.status, Number(payment.feeAmount), Number(payment.refundedAmount), Number(payment.netAmount)];
+}
+
+async function dashboard(path: string, body: object): Promise<string> {
+  const answer = await services.processor("POST", `/test/${path}`, body);
+  assert.ok(answer.status < 300, JSON.stringify(answer));
+  return String((answer.body as { id: unknown }).id);
+}
+
+/** @returns the balances of the payment's accounts, debits above zero. */
+async function balances(id: string): Promise<Record<string, number>> {
+  const rows = await db.rows<{ account: string; amount: string }>(
+    `select account, sum(amount) as amount from (
+       select debit as account, amount from journal where payment_id = $1
+       union all select credit, -amount from journal where payment_id = $1) lines
+     group by account having sum(amount) <> 0 order by account`,
+    [id],
+  );
+  return Object.fromEntries(rows.map((row) => [row.account, Number(row.amount)]));
+}
+
+test("refunds and disputes through all their statuses leave the balances and the answers that were worked out by hand", async () => {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 10_050n, currency: "EUR" }); // 2.9 %: 291.45, rounded 291, and 30
+  const intent = await intentOf(id);
+  const owned = { merchantId, environment, paymentId: id };
+  const expect = async (
+    answer: readonly [string, number, number, number],
+    accounts: Readonly<Record<string, number>>,
+  ) => {
+    await asked(id);
+    assert.deepEqual(await read(id), answer);
+    assert.deepEqual(await balances(id), accounts);
+    assert.equal(await differences(), "");
+  };
+  const alone = { fees_revenue: -321, merchant_balance: -9_729, processor_clearing: 10_050 };
+  await expect(["succeeded", 321, 0, 9_729], alone);
+  await payments.refundPayment({ ...owned, amount: 50n });
+  await expect(["partially_refunded", 321, 50, 9_679], {
+    fees_revenue: -321,
+    merchant_balance: -9_679,
+    processor_clearing: 10_000,
+  });
+  const pending = await dashboard(`intents/${intent}/refunds`, { amount: 1_000, status: "pending" });
+  await expect(["partially_refunded", 321, 1_050, 8_679], {
+    fees_revenue: -321,
+    merchant_balance: -8_679,
+    processor_clearing: 10_000,
+    refunds_pending: -1_000,
+  });
+  await dashboard(`refunds/${pending}`, { status: "failed", failure_code: "declined" });
+  const late = await dashboard(`intents/${intent}/refunds`, { amount: 2_000 });
+  await expect(["partially_refunded", 321, 2_050, 7_679], {
+    fees_revenue: -321,
+    merchant_balance: -7_679,
+    processor_clearing: 8_000,
+  });
+  await dashboard(`refunds/${late}`, { status: "failed", failure_code: "declined" });
+  const dispute = await dashboard(`intents/${intent}/disputes`, { amount: 3_000 });
+  await expect(["disputed", 321, 50, 9_679], {
+    disputes_held: -3_000,
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 10_000,
+  });
+  await dashboard(`disputes/${dispute}`, { status: "lost" });
+  await expect(["disputed", 321, 50, 6_679], {
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 7_000,
+  });
+});
+
+test("a won dispute and a full refund leave the balances and the answers that were worked out by hand", async () => {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 1_000n, currency: "EUR" });
+  const dispute = await dashboard(`intents/${await intentOf(id)}/disputes`, {});
+  await asked(id);
+  await dashboard(`disputes/${dispute}`, { status: "won" });
+  await asked(id);
+  assert.deepEqual(await read(id), ["succeeded", 59, 0, 941]);
+  await payments.refundPayment({ merchantId, environment, paymentId: id });
+  assert.deepEqual(await read(id), ["refunded", 59, 1_000, -59]);
+  assert.deepEqual(await balances(id), { fees_revenue: -59, merchant_balance: 59 });
+  assert.equal(await differences(), "");
+});
+
+test("the fee schedule in effect is the same by the flows, by the auditor and by hand", async () => {
+  const { merchantId } = services;
+  // Everybody's schedule of 2000 is 2.9 % + 30; these begin now.
+  const rates: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: bigint][] = [
+    ["*", "*", "adyen", 100, 1n],
+    ["*", "USD", "*", 200, 2n],
+    ["*", "USD", "adyen", 250, 3n],
+    ["mer_own", "*", "*", 300, 4n],
+    ["mer_own", "*", "adyen", 320, 6n],
+    ["mer_own", "CAD", "*", 350, 5n],
+    [merchantId, "CHF", "*", 150, 8n],
+  ];
+  for (const [of, currency, connector, basisPoints, fixedAmount] of rates) {
+    const key = { merchantId: of, currency, connector, effectiveFrom: undefined };
+    await insertSchedule(db, { ...key, basisPoints, fixedAmount, operator: "test", note: "" });
+  }
+  const worked: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: number][] = [
+    ["mer_other", "EUR", "stripe", 290, 30],
+    ["mer_other", "EUR", "adyen", 100, 1],
+    ["mer_other", "USD", "stripe", 200, 2],
+    ["mer_other", "USD", "adyen", 250, 3],
+    ["mer_own", "EUR", "stripe", 300, 4],
+    ["mer_own", "USD", "stripe", 300, 4],
+    ["mer_own", "USD", "adyen", 320, 6],
+    ["mer_own", "CAD", "adyen", 350, 5],
+  ];
+  for (const [of, currency, connector, basisPoints, fixed] of worked) {
+    const what = `${of} ${currency} ${connector}`;
+    assert.deepEqual(
+      await auditedRate({ of, currency, connector, at: "now() + interval '1 second'" }),
+      [basisPoints, fixed],
+      what,
+    );
+    assert.deepEqual(await auditedRate({ of, currency, connector, at: "now() - interval '1 day'" }), [290, 30], what);
+    const found = await findSchedule(db, { merchantId: of, currency, connector }, new Date(Date.now() + 1_000));
+    assert.deepEqual([found?.basisPoints, Number(found?.fixedAmount)], [basisPoints, fixed], what);
+  }
+  const id = await paid({ amount: 1_100n, currency: "CHF" }); // 16.5, rounded 17, and 8
+  assert.deepEqual(await read(id), ["succeeded", 25, 0, 1_075]);
+  assert.equal(await differences(), "");
+});
+
+/** The rate that the auditor finds for a payment that was captured then; the payment is there for a moment only. */
+async function auditedRate(of: { of: string; currency: string; connector: string; at: string }): Promise<number[]> {
+  const id = newId("payment");
+  let rates: number[][] = [];
+  const seen = new Error("seen");
+  const looked = db.transaction(async (tx) => {
+    await tx.rows(
+      `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, outcome,
+         captured_amount, visible, authorized_at, captured_at, expires_at)
+       values ($1, $2, 1, 100, $3, $4, 'mco_1', 'embedded', 'succeeded', 100, true, ${of.at}, ${of.at}, now())`,
+      [id, of.of, of.currency, of.connector],
+    );
+    const books = await booksAfter(tx, "", 1_000);
+    const found = books.find((one) => one.id === id)?.rates ?? [];
+    rates = found.map(({ basisPoints, fixed }) => [Number(basisPoints), Number(fixed)]);
+    throw seen;
+  });
+  await assert.rejects(looked, (error) => error === seen);
+  assert.equal(rates.length, 1, "it was never booked");
+  return rates[0] ?? [];
+}
 
 test("a stored amount, a journal line and a refund that were tampered with are found", async () => {
   const amount = (column: string, by: number) =>
@@ -85,7 +268,83 @@ test("a stored amount, a journal line and a refund that were tampered with are f
   const owner = (id: string) => `update journal set merchant_id = '${id}' where payment_id = PAYMENT`;
   await planted(owner("mer_other"), /another merchant/, owner(services.merchantId));
   const status = (to: string) => `update refunds set status = '${to}' where payment_id = PAYMENT`;
-  await planted(status("failed"), /refund re_\w+ \(failed\) has paid 0, the journal gives 300/, status("succeeded"));
+  const left = /refund re_\w+ \(failed\) must leave 0 in processor_clearing, the journal gives -300/;
+  await planted(status("failed"), left, status("succeeded"));
+});
+
+test("a row of any kind on another account is found", async () => {
+  const kinds = await db.rows<{ kind: string; debit: string; credit: string }>(
+    `select distinct kind, debit, credit from journal where payment_id = $1`,
+    [paymentId],
+  );
+  assert.deepEqual(kinds.map(({ kind }) => kind).sort(), ["captured", "fee_charged", "refund_paid", "refund_reserved"]);
+  for (const { kind, debit, credit } of kinds) {
+    const other = [debit, credit].includes("suspense") ? "disputes_held" : "suspense";
+    for (const [side, account] of Object.entries({ debit, credit })) {
+      const set = (to: string) =>
+        `update journal set ${side} = '${to}' where payment_id = PAYMENT and kind = '${kind}'`;
+      await planted(set(other), new RegExp(`account ${account} has .*account ${other} has`), set(account));
+    }
+  }
+});
+
+test("a fee that is wrong in the payment and in the journal alike is found", async () => {
+  const fee = (amount: number) =>
+    `with booked as (update journal set amount = ${amount} where payment_id = PAYMENT and kind = 'fee_charged')
+     update payments set fee_amount = ${amount} where id = PAYMENT`;
+  await planted(fee(58), /fee is 58, the books give 59/, fee(59));
+});
+
+test("totals of lists are the number of rows, folded or not, and a total that is not is found", async () => {
+  const [{ n } = { n: 0 }] = await db.rows<{ n: number }>(`select count(*)::int as n from payments`);
+  assert.ok(n >= 4);
+  await foldListCounts(db);
+  await paid({ amount: 20n, currency: "JPY" });
+  assert.deepEqual(await countDifferences(), []);
+  const count = (by: number, grain: string) =>
+    db.rows(
+      `update list_counts set n = n + $1 where list = 'payments' and grain = $2 and (starts, status, bucket) =
+         (select starts, status, bucket from list_counts where list = 'payments' and grain = $2 order by 1, 2, 3 limit 1)`,
+      [by, grain],
+    );
+  for (const grain of ["day", "week"]) {
+    await count(1, grain);
+    const [found, ...more] = await countDifferences();
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [found?.list, found?.when.split(" ")[0], found?.counted],
+      ["payments", grain, (found?.there ?? 0n) + 1n],
+    );
+    await count(-1, grain);
+  }
+  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
+  assert.deepEqual(
+    (await countDifferences()).map(({ list, status, counted, there }) => [list, status, counted - there]),
+    [["refunds", "failed", 1n]],
+  );
+  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [services.merchantId]);
+  assert.deepEqual(await countDifferences(), []);
+});
+
+test("what the books say was announced, and an announcement that is missing is found", async () => {
+  assert.deepEqual(await missingAnnouncements(), []);
+  const [refund] = await db.rows<{ id: string }>(`select id from refunds where payment_id = $1`, [paymentId]);
+  for (const [subject, missing] of [
+    ["succeeded", "payment.succeeded"],
+    ["refunded", `payment.refunded ${refund?.id}`],
+  ]) {
+    const taken = await db.rows<{ event_id: string; subject: string; body: Buffer }>(
+      `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning *`,
+      [subject, Buffer.from(paymentId)],
+    );
+    assert.ok(taken.length > 0);
+    assert.deepEqual(await missingAnnouncements(), [`${paymentId}: ${missing}`]);
+    for (const { event_id, subject: full, body } of taken) {
+      const values = [event_id, full, body];
+      await db.rows(`insert into outbox (event_id, subject, body, published_at) values ($1, $2, $3, now())`, values);
+    }
+  }
+  assert.deepEqual(await missingAnnouncements(), []);
 });
 
 test("the job alerts with the payment's id, and passes over the rest of its hour", async () => {
@@ -111,7 +370,7 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
 
 test("the commands end with 0 on right books, and with 1 and the difference on wrong ones", async () => {
   const good = await command();
-  assert.deepEqual([good.code, good.output.trim()], [0, "1 payments checked, 0 with differences"]);
+  assert.deepEqual([good.code, good.output.replace(/\d+/, "n").trim()], [0, "n payments checked, 0 with differences"]);
   await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
   try {
     const bad = await command();
@@ -122,6 +381,19 @@ test("the commands end with 0 on right books, and with 1 and the difference on w
     assert.deepEqual(JSON.parse(told.output), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+  }
+  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
+  try {
+    const bad = await command();
+    const difference = /environment 1, day [\d-]+, failed: 3 counted, 2 there/;
+    assert.match(bad.output, new RegExp(`refunds of ${services.merchantId}: ${difference.source}`));
+    const [told] = JSON.parse((await command("operator.ts", "journal", "check", "--json")).output);
+    assert.equal(told.about, `refunds of ${services.merchantId}`);
+    assert.match(told.difference, difference);
+  } finally {
+    await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [
+      services.merchantId,
+    ]);
   }
 });
 

@@ -156,17 +156,16 @@ test("a refund that the processor did and then answered with a fault is found by
   assert.equal((await record(paymentId)).status, "partially_refunded");
 });
 
-test("a refund that surely did not happen is refused, gives its amount back, and the same key can try again", async () => {
+test("an answered 500 is no proof: the refund stays pending and holds its amount, and a repeat of the key is the same refund", async () => {
   const paymentId = await paidPayment();
   const key = randomBytes(8).toString("hex");
   await services.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_before", count: 1 });
-  await assert.rejects(refund(paymentId, 400n, key), /CONNECTOR_ERROR/);
-  assert.equal((await record(paymentId)).refundedAmount, 0n);
-  const answer = await refund(paymentId, 400n, key);
-  assert.equal(answer.refund?.status, "succeeded");
+  const first = await refund(paymentId, 400n, key);
+  assert.equal(first.refund?.status, "pending");
+  const again = await refund(paymentId, 400n, key);
+  assert.deepEqual([again.refund?.id, again.replayed], [first.refund?.id, true]);
   const payment = await record(paymentId);
   assert.deepEqual([payment.refundedAmount, payment.refunds.length], [400n, 1]);
-  assert.equal((await atProcessor(`/api/refunds?reference=${answer.refund?.id}`)).length, 1);
 });
 
 test("a refund in doubt is asked for before it is sent again, so that a processor that forgot the key makes no second one", async () => {
@@ -268,15 +267,11 @@ test("canceling an intent that was paid meanwhile settles it instead", async () 
 });
 
 test("an intent whose creation was answered with a fault is made once under the same payment id", async () => {
-  for (const kind of ["error_before", "error_after"] as const) {
-    const asked = order();
-    await services.processor("PUT", "/test/faults", { target: "api.intents.create", kind, count: 1 });
-    await services.payments
-      .createIntent(asked)
-      .catch((error: unknown) => assert.match(String(error), /CONNECTOR_ERROR/));
-    await services.payments.createIntent(asked);
-    assert.equal((await atProcessor(`/api/intents?reference=${asked.paymentId}`)).length, 1, kind);
-  }
+  const asked = order();
+  await services.processor("PUT", "/test/faults", { target: "api.intents.create", kind: "error_after", count: 1 });
+  await services.payments.createIntent(asked).catch((error: unknown) => assert.match(String(error), /CONNECTOR_ERROR/));
+  await services.payments.createIntent(asked);
+  assert.equal((await atProcessor(`/api/intents?reference=${asked.paymentId}`)).length, 1);
 });
 
 test.run();

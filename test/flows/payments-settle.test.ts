@@ -6,7 +6,7 @@ import { createLog } from "#platform/log.ts";
 import { Outbox } from "#platform/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
-import { IntentMismatch, settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
+import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { appendMovements, balances } from "../../services/payments/store/journal.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
@@ -44,7 +44,7 @@ async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
       surface: "embedded",
       expiresAt: new Date(Date.now() + 3_600_000),
     },
-    newId("operation"),
+    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined },
     { operationSeconds: 30, checkSeconds: 120 },
   );
   assert.equal(fresh, true);
@@ -127,13 +127,14 @@ test("forty reports at once of one declined attempt count and announce it once",
   assert.deepEqual(await announced(id), ["payment.failed"]);
 });
 
-test("an intent with another amount, currency or reference is never finalized", async () => {
+test("an intent with another amount, currency or reference is never finalized; what was paid there is held in suspense", async () => {
   const id = await newPayment();
   for (const wrong of [{ amount: 999n }, { currency: "USD" }, { reference: newId("payment") }]) {
-    await assert.rejects(settle(id, report(id, wrong)), IntentMismatch);
+    const { mismatch } = await settle(id, report(id, wrong));
+    assert.equal(mismatch, Object.keys(wrong)[0]);
   }
   assert.equal(await findRecord(db, owner, id), undefined, "not even visible");
-  assert.deepEqual(await posted(id), []);
+  assert.deepEqual(await posted(id), ["suspense_held 1000"]);
 });
 
 test("a refund made at the processor's dashboard is imported once, and one that fails later gives its amount back", async () => {
@@ -217,7 +218,7 @@ async function reserved(paymentId: string, amount: bigint): Promise<string> {
       currency,
       connector,
     };
-    await insertRefund(tx, { ...refund, id, paymentId, connectorRef: "", acknowledged: false });
+    await insertRefund(tx, { ...refund, id, paymentId, connectorRef: "", acknowledged: false, unasked: false });
   });
   return id;
 }

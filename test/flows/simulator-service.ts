@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IntentJson } from "../../services/simulator/json/intent.ts";
-import { type Simulator, startSimulator } from "../../services/simulator/service.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../services/simulator/service.ts";
 import { freshDatabase } from "../harness/database.ts";
 
 export const secretKey = "sim_secret_key_of_tests";
@@ -62,7 +62,7 @@ export async function startReceiver(): Promise<EventReceiver> {
   return receiver;
 }
 
-/** Calls the API of the simulator at an address. */
+/** Calls the API of the simulator at an address. What is not JSON has the body null. */
 export function caller(url: string, account = "acct_test") {
   return async <Body = IntentJson>(
     method: string,
@@ -82,7 +82,12 @@ export function caller(url: string, account = "acct_test") {
       signal: AbortSignal.timeout(15_000),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : null,
+    };
   };
 }
 
@@ -101,7 +106,10 @@ export const cardThatSucceeds = "4242424242424242";
 const delayMs = 50; // the delayed facts are what is tested, not the delay
 
 /** @param through address that the simulator reaches its database by, when it is not the database's own */
-export async function startRig(through?: (databaseUrl: string) => Promise<string>): Promise<SimulatorRig> {
+export async function startRig(
+  through?: (databaseUrl: string) => Promise<string>,
+  options: Partial<SimulatorOptions> = {},
+): Promise<SimulatorRig> {
   const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()]);
   const simulator: Simulator = await startSimulator({
     port: 0,
@@ -111,6 +119,7 @@ export async function startRig(through?: (databaseUrl: string) => Promise<string
     webhookUrl: receiver.webhookUrl,
     logLevel: "fatal",
     delayMs,
+    ...options,
   });
   const call = caller(simulator.url);
   let count = 0;

@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import * as assert from "uvu/assert";
 import type { Intent } from "../../services/simulator/rules/intent.ts";
+import { returnDebit } from "../../services/simulator/rules/mishap.ts";
 import { payIntent } from "../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../services/simulator/rules/refund.ts";
 import { attemptWith, changed, unpaidIntent } from "../../services/simulator/rules/sample-intent.ts";
@@ -119,6 +120,17 @@ test("more refunded than captured is refused, and so is a sum that the refunds d
   const over = { ...current, refunds: [refund, second], refunded_amount: 1_200 };
   assert.match(await refusal(updateIntent(db, current, over, {})), /^intents_.*check/);
   assert.match(await refusal(updateIntent(db, current, { ...over, refunded_amount: 600 }, {})), "its refunds say 1200");
+});
+
+test("a refund outlives its capture only where the debit came back", async () => {
+  const intent = await storedAndPaid();
+  assert.ok(await updateIntent(db, intent, refunded(intent, 600, "rf_returned"), {}));
+  const current = await read(intent.id);
+  const returned = changed(returnDebit(current, intent.created_at)).intent;
+  const broken = updateIntent(db, current, { ...returned, returned_at: null }, {});
+  assert.is(await refusal(broken), "intents_refunded_amount_check");
+  assert.ok(await updateIntent(db, current, returned, {}));
+  assert.equal(await read(intent.id), { ...returned, version: current.version + 1 });
 });
 
 test("an intent is captured when it succeeded, and only then", async () => {

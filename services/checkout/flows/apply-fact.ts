@@ -1,5 +1,6 @@
 // Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in ONE
 // statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
+import { clockNow } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import type { Announcement } from "#platform/outbox.ts";
 import { type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
@@ -27,7 +28,7 @@ export async function applyFact(
   let known = session;
   let fact = answer;
   for (let tries = 0; tries < triesMax; tries++) {
-    const decision = decide(known.state, fact, cancelMeaning(known, new Date()));
+    const decision = decide(known.state, fact, cancelMeaning(known, clockNow()));
     if (decision.kind === "ignored") return known;
     const { status, paymentStatus } = decision.state;
     const announcements = decision.event ? [sessionEvent(decision.event, known, status, paymentStatus)] : [];
@@ -39,7 +40,7 @@ export async function applyFact(
     const again = await findSession(context.db, known.id);
     if (!again) throw new Failure("NOT_FOUND");
     known = again;
-    // Somebody learned something after we had asked: our answer is no longer the latest word.
+    // Somebody learned something after we had asked: an answer without a version is no longer the latest word.
     fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };
   }
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the session kept changing"), retryAfterMs: 1_000 });
@@ -78,8 +79,8 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
 function factOf(payment: PaymentState | undefined): Answered {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
-  const { status: paymentStatus, receiptUrl, failedAttempts, cardFingerprint: card } = payment;
-  return { outcome, paymentStatus, receiptUrl, failedAttempts, at: "now", card };
+  const { status: paymentStatus, receiptUrl, failedAttempts, version, cardFingerprint: card } = payment;
+  return { outcome, paymentStatus, receiptUrl, failedAttempts, version, at: "now", card };
 }
 
 /** The announcement of a session's event. Attributes: payment_id, payment_status (may be empty). */
@@ -91,5 +92,5 @@ export function sessionEvent(
 ): Announcement {
   const { id, merchantId, environment } = session;
   const attributes = { payment_id: paymentIdOf(id), payment_status: paymentStatus };
-  return { type, merchantId, environment, objectId: id, status, at: new Date(), attributes };
+  return { type, merchantId, environment, objectId: id, status, at: clockNow(), attributes };
 }

@@ -40,12 +40,17 @@ export async function confirmSession(
 }
 
 /**
- * The payment of a completed session again. Payments hears of it, since the processor's webhook may have completed the session
- * before the buyer confirmed, and the confirm path has its own announcement (SPEC.md §6); the answer does not depend on that.
+ * The payment of a completed session again, as it stands now. Payments hears of it, since the processor's webhook may have completed
+ * the session before the buyer confirmed, and the confirm path has its own announcement (SPEC.md §6). What it answers is taken in when
+ * it has a version and so cannot be mistaken for news; without payments the answer is what the session knows.
  */
 async function replay(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {
   try {
-    await ask(context, session, "verifyIntent");
+    const fact = await ask(context, session, "verifyIntent");
+    if (fact.version > 0n) {
+      const after = await applyFact(context, session, fact);
+      return confirmation(after, after.state.paymentStatus);
+    }
   } catch (error) {
     context.log.warn({ err: error, session_id: session.id }, "a completed session is replayed without payments");
   }
@@ -53,7 +58,7 @@ async function replay(context: CheckoutContext, session: StoredSession): Promise
 }
 
 async function lastWord(context: CheckoutContext, session: StoredSession) {
-  if (isOverdue(session, new Date())) return await ask(context, session, "cancelIntent");
+  if (isOverdue(session)) return await ask(context, session, "cancelIntent");
   const fact = await ask(context, session, "verifyIntent");
   const triesAreOver = fact.outcome === "open" && isExhausted({ status: "open", failedAttempts: fact.failedAttempts });
   return triesAreOver ? await ask(context, session, "cancelIntent") : fact;

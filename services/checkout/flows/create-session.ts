@@ -1,9 +1,10 @@
 // Creates a session with its intent. Phases, each one transaction or one network call, each safe to run again: 1 claim the
 // idempotency key, which reserves the session's id and so the payment's · 2 screen for risk · 3 create the intent (payments
-// answers the same one for the same payment id) · 4 session, event and stored answer in one transaction.
+// answers the same one for the same payment id) · 4 session, event and stored answer in one transaction. A key that was claimed
+// before goes on with the intent its first run began, if it did: what was decided then is not asked again.
 // Without a key a run that broke leaves an intent that nobody can pay; payments cancels it after its time.
 
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/crash-point.ts";
 import { isDuplicate, type Sql } from "#platform/database.ts";
@@ -13,13 +14,15 @@ import type { IdempotencyScope } from "#platform/idempotency.ts";
 import { keyedHash } from "#platform/secret.ts";
 import { type CreateSessionResponse, CreateSessionResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type CreateIntentResponse, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import { type CreateIntentRequestSchema, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import type { RiskDecision } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
 import { insertSession, type NewSession } from "../store/sessions.ts";
 import { sessionToWire } from "../wire.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import type { CheckoutContext } from "./context.ts";
+import { ifBegun } from "./resume-key.ts";
 import { screenCreation } from "./screen-risk.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
@@ -34,17 +37,19 @@ export async function createSession(context: CheckoutContext, request: SessionRe
   const violations = requestViolations({ ...request, isSandbox });
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const scope = request.idempotency;
-  if (!scope) return await make(context, request, newId("session"), (record) => record(context.db));
-  const claim = await context.keys.claim(scope, newId("session"));
+  const freshId = newId("session");
+  if (!scope) return await make(context, request, { id: freshId, isResumed: false }, (record) => record(context.db));
+  const claim = await context.keys.claim(scope, freshId);
   if (claim.kind === "replay") {
-    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);
+    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });
     return { ...fromBinary(CreateSessionResponseSchema, claim.answer.bytes), replayed: true };
   }
   crashPoint("create-session.1-claimed");
   const { objectId, lockId } = claim;
   try {
     if (!isId("session", objectId)) throw new Error("the key stands for another kind of object");
-    return await make(context, request, objectId, (record, response) =>
+    const reserved = { id: objectId, isResumed: objectId !== freshId };
+    return await make(context, request, reserved, (record, response) =>
       context.db.transaction(async (tx) => {
         await record(tx);
         const bytes = toBinary(CreateSessionResponseSchema, response);
@@ -64,19 +69,29 @@ export async function createSession(context: CheckoutContext, request: SessionRe
 /** Phase 4 as the caller runs it: `record` writes the session and its event with what it is given. */
 type Commit = (record: (sql: Sql) => Promise<void>, response: CreateSessionResponse) => Promise<void>;
 
+/** What the key stands for. */
+interface Reserved {
+  readonly id: Id<"session">;
+  /** The key was claimed before, so that its first run may have come as far as the intent. */
+  readonly isResumed: boolean;
+}
+
 async function make(
   context: CheckoutContext,
   request: SessionRequest,
-  id: Id<"session">,
+  { id, isResumed }: Reserved,
   commit: Commit,
 ): Promise<CreateSessionResponse> {
-  const decision = await screenCreation(context, { ...request, id });
-  if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");
-  crashPoint("create-session.2-screened");
   // From the id, so that a retry makes the same session and payments hears the same times.
   const createdAt = new Date(idTimeMs(id));
   const expiresAt = new Date(createdAt.getTime() + request.expiresInSeconds * 1_000);
-  const intent = await createIntent(context, request, id, expiresAt);
+  const order = intentOrder(context, request, id, expiresAt);
+  const begun = isResumed
+    ? await ifBegun(() => context.payments.createIntent({ ...order, resumeOnly: true }))
+    : undefined;
+  const decision = begun ? undefined : await screen(context, request, id);
+  crashPoint("create-session.2-screened");
+  const intent = begun ?? (await context.payments.createIntent(order));
   crashPoint("create-session.3-intent-made");
   if (!intent.render) throw new Failure("INTERNAL_ERROR", { cause: new Error("an intent without its render") });
   const { connector, surface, render } = intent;
@@ -93,20 +108,27 @@ async function make(
     render,
     checkoutUrl: context.checkoutOrigin === undefined ? "" : `${pageUrl(context.checkoutOrigin, id)}#${secret}`,
   });
-  await commit((sql) => insertSession(sql, session, secrets, events, decision.looks), response);
+  await commit((sql) => insertSession(sql, session, secrets, events, decision?.looks), response);
   crashPoint("create-session.4-stored");
   context.outbox.poke();
   return response;
 }
 
-function createIntent(
+/** @throws Failure PAYMENT_BLOCKED. */
+async function screen(context: CheckoutContext, request: SessionRequest, id: Id<"session">): Promise<RiskDecision> {
+  const decision = await screenCreation(context, { ...request, id });
+  if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");
+  return decision;
+}
+
+function intentOrder(
   context: CheckoutContext,
   request: SessionRequest,
   sessionId: Id<"session">,
   expiresAt: Date,
-): Promise<CreateIntentResponse> {
+): MessageInitShape<typeof CreateIntentRequestSchema> {
   const { merchantId, environment, amount, currency, description, customerEmail, metadata } = request;
-  return context.payments.createIntent({
+  return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
     merchantId,
@@ -119,7 +141,7 @@ function createIntent(
     // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.
     returnUrl: context.checkoutOrigin === undefined ? request.successUrl : pageUrl(context.checkoutOrigin, sessionId),
     expiresAt: timestampFromDate(expiresAt),
-  });
+  };
 }
 
 function pageUrl(origin: string, sessionId: string): string {

@@ -1,9 +1,10 @@
 // Ends sessions without losing money (CONTRACT.md §4): the intent is canceled at the processor first, and what payments answers
-// decides. Paid: the session completes. Processing: it waits. Canceled: it becomes expired, or canceled when it was not its
-// time that ran out. Phases of a merchant's expiry: 1 remember that it was asked for · 2 cancel the intent · 3 apply.
+// decides. Paid: the session completes. Processing: it waits, and is ended as soon as the intent allows. Canceled: it becomes expired,
+// or canceled when neither its time ran out nor its merchant asked for it. Phases of a merchant's expiry: 1 remember that it was asked for · 2 cancel the intent · 3 apply.
+import { clockNow } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import { Failure } from "#platform/failure.ts";
-import { isLive } from "../rules/session.ts";
+import { cancelMeaning, isLive } from "../rules/session.ts";
 import { findOwnSession, type Owner } from "../store/session-lists.ts";
 import { askExpiry, type StoredSession } from "../store/sessions.ts";
 import { applyFact, ask } from "./apply-fact.ts";
@@ -24,7 +25,7 @@ export async function expireSession(context: CheckoutContext, owner: Owner, sess
 /** For the audit log: who asked for it. */
 function expiryRequested({ id, merchantId, environment, state }: StoredSession) {
   const type = "session.expiry_requested";
-  return { type, merchantId, environment, objectId: id, status: state.status, at: new Date() };
+  return { type, merchantId, environment, objectId: id, status: state.status, at: clockNow() };
 }
 
 /** Cancels the intent of a live session, unless it is paid or being paid, and applies what became of it. */
@@ -36,7 +37,7 @@ export async function endSession(context: CheckoutContext, session: StoredSessio
   return ended;
 }
 
-/** True when the session is live but its time is over: whoever meets it ends it. */
-export function isOverdue(session: StoredSession, now: Date): boolean {
-  return isLive(session.state.status) && session.expiresAt <= now;
+/** True when the session is live but its time is over, or its merchant has ended it: whoever meets it ends it. */
+export function isOverdue(session: StoredSession): boolean {
+  return isLive(session.state.status) && cancelMeaning(session, clockNow()) === "expired";
 }

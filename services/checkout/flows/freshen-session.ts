@@ -1,6 +1,7 @@
 // A live session whose payment was on its way when we last heard of it is asked about when somebody reads it, so that nobody is shown what
 // a lost event has left behind. Bounded: one run at a time for a session, and no reader waits longer than a moment.
-import { isLive } from "../rules/session.ts";
+import { clockMs } from "#platform/clock.ts";
+import { isUnderWay } from "../rules/session.ts";
 import { findSession, type StoredSession } from "../store/sessions.ts";
 import { applyFact, ask } from "./apply-fact.ts";
 import type { CheckoutContext } from "./context.ts";
@@ -9,7 +10,7 @@ import type { CheckoutContext } from "./context.ts";
 export const staleAfterMs = 30_000;
 
 export async function freshenSession(context: CheckoutContext, session: StoredSession): Promise<StoredSession> {
-  if (!isStale(session, Date.now() - staleAfterMs)) return session;
+  if (!isStale(session, clockMs() - staleAfterMs)) return session;
   const settled = await context.staleReads.settle(session.id, async () => {
     await applyFact(context, session, await ask(context, session, "verifyIntent"));
   });
@@ -17,6 +18,5 @@ export async function freshenSession(context: CheckoutContext, session: StoredSe
 }
 
 function isStale({ state, createdAt }: StoredSession, sinceMs: number): boolean {
-  const underWay = state.paymentStatus === "processing" || state.paymentStatus === "requires_action";
-  return isLive(state.status) && underWay && (state.heardAt ?? createdAt).getTime() < sinceMs;
+  return isUnderWay(state) && (state.heardAt ?? createdAt).getTime() < sinceMs;
 }

@@ -1,4 +1,4 @@
-// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over, end it first, so that
+// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant ended it, end it first, so that
 // nobody is shown a form for a session that is about to expire · 3 screen the buyer's address before a form can be shown.
 import { Failure } from "#platform/failure.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -16,7 +16,7 @@ export async function resolveSession(
   address: string,
 ): Promise<StoredSession> {
   const stored = await openWithSecret(context, sessionId, secret);
-  if (isOverdue(stored, new Date())) return await endSession(context, stored);
+  if (isOverdue(stored)) return await endSession(context, stored);
   const session = await freshenSession(context, stored);
   if (session.state.status === "open" && (await screenOpening(context, session, address)).blocked) {
     throw new Failure("PAYMENT_BLOCKED");

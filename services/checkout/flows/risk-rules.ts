@@ -1,5 +1,6 @@
 // The rules in effect for a merchant, kept in memory so that screening costs no query, and how operators change them: each change is one
 // transaction with the event that makes every process forget what it knows.
+import { clockNow } from "#platform/clock.ts";
 import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
@@ -108,7 +109,7 @@ function ruleChanged(rule: StoredRule, act: Act): Announcement {
     environment: rule.environment,
     objectId: rule.id,
     status: rule.enabled ? "enabled" : "disabled",
-    at: new Date(),
+    at: clockNow(),
     attributes: { act, kind, subject, limit: String(limit), window_seconds: String(windowSeconds), operator },
   };
 }

@@ -34,9 +34,9 @@ export function sealRender(vault: Vault, id: Id<"session">, render: Uint8Array):
   return vault.encrypt(render, `session:${id}`);
 }
 
-/** For the buyer's browser; undefined unless the session is open. */
+/** For the buyer's browser; undefined unless the session is open and its merchant has not ended it. */
 export function renderOf(vault: Vault, session: StoredSession): Render | undefined {
-  return session.state.status === "open" ? openedRender(vault, session) : undefined;
+  return session.state.status === "open" && !session.expiryAsked ? openedRender(vault, session) : undefined;
 }
 
 /** Also of a session that is being paid; undefined once it has ended. */

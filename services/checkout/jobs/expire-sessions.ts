@@ -1,10 +1,11 @@
-// Ends sessions whose time or tries are over. A batch is claimed in one statement that also puts off its next check, then the
+// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under way. A batch is claimed in one statement that also puts off its next check, then the
 // processor is asked outside any transaction; a check that failed comes again after a pause that grows.
 import { Failure } from "#platform/failure.ts";
 import type { JobContext } from "#platform/job.ts";
+import { applyFact, ask } from "../flows/apply-fact.ts";
 import type { CheckoutContext } from "../flows/context.ts";
-import { endSession } from "../flows/expire-session.ts";
-import { cancelMeaning, isExhausted } from "../rules/session.ts";
+import { endSession, isOverdue } from "../flows/expire-session.ts";
+import { isExhausted, isUnderWay } from "../rules/session.ts";
 import { claimDueSessions, type StoredSession } from "../store/sessions.ts";
 
 const batchMax = 50;
@@ -39,10 +40,10 @@ export async function expireSessions(context: CheckoutContext): Promise<boolean>
 
 /** @returns the failure when it concerns every session. */
 async function check(context: CheckoutContext, session: StoredSession): Promise<Failure | undefined> {
-  // A check falls due with the session's time or tries; one that a late event made needless is passed over.
-  if (cancelMeaning(session, new Date()) !== "expired" && !isExhausted(session.state)) return undefined;
+  // One that a late event made needless is passed over.
   try {
-    await endSession(context, session);
+    if (isOverdue(session) || isExhausted(session.state)) await endSession(context, session);
+    else if (isUnderWay(session.state)) await applyFact(context, session, await ask(context, session, "verifyIntent"));
     return undefined;
   } catch (error) {
     context.log.warn({ err: error, session_id: session.id }, "session not checked; it stays as it is");

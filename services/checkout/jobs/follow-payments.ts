@@ -2,6 +2,7 @@
 // taken in with its effects and its inbox rows in ONE transaction; repeats and late ones change nothing.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { clockNow } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Consumer } from "#platform/event-consumer.ts";
 import { type Id, isId } from "#platform/id.ts";
@@ -24,6 +25,8 @@ interface SessionFact {
   readonly eventId: string;
   readonly sessionId: Id<"session">;
   readonly fact: PaymentFact;
+  /** The event tells of an attempt that was declined. */
+  readonly isDecline: boolean;
   /** Fingerprint of the last attempt's card; empty: not known. */
   readonly card: string;
 }
@@ -49,7 +52,7 @@ export async function takeInBatch(
     for (const { sessionId, fact } of wanted) {
       const session = sessions.get(sessionId);
       if (!session) continue;
-      const decision = decide(session.state, fact, cancelMeaning(session, new Date()));
+      const decision = decide(session.state, fact, cancelMeaning(session, clockNow()));
       if (decision.kind === "ignored") {
         context.log.debug({ session_id: sessionId, why: decision.reason }, "payment event changes nothing");
         continue;
@@ -76,25 +79,33 @@ const outcomes = new Map<string, PaymentOutcome>([
 ]);
 
 /** The fact an event tells about a session; undefined for a payment without one. */
-function sessionFact(event: Event): SessionFact | undefined {
-  const { session_id: sessionId = "", receipt_url: receiptUrl = "", failed_attempts: failed = "0" } = event.attributes;
-  const outcome = outcomes.get(event.attributes.outcome ?? "");
-  if (!isId("session", sessionId) || !outcome || !event.occurredAt || !/^\d{1,9}$/.test(failed)) return undefined;
-  const at = timestampDate(event.occurredAt);
-  const fact = { outcome, paymentStatus: event.status, receiptUrl, failedAttempts: Number(failed), at };
-  return { eventId: event.id, sessionId, fact, card: event.attributes.card_fingerprint ?? "" };
+function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): SessionFact | undefined {
+  const { session_id: sessionId = "", receipt_url: receiptUrl = "", card_fingerprint: card = "" } = attributes;
+  const { failed_attempts: failed = "0", version = "0" } = attributes;
+  const outcome = outcomes.get(attributes.outcome ?? "");
+  if (!isId("session", sessionId) || !outcome || !occurredAt) return undefined;
+  if (!/^\d{1,9}$/.test(failed) || !/^\d{1,18}$/.test(version)) return undefined;
+  const fact: PaymentFact = {
+    outcome,
+    // An event's own status says what happened; where the payment stands since may be another (a refund of a disputed payment).
+    paymentStatus: attributes.payment_status || status,
+    receiptUrl,
+    failedAttempts: Number(failed),
+    version: BigInt(version),
+    at: timestampDate(occurredAt),
+  };
+  return { eventId, sessionId, fact, isDecline: status === "failed", card };
 }
 
 /** A card that was tried, for the rules that count cards. */
 function attemptOf(
-  { sessionId, fact, card }: SessionFact,
+  { sessionId, fact, isDecline, card }: SessionFact,
   session: StoredSession | undefined,
 ): RiskAttempt | undefined {
-  const declined = fact.paymentStatus === "failed";
-  if (!session || card === "" || (fact.outcome !== "paid" && !declined)) return undefined;
+  if (!session || card === "" || (fact.outcome !== "paid" && !isDecline)) return undefined;
   const { merchantId, environment, customerEmail } = session;
   const email = customerEmail.toLowerCase();
-  const occurrence = declined ? String(fact.failedAttempts) : "";
-  const what = declined ? "declined" : "paid";
+  const occurrence = isDecline ? String(fact.failedAttempts) : "";
+  const what = isDecline ? "declined" : "paid";
   return { sessionId, merchantId, environment, fact: what, occurrence, email, addressHash: undefined, card };
 }

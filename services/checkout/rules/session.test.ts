@@ -6,6 +6,7 @@ import {
   decide,
   failedAttemptsMax,
   isExhausted,
+  isUnderWay,
   type PaymentFact,
   type PaymentOutcome,
   paymentIdOf,
@@ -23,11 +24,12 @@ const after = new Date(noon.getTime() + 1);
 
 function session(status: SessionStatus, change: Partial<SessionState> = {}): SessionState {
   const paymentStatus = status === "completed" ? "succeeded" : status === "processing" ? "processing" : "";
-  return { status, paymentStatus, receiptUrl: "", failedAttempts: 0, heardAt: undefined, ...change };
+  return { status, paymentStatus, receiptUrl: "", failedAttempts: 0, heardVersion: 0n, heardAt: undefined, ...change };
 }
 
 function fact(outcome: PaymentOutcome, change: Partial<PaymentFact> = {}): PaymentFact {
-  return { outcome, paymentStatus: words[outcome], receiptUrl: "", failedAttempts: 0, at: "now", ...change };
+  const silent = { receiptUrl: "", failedAttempts: 0, version: 0n };
+  return { outcome, paymentStatus: words[outcome], ...silent, at: "now", ...change };
 }
 
 /** `status event`, or `-` when nothing changes. */
@@ -38,15 +40,22 @@ function outcome(known: SessionState, told: PaymentFact, cancelMeans: "expired" 
 }
 
 test("every fact in every status does what is decided, and nothing else", () => {
-  const table = statuses.map((status) => outcomes.map((o) => outcome(session(status), fact(o))));
-  assert.deepEqual(table, [
+  const table = (told: Partial<PaymentFact>) =>
+    statuses.map((status) => outcomes.map((o) => outcome(session(status), fact(o, told))));
+  const open = [
     // open                    processing                       paid                           canceled
     ["open (silent)", "processing session.processing", "completed session.completed", "canceled session.canceled"],
     ["open session.reopened", "-", "completed session.completed", "canceled session.canceled"],
-    ["-", "-", "-", "-"],
+  ];
+  const closed = [
     ["-", "-", "completed session.completed", "expired (silent)"],
     ["-", "-", "completed session.completed", "canceled (silent)"],
-  ]);
+  ];
+  assert.deepEqual(table({}), [...open, ["-", "-", "-", "-"], ...closed]);
+  // A version that was not heard of is kept, also when it says nothing new; a completed session stays completed.
+  const processing = open[1]?.with(1, "processing (silent)");
+  const completed = Array.from(outcomes, () => "completed (silent)");
+  assert.deepEqual(table({ version: 1n }), [open[0], processing, completed, ...closed]);
 });
 
 test("a canceled intent expires a session whose time was over", () => {
@@ -57,10 +66,10 @@ test("a canceled intent expires a session whose time was over", () => {
 test("the same fact twice changes nothing the second time", () => {
   for (const status of statuses) {
     for (const o of outcomes) {
-      for (const at of ["now", noon, undefined] as const) {
-        const first = decide(session(status), fact(o, { at }), "expired");
+      for (const change of [{ at: "now" }, { at: noon }, { at: undefined }, { at: noon, version: 7n }] as const) {
+        const first = decide(session(status), fact(o, change), "expired");
         if (first.kind === "changed")
-          assert.equal(outcome(first.state, fact(o, { at }), "expired"), "-", `${status} ${o}`);
+          assert.equal(outcome(first.state, fact(o, change), "expired"), "-", `${status} ${o}`);
       }
     }
   }
@@ -75,6 +84,36 @@ test("a decline reopens a processing session when it is the latest word, or coun
   assert.equal(outcome(session("processing"), fact("open", { at: noon })), "-");
   const counted = fact("open", { at: noon, failedAttempts: 1 });
   assert.equal(outcome(session("processing"), counted), "open session.reopened");
+});
+
+test("of two facts the one with the higher version is newer, whatever any clock says", () => {
+  const heard = session("completed", { paymentStatus: "succeeded", heardAt: noon, heardVersion: 3n });
+  const refunded = { paymentStatus: "refunded", at: before };
+  assert.equal(outcome(heard, fact("paid", { ...refunded, version: 4n })), "completed (silent)");
+  assert.equal(outcome(heard, fact("paid", { ...refunded, version: 3n })), "completed (silent)");
+  for (const at of ["now", after, undefined] as const) {
+    assert.equal(outcome(heard, fact("paid", { paymentStatus: "refunded", at, version: 2n })), "-");
+  }
+  const waiting = session("processing", { heardVersion: 3n });
+  assert.equal(outcome(waiting, fact("open", { at: undefined, version: 4n })), "open session.reopened");
+  assert.equal(outcome(waiting, fact("open", { at: "now", failedAttempts: 1, version: 2n })), "-");
+});
+
+test("a bank debit that came back leaves its session completed and says so, once its news is newer", () => {
+  const heard = session("completed", { heardVersion: 3n });
+  const returned = decide(heard, fact("open", { version: 4n }), "canceled");
+  assert(returned.kind === "changed");
+  assert.deepEqual([returned.state.status, returned.state.paymentStatus], ["completed", "failed"]);
+  assert.equal(outcome(heard, fact("open", { version: 3n })), "-");
+  assert.equal(outcome(heard, fact("open", { version: 0n })), "-");
+});
+
+test("paid news of an earlier version completes the session, and the newer one still says where the payment stands", () => {
+  const known = session("open", { paymentStatus: "failed", heardVersion: 5n });
+  const late = decide(known, fact("paid", { version: 4n, receiptUrl: "r" }), "canceled");
+  assert(late.kind === "changed");
+  const { status, paymentStatus, heardVersion, receiptUrl } = late.state;
+  assert.deepEqual([status, paymentStatus, heardVersion, receiptUrl], ["completed", "failed", 5n, "r"]);
 });
 
 test("facts of an earlier attempt or an earlier time change nothing", () => {
@@ -96,6 +135,7 @@ test("whatever happens in whatever order, a completed session stays completed an
   const anyFact = fc.record({
     outcome: fc.constantFrom(...outcomes),
     failedAttempts: fc.nat(12),
+    version: fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 9n })),
     at: fc.oneof(fc.constant("now" as const), fc.constant(undefined), fc.date({ noInvalidDate: true })),
     cancelMeans: fc.constantFrom("expired" as const, "canceled" as const),
   });
@@ -117,6 +157,64 @@ test("whatever happens in whatever order, a completed session stays completed an
       assert.equal(known.status === "completed", paid);
     }),
   );
+});
+
+/** A payment's life as payments tells it, oldest first: attempts, then an end, then what becomes of money that was paid. */
+const lives = fc
+  .record({
+    attempts: fc.array(fc.constantFrom("requires_action", "processing", "failed"), { maxLength: 5 }),
+    end: fc.constantFrom("paid", "canceled", "none"),
+    after: fc.array(fc.constantFrom("partially_refunded", "refunded", "disputed", "succeeded"), { maxLength: 3 }),
+    isReturned: fc.boolean(),
+  })
+  .map(({ attempts, end, after: later, isReturned }) => {
+    let failedAttempts = 0;
+    const told = attempts.map((paymentStatus) => {
+      if (paymentStatus === "failed") failedAttempts++;
+      return fact(paymentStatus === "processing" ? "processing" : "open", { paymentStatus, failedAttempts });
+    });
+    if (end === "canceled") told.push(fact("canceled", { failedAttempts }));
+    if (end === "paid") {
+      const paid = { failedAttempts, receiptUrl: "receipt" };
+      told.push(fact("paid", paid), ...later.map((paymentStatus) => fact("paid", { ...paid, paymentStatus })));
+      if (isReturned) told.push(fact("open", paid));
+    }
+    return told.map((one, index) => ({ ...one, version: BigInt(index + 1) }));
+  });
+
+test("versioned facts in any order, repeated and at any times, end in what the newest one says", () => {
+  const disorder = lives.chain((life) =>
+    fc.tuple(
+      fc.constant(life),
+      fc.shuffledSubarray([...life, ...life], { minLength: 2 * life.length }),
+      fc.array(fc.constantFrom("now" as const, undefined, before, noon, after), { minLength: 20, maxLength: 20 }),
+    ),
+  );
+  const told = (facts: readonly PaymentFact[]) =>
+    facts.reduce((known, one) => {
+      const decision = decide(known, one, "expired");
+      return decision.kind === "changed" ? decision.state : known;
+    }, session("open"));
+  fc.assert(
+    fc.property(disorder, ([life, shuffled, times]) => {
+      const [inOrder, anyOrder] = [told(life), told(shuffled.map((one, i) => ({ ...one, at: times[i] })))];
+      assert.deepEqual({ ...anyOrder, heardAt: undefined }, { ...inOrder, heardAt: undefined });
+      const newest = life.at(-1);
+      if (newest)
+        assert.deepEqual([anyOrder.paymentStatus, anyOrder.heardVersion], [newest.paymentStatus, newest.version]);
+      assert.equal(
+        anyOrder.status === "completed",
+        life.some((one) => one.outcome === "paid"),
+      );
+    }),
+  );
+});
+
+test("an attempt is under way while the processor or the buyer's bank works on it", () => {
+  assert.equal(isUnderWay({ status: "processing", paymentStatus: "processing" }), true);
+  assert.equal(isUnderWay({ status: "open", paymentStatus: "requires_action" }), true);
+  assert.equal(isUnderWay({ status: "open", paymentStatus: "failed" }), false);
+  assert.equal(isUnderWay({ status: "expired", paymentStatus: "processing" }), false);
 });
 
 test("the tenth declined attempt is the last, and only of an open session", () => {

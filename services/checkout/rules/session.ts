@@ -20,7 +20,9 @@ export interface SessionState {
   readonly paymentStatus: string;
   readonly receiptUrl: string;
   readonly failedAttempts: number;
-  /** Time of the newest payment event taken in. */
+  /** Version of the payment at the newest news taken in; 0: none told one. */
+  readonly heardVersion: bigint;
+  /** Time of the newest payment event taken in; decides only about news without a version. */
   readonly heardAt: Date | undefined;
 }
 
@@ -30,8 +32,10 @@ export interface PaymentFact {
   readonly paymentStatus: string;
   readonly receiptUrl: string;
   readonly failedAttempts: number;
+  /** Counts the payment's changes, so that news can be put in order without any clock; 0: a release that told none. */
+  readonly version: bigint;
   /**
-   * When it was so: `now` for the processor's own answer to a session that has not changed since it was asked; a time for an
+   * Of a fact without a version: when it was so. `now` for the processor's own answer to a session that has not changed since it was asked; a time for an
    * event, which may come late; undefined for an answer that another change overtook.
    */
   readonly at: "now" | Date | undefined;
@@ -41,14 +45,17 @@ export type Decision =
   | { readonly kind: "changed"; readonly state: SessionState; readonly event: SessionEvent | undefined }
   | { readonly kind: "ignored"; readonly reason: string };
 
-type Move = SessionStatus | "closed" | "reopened" | "final";
+type Move = SessionStatus | "closed" | "reopened" | "kept" | "final";
 
-/** What each fact does to each status; `closed` is expired or canceled, by what the cancellation means. */
+/**
+ * What each fact does to each status; `closed` is expired or canceled, by what the cancellation means; `kept`: the session stays, and
+ * a newer version says where its payment stands (a bank debit that came back is `failed`).
+ */
 const moves: { readonly [S in SessionStatus]: { readonly [O in PaymentOutcome]: Move } } = {
   open: { open: "open", processing: "processing", paid: "completed", canceled: "closed" },
   // A declined attempt leaves the session open for another try, also when the decline comes late.
   processing: { open: "reopened", processing: "processing", paid: "completed", canceled: "closed" },
-  completed: { open: "final", processing: "final", paid: "completed", canceled: "final" },
+  completed: { open: "kept", processing: "kept", paid: "completed", canceled: "kept" },
   // The intent is canceled at the processor before a session ends, so `paid` should not come; if it does, the money counts.
   expired: { open: "final", processing: "final", paid: "completed", canceled: "expired" },
   canceled: { open: "final", processing: "final", paid: "completed", canceled: "canceled" },
@@ -65,23 +72,46 @@ const events: { readonly [S in SessionStatus]: SessionEvent } = {
 /** @param cancelMeans what the session becomes when its intent is canceled. */
 export function decide(session: SessionState, fact: PaymentFact, cancelMeans: "expired" | "canceled"): Decision {
   const move = moves[session.status][fact.outcome];
-  if (move === "final") return ignored(`a session that is ${session.status} stays`);
-  const status = move === "closed" ? cancelMeans : move === "reopened" ? "open" : move;
+  const stays = move === "final" || (move === "kept" && fact.version <= session.heardVersion);
+  if (stays) return ignored(`a session that is ${session.status} stays`);
+  const status = statusAfter(move, cancelMeans);
+  const late = isLate(session, fact);
   const wins = status === "completed" && session.status !== "completed";
-  if (!wins && isStale(session, fact)) return ignored("newer facts are known");
-  if (move === "reopened" && fact.at !== "now" && fact.failedAttempts === session.failedAttempts) {
-    return ignored("no attempt has ended since");
-  }
-  const state: SessionState = {
-    status,
-    // Until the first attempt the payment is not visible, and the session says nothing of it.
-    paymentStatus: session.paymentStatus === "" && fact.paymentStatus === "pending" ? "" : fact.paymentStatus,
-    receiptUrl: fact.receiptUrl || session.receiptUrl,
-    failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
-    heardAt: latest(session.heardAt, fact.at),
-  };
+  if (late && !wins) return ignored("newer facts are known");
+  if (move === "reopened" && !isNews(session, fact)) return ignored("no attempt has ended since");
+  const state = { ...(late && fact.version > 0n ? paidBefore(session, fact) : newest(session, fact)), status };
   if (isSame(session, state)) return ignored("already known");
   return { kind: "changed", state, event: status === session.status ? undefined : events[status] };
+}
+
+function statusAfter(move: Exclude<Move, "final">, cancelMeans: "expired" | "canceled"): SessionStatus {
+  if (move === "closed") return cancelMeans;
+  if (move === "reopened") return "open";
+  return move === "kept" ? "completed" : move;
+}
+
+/** What the fact says, which nothing newer contradicts. */
+function newest(session: SessionState, fact: PaymentFact): SessionState {
+  // Until the first attempt the payment is not visible, and the session says nothing of it.
+  const isSilent = session.paymentStatus === "" && fact.paymentStatus === "pending";
+  return {
+    ...session,
+    paymentStatus: isSilent ? "" : fact.paymentStatus,
+    receiptUrl: fact.receiptUrl || session.receiptUrl,
+    failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
+    heardVersion: fact.version || session.heardVersion,
+    heardAt: latest(session.heardAt, fact.at),
+  };
+}
+
+/** It was paid in an earlier version than the one that is known: the newer one says where the payment stands. */
+function paidBefore(session: SessionState, fact: PaymentFact): SessionState {
+  return {
+    ...session,
+    paymentStatus: session.paymentStatus || fact.paymentStatus,
+    receiptUrl: session.receiptUrl || fact.receiptUrl,
+    failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
+  };
 }
 
 /** A declined attempt leaves the session open; after this many, intent and session are canceled (CONTRACT.md §4). */
@@ -97,6 +127,11 @@ export function isLive(status: SessionStatus): boolean {
   return status === "open" || status === "processing";
 }
 
+/** True while the processor, or the buyer at their bank, works on an attempt: the next look is minutes away. */
+export function isUnderWay({ status, paymentStatus }: Pick<SessionState, "status" | "paymentStatus">): boolean {
+  return isLive(status) && (paymentStatus === "processing" || paymentStatus === "requires_action");
+}
+
 /** What the session becomes when its intent is canceled at this time. */
 export function cancelMeaning(session: { expiresAt: Date; expiryAsked: boolean }, now: Date): "expired" | "canceled" {
   return session.expiryAsked || session.expiresAt <= now ? "expired" : "canceled";
@@ -107,9 +142,15 @@ export function paymentIdOf(sessionId: Id<"session">): Id<"payment"> {
   return `pay_${idSuffix(sessionId)}`;
 }
 
-function isStale(session: SessionState, fact: PaymentFact): boolean {
+function isLate(session: SessionState, fact: PaymentFact): boolean {
+  if (fact.version > 0n) return fact.version < session.heardVersion;
   if (fact.failedAttempts < session.failedAttempts) return true;
   return fact.at instanceof Date && session.heardAt !== undefined && fact.at < session.heardAt;
+}
+
+/** True when a fact about a session that is processing may reopen it: a version orders itself, all else must prove that it is newer. */
+function isNews(session: SessionState, fact: PaymentFact): boolean {
+  return fact.version > 0n || fact.at === "now" || fact.failedAttempts !== session.failedAttempts;
 }
 
 function latest(known: Date | undefined, at: PaymentFact["at"]): Date | undefined {
@@ -122,7 +163,9 @@ function isSame(a: SessionState, b: SessionState): boolean {
     a.status === b.status &&
     a.paymentStatus === b.paymentStatus &&
     a.receiptUrl === b.receiptUrl &&
-    a.failedAttempts === b.failedAttempts
+    a.failedAttempts === b.failedAttempts &&
+    // Kept for its own sake too: what comes late is told from news by it.
+    a.heardVersion === b.heardVersion
   );
 }
 

@@ -5,7 +5,7 @@ import type { Id } from "#platform/id.ts";
 import type { OutboxRows } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Look } from "../rules/risk.ts";
-import { isExhausted, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";
+import { isExhausted, isLive, isUnderWay, type SessionState, type SessionStatus } from "../rules/session.ts";
 
 /** What a session is made of and never changes. */
 export interface NewSession {
@@ -57,6 +57,7 @@ export interface SessionRow {
   payment_status: string;
   receipt_url: string;
   failed_attempts: number;
+  heard_version: string;
   heard_at: string | null;
   expiry_asked: boolean;
   version: number;
@@ -66,8 +67,8 @@ export interface SessionRow {
 }
 export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.render,
-  s.payment_status, s.receipt_url, s.failed_attempts, s.heard_at, s.expiry_asked, s.version, s.created_at, s.expires_at,
-  s.completed_at`;
+  s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
+  s.expires_at, s.completed_at`;
 
 /** Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
 export async function insertSession(
@@ -126,8 +127,12 @@ export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Pro
   return rows.map(sessionOf);
 }
 
+// While an attempt is under way, or a session that should have ended has not, the next look is at most this far away.
+const lookMinutesMax = 10;
+
 /**
- * Writes the state and its events, if the session is still as it was read.
+ * Writes the state and its events, if the session is still as it was read. It also says when to look at the intent next: at once when
+ * tries are over or what was to end is open again, within minutes while an attempt is under way, else when the session's time is over.
  * @returns the session after it; undefined: somebody else changed it, read it again.
  */
 export async function changeSession(
@@ -139,10 +144,17 @@ export async function changeSession(
   const [row] = await sql.rows<SessionRow>(
     `with changed as (
        update sessions s set status = $3, payment_status = $4, receipt_url = $5, failed_attempts = $6, heard_at = $7,
-         version = s.version + 1,
+         heard_version = $14, version = s.version + 1,
          completed_at = case when $3 = 'completed' then coalesce(s.completed_at, now()) end,
          render = case when $8 then s.render end,
-         next_check_at = case when not $8 then null when $9 then least(s.next_check_at, now()) else s.next_check_at end
+         checks = case when s.status = $3 then s.checks else 0 end,
+         next_check_at = case
+           when not $8 then null
+           when $9 or ($3 = 'open' and s.status <> 'open' and (s.expiry_asked or s.expires_at <= now()))
+             then least(s.next_check_at, now())
+           when $13 then least(s.next_check_at, now() + make_interval(mins => ${lookMinutesMax}))
+           when s.expiry_asked or s.expires_at <= now() then s.next_check_at
+           else s.expires_at end
        where s.id = $1 and s.version = $2 returning ${sessionColumns}),
      announced as (
        insert into outbox (event_id, subject, body)
@@ -161,15 +173,20 @@ export async function changeSession(
       events.ids,
       events.subjects,
       events.bodies,
+      isUnderWay(state),
+      state.heardVersion,
     ],
   );
   return row && sessionOf(row);
 }
 
-/** Remembers that the merchant asked for expiry. */
+/** Remembers that the merchant asked for expiry. Whoever asked carries it out; should that fail, the sweeper does, a minute later. */
 export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows): Promise<void> {
   await sql.rows(
-    `with asked as (update sessions set expiry_asked = true where id = $1 and not expiry_asked returning id)
+    `with asked as (
+       update sessions set expiry_asked = true, checks = 0,
+         next_check_at = case when next_check_at is not null then least(next_check_at, now() + interval '1 minute') end
+       where id = $1 and not expiry_asked returning id)
      insert into outbox (event_id, subject, body)
      select u.* from asked, unnest($2::text[], $3::text[], $4::bytea[]) as u`,
     [id, events.ids, events.subjects, events.bodies],
@@ -177,13 +194,14 @@ export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows)
 }
 
 /**
- * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4 … minutes, at
- * most an hour. The pause is also the lease: nobody else claims them meanwhile.
+ * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4, 8 minutes, then every
+ * 10, and when their time is over. The pause is also the lease: nobody else claims them meanwhile.
  */
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
     `update sessions s set checks = s.checks + 1,
-       next_check_at = now() + make_interval(mins => least(2 ^ least(s.checks, 10), 60)::int)
+       next_check_at = least(now() + make_interval(mins => least(2 ^ least(s.checks, 10), ${lookMinutesMax})::int),
+         case when s.expires_at > now() then s.expires_at end)
      where s.id in (select id from sessions where next_check_at <= now() order by next_check_at
        limit $1 for update skip locked)
      returning ${sessionColumns}`,
@@ -219,6 +237,7 @@ export function sessionOf(row: SessionRow): StoredSession {
       paymentStatus: row.payment_status,
       receiptUrl: row.receipt_url,
       failedAttempts: row.failed_attempts,
+      heardVersion: BigInt(row.heard_version),
       heardAt: time(row.heard_at) ?? undefined,
     },
   };

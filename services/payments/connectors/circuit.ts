@@ -10,12 +10,13 @@ import {
   type IBackoff,
   isBrokenCircuitError,
   isTaskCancelledError,
-  type TimeoutPolicy,
+  TaskCancelledError,
   TimeoutStrategy,
   timeout,
 } from "cockatiel";
 import { Counter, Gauge } from "prom-client";
 import type { Log } from "#platform/log.ts";
+import { processorShareMs } from "#platform/time-budget.ts";
 import type { Account, Answer, Connector, StatementPeriod } from "./connector.ts";
 
 export interface CircuitSettings {
@@ -47,7 +48,7 @@ const noList: Answer<never> = { kind: "unknown", cause: new Error("the processor
 
 interface Circuit {
   readonly policy: CircuitBreakerPolicy;
-  /** When an open circuit lets a probe through; milliseconds since 1970. */
+  /** When an open circuit lets a probe through; by performance.now(). */
   probeAt: number;
 }
 
@@ -57,20 +58,18 @@ type Judged<T> = { readonly answer: Answer<T>; readonly failed: boolean };
 export class Circuits {
   readonly #settings: CircuitSettings;
   readonly #log: Log;
-  readonly #limit: TimeoutPolicy;
   readonly #byAccount = new Map<string, Circuit>();
 
   constructor(settings: CircuitSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
-    this.#limit = timeout(settings.timeoutMs, TimeoutStrategy.Aggressive);
   }
 
   /** True while calls of the account would be refused. */
   isOpen(accountId: string): boolean {
     const circuit = this.#byAccount.get(accountId);
     if (!circuit || circuit.policy.state === CircuitState.Closed) return false;
-    return circuit.policy.state === CircuitState.HalfOpen || Date.now() < circuit.probeAt;
+    return circuit.policy.state === CircuitState.HalfOpen || performance.now() < circuit.probeAt;
   }
 
   /** The connector with each account's circuit around its calls. */
@@ -144,7 +143,9 @@ export class Circuits {
 
   async #within<T>(work: () => Promise<Answer<T>>): Promise<Answer<T>> {
     try {
-      return await this.#limit.execute(work);
+      const shareMs = processorShareMs(this.#settings.timeoutMs);
+      if (shareMs === 0) throw new TaskCancelledError("no time is left");
+      return await timeout(shareMs, TimeoutStrategy.Aggressive).execute(work);
     } catch (cause) {
       if (isTaskCancelledError(cause)) return { kind: "unknown", cause };
       throw cause;
@@ -178,7 +179,7 @@ export class Circuits {
     const duration = Math.min(ms, this.#settings.openMaxMs);
     return {
       next: () => {
-        taken(Date.now() + duration);
+        taken(performance.now() + duration);
         return { duration, ...this.#pauseOf(duration * 2, taken) };
       },
     };

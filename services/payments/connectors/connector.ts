@@ -1,10 +1,13 @@
 // The port to a card processor. A connector speaks one processor's API and answers in five ways; whatever it cannot prove is
 // unknown, and unknown is never failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { DisputeStatus } from "../rules/dispute.ts";
+import type { DisputeReport } from "../rules/dispute.ts";
 import type { IntentFact } from "../rules/payment.ts";
-import type { RefundStatus } from "../rules/refund.ts";
+import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
+
+// Parts of the port that rules read.
+export type { DisputeReport, RefundReport };
 
 /** A merchant's account at the processor, with what is needed to act on it. */
 export interface Account {
@@ -45,7 +48,9 @@ export type Answer<T> =
 export type Told<T> = Extract<Answer<T>, { readonly kind: "succeeded" | "pending" }>;
 
 /** True when the answer brings what the processor knows. */
-export function isTold<T>(answer: Answer<T>): answer is Told<T> {
+export function isTold<A extends { readonly kind: string }>(
+  answer: A,
+): answer is Extract<A, { readonly kind: "succeeded" | "pending" }> {
   return answer.kind === "succeeded" || answer.kind === "pending";
 }
 
@@ -75,28 +80,6 @@ export interface IntentReport {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
-}
-
-export interface RefundReport {
-  readonly ref: string;
-  /** Our refund id; empty for one made at the processor's own dashboard. */
-  readonly reference: string;
-  readonly amount: bigint;
-  readonly status: RefundStatus;
-  readonly reason: string;
-  readonly failureCode: string;
-  readonly failureMessage: string;
-  readonly createdAt: Date;
-}
-
-export interface DisputeReport {
-  readonly ref: string;
-  readonly amount: bigint;
-  readonly status: DisputeStatus;
-  readonly reason: string;
-  readonly openedAt: Date;
-  /** Until when evidence can be sent; absent: not at all, or not told. */
-  readonly evidenceDueAt?: Date | undefined;
 }
 
 export interface StatementPeriod {

@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Attempt, Card, IntentFact, Verification } from "../rules/payment.ts";
-import type { IntentReport, RefundReport, StatementPage } from "./connector.ts";
+import type { EventPage, IntentReport, ProcessorEvent, RefundReport, StatementPage } from "./connector.ts";
 
 const Text = Type.String();
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
@@ -101,9 +101,16 @@ function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T>
 export const SimulatorIntent = shape(IntentShape);
 export const SimulatorRefund = shape(RefundShape);
 export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()) }));
-export const SimulatorEvent = shape(
-  Type.Object({ id: Text, type: Text, account: Text, created_at: Text, data: Type.Object({ intent: IntentShape }) }),
-);
+
+const EventShape = Type.Object({
+  id: Text,
+  type: Text,
+  account: Text,
+  created_at: Text,
+  data: Type.Object({ intent: IntentShape }),
+});
+const SimulatorEvent = shape(EventShape);
+const EventPageShape = shape(Type.Object({ data: Type.Array(Type.Unknown()), next: MaybeText }));
 
 const StatementShape = shape(
   Type.Object({
@@ -134,6 +141,26 @@ export function readStatementPage(body: unknown): StatementPage {
     status: type === "intent" ? "" : status,
   }));
   return { lines, next: next ?? "" };
+}
+
+/** An event, which holds the whole intent. @throws when it cannot be read or is another account's. */
+export function parseEvent(body: unknown, externalAccountId: string): ProcessorEvent {
+  const event = SimulatorEvent.parse(body);
+  if (event.account !== externalAccountId) throw new Error("another account's event");
+  const { id, type } = event;
+  return { id, createdAt: dateIn(event.created_at), type, report: readIntent(event.data.intent), intentRef: "" };
+}
+
+/** A page of the event list. @throws as parseEvent: a page of which a part is left out would look complete. */
+export function readEventPage(body: unknown, externalAccountId: string): EventPage {
+  const { data, next } = EventPageShape.parse(body);
+  return { events: data.map((event) => parseEvent(event, externalAccountId)), next: next ?? "" };
+}
+
+function dateIn(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Error("unexpected answer of the processor: no time");
+  return date;
 }
 
 /** An intent as a report of facts. */

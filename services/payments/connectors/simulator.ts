@@ -1,27 +1,19 @@
 // Connector to the card-processor simulator: its HTTP API, its intents as facts, its signed webhooks.
 import { createHmac, randomUUID } from "node:crypto";
+import { clockMs } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import { sameSecret } from "#platform/secret.ts";
-import type {
-  Account,
-  Answer,
-  Connector,
-  CreatedIntent,
-  DeclineCode,
-  IntentReport,
-  Mount,
-  ProcessorEvent,
-  RefundReport,
-} from "./connector.ts";
+import type { Account, Connector, CreatedIntent, Mount, ProcessorEvent } from "./connector.ts";
 import { type CredentialForms, judgeForms } from "./credential-forms.ts";
-import { dateOf, type HttpAnswer, ProcessorHttp } from "./http.ts";
+import { ProcessorHttp } from "./http.ts";
+import { found, read, settled, written } from "./simulator-answers.ts";
 import {
+  parseEvent,
+  readEventPage,
   readIntent,
   readRefund,
   readStatementPage,
-  SimulatorEvent,
   SimulatorIntent,
-  SimulatorList,
   SimulatorRefund,
 } from "./simulator-objects.ts";
 
@@ -116,6 +108,13 @@ export function simulatorConnector(
       if (after !== "") query.set("after", after);
       return read(await get(account, `/api/statement?${query}`), readStatementPage);
     },
+    readEvents: async (account, since, after) => {
+      const query = new URLSearchParams({ limit: "500" }); // the processor shortens pages that would be too long
+      if (since) query.set("since", since.toISOString());
+      if (after !== "") query.set("after", after);
+      const answer = await get(account, `/api/events?${query}`);
+      return read(answer, (body) => readEventPage(body, account.externalAccountId));
+    },
     readEvent,
     close: () => http.close(),
   };
@@ -147,77 +146,10 @@ function mountOf(origin: string, surface: string, ref: string, clientSecret: str
   };
 }
 
-/** The answer to a call that changes something. */
-function written<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
-  if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
-  if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
-  const { status } = answer;
-  if (status < 300) return understood(answer.body, value);
-  const cause = new Error(`the processor answered ${status} ${errorCode(answer.body)}`);
-  // An edge may answer for an origin that goes on working, and a key in use says nothing yet.
-  if (status >= 500 || undecided.has(status)) return { kind: "unknown", cause };
-  // Our own credentials, before any work.
-  if (status === 401 || status === 403) return { kind: "not_sent", cause };
-  return { kind: "declined", code: declineCodes[errorCode(answer.body)] ?? "refused", message: cause.message };
-}
-
-/** Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many requests. */
-const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-
-/** The answer to a question about one object. */
-function read<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
-  if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
-  if (answer.status === 200) return understood(answer.body, value);
-  const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
-  return answer.status === 404 ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
-}
-
-/** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
-function found<T>(answer: HttpAnswer, value: (body: unknown) => T): Answer<T> {
-  const list = read(answer, (body) => SimulatorList.parse(body).data);
-  if (list.kind !== "succeeded")
-    return list.kind === "not_found" ? { kind: "unknown", cause: list.cause } : (list as Answer<T>);
-  const [first] = list.value;
-  if (first !== undefined) return understood(first, value);
-  const at = answer.kind === "answered" ? dateOf(answer.headers) : undefined;
-  return { kind: "not_found", at, cause: new Error("the processor has nothing under this reference") };
-}
-
-/** A 2xx that cannot be read proves nothing. */
-function understood<T>(body: unknown, value: (body: unknown) => T): Answer<T> {
-  try {
-    return { kind: "succeeded", value: value(body) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
-}
-
-function settled(answer: Answer<RefundReport>): Answer<RefundReport> {
-  return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;
-}
-
-const declineCodes: Readonly<Record<string, DeclineCode>> = {
-  charge_already_refunded: "not_refundable",
-  charge_disputed: "not_refundable",
-  intent_not_refundable: "not_refundable",
-  amount_too_large: "amount_too_large",
-  intent_not_cancelable: "not_cancelable",
-  payment_method_unknown: "unknown_payment_method",
-};
-
-function errorCode(body: unknown): string {
-  if (typeof body !== "object" || body === null || !("error" in body)) return "";
-  const { error } = body;
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-}
-
 function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent {
   verifySignature(account.credentials.webhook_secret ?? "", body, headers["processor-signature"] ?? "");
   try {
-    const event = SimulatorEvent.parse(JSON.parse(Buffer.from(body).toString("utf8")));
-    if (event.account !== account.externalAccountId) throw new Error("another account's event");
-    const report: IntentReport = readIntent(event.data.intent);
-    return { id: event.id, createdAt: new Date(event.created_at), type: event.type, report, intentRef: "" };
+    return parseEvent(JSON.parse(Buffer.from(body).toString("utf8")), account.externalAccountId);
   } catch (cause) {
     throw new Failure("INVALID_BODY", { cause });
   }
@@ -226,6 +158,6 @@ function readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<
 function verifySignature(secret: string, body: Uint8Array, header: string): void {
   const [, t = "", v1 = ""] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   const wanted = createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
-  const age = Math.abs(Date.now() / 1_000 - Number(t));
+  const age = Math.abs(clockMs() / 1_000 - Number(t));
   if (secret === "" || !sameSecret(wanted, v1) || age > signatureToleranceSeconds) throw new Failure("UNAUTHORIZED");
 }

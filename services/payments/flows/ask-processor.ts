@@ -22,6 +22,7 @@ const cacheMax = 10_000;
 export class Accounts {
   readonly #merchants: Merchants;
   readonly #cached = new Map<string, { accounts: readonly Account[]; until: number }>();
+  readonly #used = new Set<string>();
   readonly #active = new SharedQuestion<readonly [Account, ...Account[]]>();
 
   constructor(merchants: Merchants) {
@@ -36,8 +37,17 @@ export class Accounts {
   active(merchantId: string, environment: Account["environment"]): Promise<readonly [Account, ...Account[]]> {
     return this.#active.ask(`${merchantId}/${environment}`, async () => {
       const { account, standIns } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
-      return [accountOf(account), ...standIns.map(accountOf)];
+      const accounts: readonly [Account, ...Account[]] = [accountOf(account), ...standIns.map(accountOf)];
+      for (const { id } of accounts) this.#used.add(id);
+      return accounts;
     });
+  }
+
+  /** The accounts that new payments went to since the last call. */
+  takeUsed(): readonly string[] {
+    const used = [...this.#used];
+    this.#used.clear();
+    return used;
   }
 
   /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */

@@ -1,10 +1,15 @@
 // Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled instead, so
-// that an expiring session never loses money. Phases: 1 read · 2 cancel at the processor · 3 settle in one transaction.
+// that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was never recorded · 3 cancel at the
+// processor · 4 settle in one transaction.
 import { crashPoint } from "#platform/crash-point.ts";
+import type { Tx } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
-import { closeOperation } from "../store/operations.ts";
-import { findPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
+import { isReturned } from "../rules/payment.ts";
+import { closeOperation, findOperation } from "../store/operations.ts";
+import { findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./ask-processor.ts";
+import { lookForIntent } from "./make-at-processor.ts";
+import { settleNeverMade } from "./settle-payment.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 /** @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
@@ -12,17 +17,12 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
   const { outcome } = payment.state;
-  if (outcome === "succeeded" || outcome === "canceled") return payment;
-  const connector = deps.connectors.get(payment.connector);
-  const account = await deps.accounts.byId(payment.connectorAccountId);
+  if (outcome === "succeeded" || outcome === "canceled" || isReturned(payment.state)) return payment;
   crashPoint("cancel-intent.1-read");
-  let ref = payment.connectorRef;
-  if (ref === "") {
-    const found = await connector.findIntent(account, { reference: payment.id, surface: payment.surface });
-    if (found.kind === "not_found") return await cancelUnmade(deps, paymentId);
-    ref = provenValue(found).report.ref;
-  }
-  const answer = await connector.cancelIntent(account, ref);
+  const ref = payment.connectorRef || (await madeRef(deps, payment));
+  if (ref === undefined) return await cancelUnmade(deps, paymentId);
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const answer = await deps.connectors.get(payment.connector).cancelIntent(account, ref);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind === "declined") return await verifyIntent(deps, paymentId, "reconcile");
   const settled = await settleReport(deps, paymentId, provenValue(answer), "reconcile");
@@ -30,16 +30,35 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
   return settled;
 }
 
+/** The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure CONNECTOR_ERROR. */
+async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
+  const operation = await findOperation(deps.db, "create_intent", payment.id);
+  if (!operation) throw new Error("a payment without its operation");
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const connector = deps.connectors.get(payment.connector);
+  const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
+  if (found.kind === "never_made") return undefined;
+  return provenValue(found).report.ref;
+}
+
 /** The processor has no intent under our reference, so there is nothing to cancel there. */
 async function cancelUnmade(deps: VerifyDeps, paymentId: string): Promise<StoredPayment> {
-  return await deps.db.transaction(async (tx) => {
-    const locked = await lockPayment(tx, paymentId);
-    if (!locked) throw new Failure("NOT_FOUND");
-    const { payment } = locked;
-    if (payment.connectorRef !== "" || payment.state.outcome !== "pending") return payment;
-    const state = { ...payment.state, outcome: "canceled" as const };
-    await savePayment(tx, { id: payment.id, connectorRef: "", state, checkAfterSeconds: undefined }, []);
-    await closeOperation(tx, "create_intent", payment.id);
-    return { ...payment, state, status: "canceled" as const };
-  });
+  const settled = await deps.db.transaction((tx) => endUnmadePayment(tx, deps, paymentId));
+  deps.outbox.poke();
+  return settled;
+}
+
+/** Ends a payment of which the processor surely has nothing, and its operation. @throws Failure NOT_FOUND. */
+export async function endUnmadePayment(
+  tx: Tx,
+  deps: Pick<VerifyDeps, "outbox" | "patienceSeconds">,
+  paymentId: string,
+): Promise<StoredPayment> {
+  const books = await lockPayment(tx, paymentId);
+  if (!books) throw new Failure("NOT_FOUND");
+  // Somebody has learned of it meanwhile.
+  if (books.payment.connectorRef !== "") return books.payment;
+  const { payment } = await settleNeverMade(tx, deps, books);
+  await closeOperation(tx, "create_intent", paymentId);
+  return payment;
 }

@@ -11,9 +11,16 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { Vault } from "#platform/secret.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { type Account, type Answer, type CreatedIntent, isTold, type Told } from "../connectors/connector.ts";
+import { type Account, type CreatedIntent, isTold, type Told } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
-import { findOperation, firstTry, lockUntouched, type Operation, recordTakeOver } from "../store/operations.ts";
+import {
+  findOperation,
+  firstTry,
+  lockUntouched,
+  type Operation,
+  recordTakeOver,
+  rotateKey,
+} from "../store/operations.ts";
 import {
   changeAccount,
   findPayment,
@@ -24,7 +31,7 @@ import {
   type StoredPayment,
 } from "../store/payments.ts";
 import type { Accounts } from "./ask-processor.ts";
-import { makeIntent } from "./make-at-processor.ts";
+import { type Made, makeIntent } from "./make-at-processor.ts";
 
 export interface CreateIntentDeps {
   readonly db: Database;
@@ -54,37 +61,46 @@ const failovers = new Counter({
 // A buyer needs a moment; a payment is first asked about after it. In units of the patience: 2 min.
 const firstCheckPatience = 4;
 
-/** @throws Failure NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR. */
-export async function createIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+/**
+ * @param request `resumeOnly`: go on with what an earlier call has begun, and choose nothing anew.
+ * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY, CONNECTOR_ERROR; NOT_FOUND: there is nothing to go on with.
+ */
+export async function createIntent(
+  deps: CreateIntentDeps,
+  { resumeOnly, ...request }: IntentRequest & { readonly resumeOnly: boolean },
+): Promise<IntentAnswer> {
+  if (resumeOnly) return await resume(deps, request);
   const accounts = await deps.accounts.active(request.merchantId, request.environment);
   // All down: the first one is asked all the same, which is also how its recovery is noticed.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
   crashPoint("create-intent.1-account-chosen");
-  const operation = firstTry(newId("operation"), "create_intent", request.id);
   const { connector, id: connectorAccountId, surface } = account;
+  const sentAfter = deps.connectors.get(connector).processorTime();
+  const operation = firstTry(newId("operation"), "create_intent", request.id, sentAfter);
   const payment: NewPayment = { ...request, connector, connectorAccountId, surface };
   const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: firstCheckPatience * deps.patienceSeconds };
-  const fresh = await insertPayment(deps.db, payment, operation.id, timing);
+  const fresh = await insertPayment(deps.db, payment, operation, timing);
   crashPoint("create-intent.2-rows-written");
-  if (!fresh) return await goOn(deps, request);
-  const standIns = accounts.slice(accounts.indexOf(account) + 1);
-  return await make(deps, { account, surface, standIns }, request, operation);
+  if (!fresh) return await resume(deps, request);
+  const fallbacks = accounts.slice(accounts.indexOf(account) + 1);
+  return await make(deps, { account, surface, fallbacks }, request, operation);
 }
 
-/** An earlier run with this id has begun: its account, its operation, and its answer if it got that far. */
-async function goOn(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+/** An earlier run with this id has begun: its account, its operation, and its answer if it got that far. @throws Failure NOT_FOUND. */
+async function resume(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+  const payment = await findPayment(deps.db, request.id);
+  if (!payment) throw new Failure("NOT_FOUND");
   // From here on the first run can no longer speak for all tries, so it does not change the account any more.
   await recordTakeOver(deps.db, "create_intent", request.id);
-  const payment = await findPayment(deps.db, request.id);
   const operation = await findOperation(deps.db, "create_intent", request.id);
-  if (!payment || !operation) throw new Error("a payment without its operation");
+  if (!operation) throw new Error("a payment without its operation");
   assertSameRequest(payment, request);
   if (payment.render) {
     const render = fromBinary(RenderSchema, deps.vault.decrypt(payment.render, context(payment.id)));
     return { connector: payment.connector, surface: payment.surface, render };
   }
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  return await make(deps, { account, surface: payment.surface, standIns: [] }, request, operation);
+  return await make(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
 /** Where an intent is made. */
@@ -92,7 +108,7 @@ interface Place {
   readonly account: Account;
   readonly surface: string;
   /** Accounts to go to while it surely did not happen. */
-  readonly standIns: readonly Account[];
+  readonly fallbacks: readonly Account[];
 }
 
 /** Phases 3 and 4. */
@@ -106,7 +122,9 @@ async function make(
   const { id: reference, amount, currency, description, returnUrl } = request;
   const order = { reference, amount, currency, description, returnUrl, surface };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
-  const next = made.kind === "not_sent" ? await standIn(deps, place, request.id, operation) : undefined;
+  // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one intent.
+  if (made.kind === "never_made") return await make(deps, place, request, await rotateKey(deps.db, operation));
+  const next = made.kind === "not_sent" ? await fallBack(deps, place, request.id, operation) : undefined;
   if (next) return await make(deps, next, request, operation);
   if (!isTold(made)) throw refusedOrder(made);
   crashPoint("create-intent.3-made");
@@ -121,13 +139,13 @@ async function make(
  * processor: another run with the same id, and the reconcile job, leave their mark on the operation before they ask.
  * @returns undefined: it stays where it is.
  */
-async function standIn(
+async function fallBack(
   deps: CreateIntentDeps,
-  { account, standIns }: Place,
+  { account, fallbacks }: Place,
   paymentId: string,
   operation: Operation,
 ): Promise<Place | undefined> {
-  const next = standIns.find((each) => !deps.connectors.isDown(each));
+  const next = fallbacks.find((each) => !deps.connectors.isDown(each));
   if (!next) return undefined;
   const moved = await deps.db.transaction(async (tx) => {
     await lockPayment(tx, paymentId);
@@ -135,16 +153,18 @@ async function standIn(
   });
   if (!moved) return undefined;
   failovers.inc({ from: account.connector, to: next.connector });
-  return { account: next, surface: next.surface, standIns: standIns.slice(standIns.indexOf(next) + 1) };
+  return { account: next, surface: next.surface, fallbacks: fallbacks.slice(fallbacks.indexOf(next) + 1) };
 }
 
 /** What the processor will never take is the caller's to change; the same request would be refused again. */
-export function refusedOrder(made: Exclude<Answer<unknown>, Told<unknown>>): Failure {
+export function refusedOrder(made: Exclude<Made<unknown>, Told<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
+  if (made.code === "currency_not_accepted") return invalid("currency", "is not taken by the processor");
   if (made.code === "unknown_payment_method") return invalid("payment_method", "is unknown to the processor");
   if (made.code === "return_url_missing") return invalid("success_url", "is required for the processor's own page");
-  return new Failure("CONNECTOR_ERROR", { cause: new Error(made.message) });
+  // The account takes no orders: for this merchant there is no connector that could.
+  return new Failure("NO_CONNECTOR", { cause: new Error(made.message) });
 }
 
 /** Phase 4, also used by the reconcile job when it finds an intent whose creation was never recorded. */

@@ -2,12 +2,16 @@
 // safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor · 4 settle.
 // The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No answer is not a
 // failure: the payment is shown as pending, and the reconcile job brings it to its end.
+import { clockMs } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
+import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
-import { type Account, isTold } from "../connectors/connector.ts";
+import type { Vault } from "#platform/secret.ts";
+import { type Account, isTold, type PaymentOrder } from "../connectors/connector.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
-import { findPayment, insertPayment, type NewPayment, showPayment } from "../store/payments.ts";
+import { findPayment, insertPayment, type NewPayment, type StoredPayment, showPayment } from "../store/payments.ts";
+import { endUnmadePayment } from "./cancel-intent.ts";
 import { assertSameRequest, type CreateIntentDeps, refusedOrder } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
@@ -18,41 +22,59 @@ export type PaymentRequest = Pick<
   NewPayment,
   "id" | "merchantId" | "environment" | "amount" | "currency" | "description" | "customerEmail" | "metadata"
 > & {
-  /** The processor's token; it is not kept. */
+  /** The processor's token; kept sealed while the outcome is in doubt. */
   readonly paymentMethod: string;
 };
 
 // As long as a caller's idempotency key is kept for a retry; an hour later what was never paid is canceled.
 const retryMs = 86_400_000;
 
-/** @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (surely nothing happened). */
-export async function createPayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<PaymentRecord> {
-  // The token is of the primary account's processor: no other account can stand in.
-  const [account] = await deps.accounts.active(request.merchantId, request.environment);
-  const { connector, id: connectorAccountId, surface } = account;
-  const expiresAt = new Date(Date.now() + retryMs);
-  const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };
-  const operation = firstTry(newId("operation"), "create_intent", request.id);
-  const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: deps.patienceSeconds };
-  const fresh = await insertPayment(deps.db, payment, operation.id, timing);
-  crashPoint("create-payment.2-rows-written");
-  if (fresh) await pay(deps, account, request, operation);
-  else await goOn(deps, request);
+/**
+ * @param request `resumeOnly`: go on with what an earlier call has begun, and choose nothing anew.
+ * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (surely nothing happened), NOT_FOUND (there is
+ * nothing to go on with).
+ */
+export async function createPayment(
+  deps: CreatePaymentDeps,
+  { resumeOnly, ...request }: PaymentRequest & { readonly resumeOnly: boolean },
+): Promise<PaymentRecord> {
+  if (resumeOnly || !(await begin(deps, request))) await resume(deps, request);
   const record = await findRecord(deps.db, request, request.id);
   if (!record) throw new Error("the payment is gone");
   return record;
 }
 
+/** Phases 1 to 4 for the first time. @returns false: an earlier call has begun. */
+async function begin(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
+  // The token is of the primary account's processor: no other account can stand in.
+  const [account] = await deps.accounts.active(request.merchantId, request.environment);
+  const { connector, id: connectorAccountId, surface } = account;
+  const expiresAt = new Date(clockMs() + retryMs);
+  const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };
+  const id = newId("operation");
+  const sealedOrder = sealOrder(deps.vault, id, orderOf(request));
+  const sentAfter = deps.connectors.get(connector).processorTime();
+  const operation = firstTry(id, "create_intent", request.id, sentAfter, { sealedOrder });
+  const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: deps.patienceSeconds };
+  if (!(await insertPayment(deps.db, payment, operation, timing))) return false;
+  crashPoint("create-payment.2-rows-written");
+  await pay(deps, account, request, operation);
+  return true;
+}
+
 /** An earlier run with this id has begun: what is settled stays, everything else is asked for again under the same key. */
-async function goOn(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
+async function resume(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
   const payment = await findPayment(deps.db, request.id);
-  if (!payment) throw new Error("a payment that was there is gone");
+  if (!payment) throw new Failure("NOT_FOUND");
   assertSameRequest(payment, { ...request, sessionId: "" });
+  // It was told, or it ended; the reconcile job goes on with the rest.
   if (payment.state.visible) return;
-  await reopenOperation(deps.db, "create_intent", request.id, deps.patienceSeconds);
-  const operation = await findOperation(deps.db, "create_intent", request.id);
-  if (!operation) throw new Error("a payment without its operation");
-  await pay(deps, await deps.accounts.byId(payment.connectorAccountId), request, operation);
+  if (payment.state.outcome === "canceled") throw new Failure("CONNECTOR_ERROR", { cause: new Error("never made") });
+  const known = await findOperation(deps.db, "create_intent", request.id);
+  if (!known) throw new Error("a payment without its operation");
+  const sealed = sealOrder(deps.vault, known.id, orderOf(request));
+  await reopenOperation(deps.db, "create_intent", request.id, deps.patienceSeconds, sealed);
+  await pay(deps, await deps.accounts.byId(payment.connectorAccountId), request, known);
 }
 
 /** Phases 3 and 4. */
@@ -62,21 +84,72 @@ async function pay(
   request: PaymentRequest,
   operation: Operation,
 ): Promise<void> {
-  const { id: reference, amount, currency, description, paymentMethod } = request;
-  const order = { reference, amount, currency, description, paymentMethod };
-  const made = await makePayment(deps.db, deps.connectors.get(account.connector), account, order, operation);
+  const connector = deps.connectors.get(account.connector);
+  const made = await makePayment(deps.db, connector, account, orderOf(request), operation);
   crashPoint("create-payment.3-paid");
-  if (made.kind === "declined" || made.kind === "not_sent") throw refusedOrder(made);
-  if (!isTold(made)) return await leavePending(deps, reference);
-  const { state } = await settleReport(deps, reference, made.value, "confirm");
-  crashPoint("create-payment.4-settled");
-  // A processor that has the order and has not begun to pay.
-  if (!state.visible) await showPayment(deps.db, reference);
-  await closeOperation(deps.db, "create_intent", reference);
+  if (isTold(made)) {
+    const { state } = await settleReport(deps, request.id, made.value, "confirm");
+    crashPoint("create-payment.4-settled");
+    // A processor that has the order and has not begun to pay.
+    if (!state.visible) await showPayment(deps.db, request.id);
+    return await closeOperation(deps.db, "create_intent", request.id);
+  }
+  if (made.kind === "not_sent") {
+    // The caller hears that surely nothing happened, so nobody but the caller may send it again.
+    await closeOperation(deps.db, "create_intent", request.id);
+    throw refusedOrder(made);
+  }
+  if (made.kind === "declined" || made.kind === "never_made") {
+    await deps.db.transaction((tx) => endUnmadePayment(tx, deps, request.id));
+    throw refusedOrder(made);
+  }
+  // The merchant sees the payment, and the reconcile job brings it to its end.
+  await showPayment(deps.db, request.id);
+  await reopenOperation(deps.db, "create_intent", request.id, deps.patienceSeconds);
 }
 
-/** The merchant sees the payment, and the reconcile job asks about it from now on, whatever it has seen before. */
-async function leavePending(deps: CreatePaymentDeps, paymentId: string): Promise<void> {
-  await showPayment(deps.db, paymentId);
-  await reopenOperation(deps.db, "create_intent", paymentId, deps.patienceSeconds);
+/**
+ * Brings a payment whose outcome is in doubt forward: sends it again while its key is remembered, looks for it afterwards. One that its
+ * caller never saw is only looked for.
+ * @returns what was answered, for the history.
+ */
+export async function drivePayment(
+  deps: CreatePaymentDeps,
+  payment: StoredPayment,
+  operation: Operation,
+): Promise<string> {
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const connector = deps.connectors.get(payment.connector);
+  const order = payment.state.visible ? openOrder(deps.vault, payment, operation) : undefined;
+  const made = await makePayment(deps.db, connector, account, order, operation);
+  if (isTold(made)) {
+    await settleReport(deps, payment.id, made.value, "reconcile");
+    await closeOperation(deps.db, "create_intent", payment.id);
+  } else if (made.kind === "declined" || made.kind === "never_made") {
+    await deps.db.transaction((tx) => endUnmadePayment(tx, deps, payment.id));
+    deps.outbox.poke();
+  }
+  return made.kind === "unknown" ? `unknown: ${made.cause}` : made.kind;
+}
+
+function orderOf(request: PaymentRequest): PaymentOrder {
+  const { id: reference, amount, currency, description, paymentMethod } = request;
+  return { reference, amount, currency, description, paymentMethod };
+}
+
+/** What a repeat needs and the payment's row does not have. */
+function sealOrder(vault: Vault, operationId: string, { description, paymentMethod }: PaymentOrder): Buffer {
+  return vault.encrypt(Buffer.from(JSON.stringify({ description, paymentMethod })), context(operationId));
+}
+
+function openOrder(vault: Vault, payment: StoredPayment, operation: Operation): PaymentOrder | undefined {
+  if (!operation.sealedOrder) return undefined;
+  const opened: unknown = JSON.parse(vault.decrypt(operation.sealedOrder, context(operation.id)).toString());
+  const { description, paymentMethod } = opened as Pick<PaymentOrder, "description" | "paymentMethod">;
+  const { id: reference, currency, state } = payment;
+  return { reference, amount: state.amount, currency, description, paymentMethod };
+}
+
+function context(operationId: string): string {
+  return `operation:${operationId}`;
 }

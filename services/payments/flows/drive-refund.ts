@@ -2,15 +2,16 @@
 // by the reconcile job. Phases: 1 make it at the processor, once · 2 settle in one transaction.
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database, Tx } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
+import { Failure, invalid } from "#platform/failure.ts";
 import type { Outbox } from "#platform/outbox.ts";
-import { type Answer, isTold, type RefundOrder, type RefundReport } from "../connectors/connector.ts";
+import { isTold, type RefundOrder, type RefundReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import { notProcessedCode } from "../rules/payment.ts";
 import { findOperation, lockUntouched, type Operation } from "../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
 import { findRefund, type StoredRefund } from "../store/refunds.ts";
 import type { Accounts } from "./ask-processor.ts";
-import { makeRefund } from "./make-at-processor.ts";
+import { type Made, makeRefund } from "./make-at-processor.ts";
 import { settleRefund } from "./settle-payment.ts";
 
 export interface DriveDeps {
@@ -23,11 +24,12 @@ export interface DriveDeps {
 }
 
 // Why a refund failed that never came to be at the processor; a retry of the same request may take it up again.
-const neverSentCode = "not_sent";
+const notSentCode = "not_sent";
 
 /** True for a refund that surely was not made. */
 export function neverSent(refund: StoredRefund): boolean {
-  return refund.status === "failed" && refund.failureCode === neverSentCode;
+  const isOurs = refund.failureCode === notSentCode || refund.failureCode === notProcessedCode;
+  return refund.status === "failed" && refund.connectorRef === "" && isOurs;
 }
 
 /** A refund with all that belongs to it. */
@@ -69,7 +71,7 @@ export async function driveRefund<T>(
   crashPoint("refund-payment.4-settled");
   deps.outbox.poke();
   if (result) return result.value;
-  throw refusal(answer);
+  throw refusalOf(report.failureCode, report.failureMessage);
 }
 
 async function known(db: Database, refundId: string): Promise<HeldRefund> {
@@ -92,7 +94,7 @@ async function ask(
   payment: StoredPayment,
   refund: StoredRefund,
   operation: Operation,
-): Promise<Answer<RefundReport>> {
+): Promise<Made<RefundReport>> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const order: RefundOrder = {
     intentRef: payment.connectorRef,
@@ -131,11 +133,10 @@ function neverCameToBe(refund: StoredRefund): boolean {
 /** A refusal, and what surely did not happen, end the refund: its amount is given back. */
 function reportOf(
   refund: StoredRefund,
-  answer: Exclude<Answer<RefundReport>, { kind: "unknown" | "not_found" }>,
+  answer: Exclude<Made<RefundReport>, { kind: "unknown" | "not_found" }>,
 ): RefundReport {
   if (isTold(answer)) return answer.value;
-  const [code, message] =
-    answer.kind === "declined" ? [answer.code, answer.message] : [neverSentCode, "the processor could not be reached"];
+  const [code, message] = reasonOf(answer);
   return {
     ref: "",
     reference: refund.id,
@@ -148,14 +149,18 @@ function reportOf(
   };
 }
 
-function refusal(answer: Answer<RefundReport>): Failure {
-  if (answer.kind === "declined") return refusalOf(answer.code, answer.message);
-  return new Failure("CONNECTOR_ERROR", { cause: answer.kind === "not_sent" ? answer.cause : undefined });
+/** Code and words of a refund that was not made. */
+function reasonOf(answer: Extract<Made<RefundReport>, { kind: "declined" | "not_sent" | "never_made" }>) {
+  if (answer.kind === "declined") return [answer.code, answer.message] as const;
+  if (answer.kind === "not_sent") return [notSentCode, "the processor could not be reached"] as const;
+  return [notProcessedCode, "the processor never made it"] as const;
 }
 
+/** What the caller of a refund that was not made is told: what the processor refuses for good is the caller's to change. */
 function refusalOf(code: string, message: string): Failure {
   const cause = new Error(message);
-  if (code === "not_refundable") return new Failure("NOT_REFUNDABLE", { cause });
+  if (code === notSentCode || code === notProcessedCode) return new Failure("CONNECTOR_ERROR", { cause });
   if (code === "amount_too_large") return new Failure("AMOUNT_TOO_LARGE", { cause });
-  return new Failure("CONNECTOR_ERROR", { cause });
+  if (code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
+  return new Failure("NOT_REFUNDABLE", { cause });
 }

@@ -1,4 +1,5 @@
 // How operators change what is charged: each change is one transaction with the event that the audit log is made from.
+import { clockNow } from "#platform/clock.ts";
 import { type Database, isDuplicate } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import type { Announcement, Outbox } from "#platform/outbox.ts";
@@ -51,7 +52,7 @@ function told(type: string, key: FeeKey, operator: string, terms: Readonly<Recor
     environment: Environment.UNSPECIFIED,
     objectId: `${key.merchantId}/${key.currency}/${key.connector}`,
     status: "",
-    at: new Date(),
+    at: clockNow(),
     attributes: { ...terms, effective_from: key.effectiveFrom.toISOString(), operator },
   };
 }

@@ -1,6 +1,6 @@
-// Makes one object at a processor exactly once, however often it is tried. Every try sends under the same key, so the processor
-// does the work once; since processors forget keys (after a day as a rule), every try but the first asks by our reference before
-// it sends. Only a key under which a fault was stored is replaced, and only after the processor proved that it has nothing.
+// Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our reference, and
+// sends the same key again while the processor surely remembers it; later tries only look. A key is replaced only after absence was proved:
+// complete looks have found nothing for as long as keys live, by the processor's own clock, since the last send. No edge's answer proves it.
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database } from "#platform/database.ts";
 import {
@@ -14,8 +14,19 @@ import {
   type PaymentOrder,
   type RefundOrder,
   type RefundReport,
+  type Told,
 } from "../connectors/connector.ts";
-import { type Operation, processorKey, recordDoubt } from "../store/operations.ts";
+import {
+  type Operation,
+  processorKey,
+  recordDoubt,
+  recordNothingFound,
+  recordResend,
+  recordSearch,
+} from "../store/operations.ts";
+
+/** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
+export type Made<T> = Answer<T> | { readonly kind: "never_made"; readonly cause: unknown };
 
 /** The intent of an operation. */
 export async function makeIntent(
@@ -24,30 +35,37 @@ export async function makeIntent(
   account: Account,
   order: IntentOrder,
   operation: Operation,
-): Promise<Answer<CreatedIntent>> {
-  return await makeOnce(db, operation, {
-    find: () => connector.findIntent(account, order),
+): Promise<Made<CreatedIntent>> {
+  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+    find: () => findMade(connector, account, operation, order.surface),
     send: (key) => connector.createIntent(account, order, key),
   });
 }
 
-/** The payment of an operation: an intent that is paid at once. */
+/** The payment of an operation: an intent that is paid at once. @param order undefined: nobody knows it any more, so it is only looked for. */
 export async function makePayment(
   db: Database,
   connector: Connector,
   account: Account,
-  order: PaymentOrder,
+  order: PaymentOrder | undefined,
   operation: Operation,
-): Promise<Answer<IntentReport>> {
-  return await makeOnce(db, operation, {
-    find: async () =>
-      reportOf(await connector.findIntent(account, { reference: order.reference, surface: account.surface })),
-    send: (key) => connector.payIntent(account, order, key),
+): Promise<Made<IntentReport>> {
+  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+    find: async () => reportOf(await findMade(connector, account, operation, account.surface)),
+    send: order && ((key) => connector.payIntent(account, order, key)),
   });
 }
 
-function reportOf(found: Answer<CreatedIntent>): Answer<IntentReport> {
-  return isTold(found) ? { ...found, value: found.value.report } : found;
+/** Looks for the intent of an operation, and sends nothing. */
+export async function lookForIntent(
+  db: Database,
+  connector: Connector,
+  account: Account,
+  surface: string,
+  operation: Operation,
+): Promise<Made<CreatedIntent>> {
+  const find = () => findMade(connector, account, operation, surface);
+  return await look(db, connector.keyLifeSeconds, operation, find);
 }
 
 /** The refund of an operation. */
@@ -57,24 +75,81 @@ export async function makeRefund(
   account: Account,
   order: RefundOrder,
   operation: Operation,
-): Promise<Answer<RefundReport>> {
-  return await makeOnce(db, operation, {
+): Promise<Made<RefundReport>> {
+  return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: () => connector.findRefund(account, order),
     send: (key) => connector.createRefund(account, order, key),
   });
 }
 
-interface Calls<T> {
-  readonly find: () => Promise<Answer<T>>;
-  readonly send: (key: string) => Promise<Answer<T>>;
+function findMade(
+  connector: Connector,
+  account: Account,
+  { reference, sentAfter: since, searchAfter: after }: Operation,
+  surface: string,
+): Promise<Answer<CreatedIntent>> {
+  return connector.findIntent(account, { reference, surface, since, after });
 }
 
-async function makeOnce<T>(db: Database, operation: Operation, calls: Calls<T>): Promise<Answer<T>> {
-  const sent = await calls.send(processorKey(operation));
-  if (sent.kind === "not_sent" && operation.tried) return { kind: "unknown", cause: sent.cause };
-  if (sent.kind !== "unknown") return sent;
-  await recordDoubt(db, operation.id, false, String(sent.cause));
+function reportOf(found: Answer<CreatedIntent>): Answer<IntentReport> {
+  return isTold(found) ? { ...found, value: found.value.report } : found;
+}
+
+interface Calls<T> {
+  readonly find: () => Promise<Answer<T>>;
+  /** undefined: it cannot be sent again. */
+  readonly send: ((key: string) => Promise<Answer<T>>) | undefined;
+}
+
+// Keys are surely remembered for this share of their life, whatever the clocks.
+const resendShare = 1 / 2;
+
+async function makeOnce<T>(
+  db: Database,
+  keyLifeSeconds: number,
+  operation: Operation,
+  { find, send }: Calls<T>,
+): Promise<Made<T>> {
+  const mayResend = operation.keyAgeSeconds < keyLifeSeconds * resendShare;
+  if (operation.tried) {
+    const found = await look(db, keyLifeSeconds, operation, find);
+    if (found.kind !== "unknown" || !found.isEmpty || !mayResend || !send) return found;
+    await recordResend(db, operation.id);
+  }
+  if (!send) return await look(db, keyLifeSeconds, operation, find);
+  const sent = await send(processorKey(operation));
+  if (isTold(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
+  // An earlier send, whose answer nobody has, may have done what this one was refused for.
+  if (sent.kind === "declined") {
+    const found = await look(db, keyLifeSeconds, operation, find);
+    return found.kind === "unknown" && found.isEmpty ? sent : found;
+  }
+  await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
-  const found = await calls.find();
-  return isTold(found) ? found : sent;
+  return await look(db, keyLifeSeconds, operation, find);
+}
+
+/** Looks for it under our reference. `isEmpty`: a complete look found nothing, which is not proof yet. */
+async function look<T>(
+  db: Database,
+  keyLifeSeconds: number,
+  operation: Operation,
+  find: () => Promise<Answer<T>>,
+): Promise<Found<T>> {
+  const found = await find();
+  if (isTold(found)) return found;
+  if (found.kind === "unknown" && found.resumeAfter) await recordSearch(db, operation.id, found.resumeAfter);
+  if (found.kind !== "not_found" || !found.at) return unknownBy(found);
+  const since = await recordNothingFound(db, operation.id, found.at);
+  const isProved = found.at.getTime() - since.getTime() >= keyLifeSeconds * 1_000;
+  return isProved ? { kind: "never_made", cause: found.cause } : { ...unknownBy(found), isEmpty: true };
+}
+
+type Found<T> =
+  | Told<T>
+  | { readonly kind: "never_made"; readonly cause: unknown }
+  | { readonly kind: "unknown"; readonly cause: unknown; readonly isEmpty?: true };
+
+function unknownBy(answer: Answer<unknown>): { readonly kind: "unknown"; readonly cause: unknown } {
+  return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error(answer.kind) };
 }

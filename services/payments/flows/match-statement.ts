@@ -2,12 +2,14 @@
 // · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle, which takes in what we missed, and
 // compare again · 4 keep what still differs. Then what we captured in the period and the statement does not have. Never a correction.
 import { Counter } from "prom-client";
+import { isId } from "#platform/id.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
 import type { Account, Connector } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
+import { findPayment } from "../store/payments.ts";
 import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/statements.ts";
 import { provenValue } from "./ask-processor.ts";
-import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
   /** Lines of the processor that were compared. */
@@ -98,14 +100,26 @@ class Matching {
   /** Asks about the payments of the lines: what the processor says of them moves the money, and nothing else does. */
   async #settle(lines: readonly StatementLine[]): Promise<void> {
     const refs = [...new Set(lines.map(({ intentRef }) => intentRef))];
-    const payments = await linesByRef(this.#deps.db, this.#account, refs);
-    for (const { paymentId } of payments.filter(({ object }) => object === "payment")) {
+    const payments = (await linesByRef(this.#deps.db, this.#account, refs)).filter(
+      ({ object }) => object === "payment",
+    );
+    for (const ref of refs) {
+      const known = payments.find((payment) => payment.ref === ref);
       try {
-        await verifyIntent(this.#deps, paymentId, "reconcile");
+        if (known) await verifyIntent(this.#deps, known.paymentId, "reconcile");
+        else await this.#takeInUnknown(ref);
       } catch (error) {
-        this.#deps.log.warn({ err: error, payment_id: paymentId }, "a difference could not be settled");
+        this.#deps.log.warn({ err: error, ref }, "a difference could not be settled");
       }
     }
+  }
+
+  /** An intent that we do not know: with our reference it is a second charge, or one whose creation was never recorded. */
+  async #takeInUnknown(ref: string): Promise<void> {
+    const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
+    const payment = isId("payment", report.reference) ? await findPayment(this.#deps.db, report.reference) : undefined;
+    if (payment?.connectorAccountId !== this.#account.id) return;
+    await settleReport(this.#deps, payment.id, report, "reconcile");
   }
 
   /** Ours against theirs: what the statement does not have is asked about one by one, since it may have moved in another period. */

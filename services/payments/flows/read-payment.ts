@@ -1,5 +1,6 @@
 // Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the processor first, so that
 // a merchant who looks is not shown what a lost webhook has left behind.
+import { clockMs } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import type { StaleReads } from "#platform/stale-read.ts";
 import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
@@ -13,7 +14,7 @@ export interface ReadDeps extends VerifyDeps {
 export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: string): Promise<PaymentRecord> {
   const record = await findRecord(deps.db, owner, paymentId);
   if (!record) throw new Failure("NOT_FOUND");
-  const since = new Date(Date.now() - deps.patienceSeconds * 1_000);
+  const since = new Date(clockMs() - deps.patienceSeconds * 1_000);
   if (!isStale(record, since)) return record;
   const settled = await deps.staleReads.settle(record.id, () => verifyIntent(deps, record.id, "reconcile"));
   return (settled && (await findRecord(deps.db, owner, paymentId))) || record;

@@ -12,8 +12,8 @@ import type { Connectors } from "../connectors/registry.ts";
 import { lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor-events.ts";
 import { type Accounts, provenValue } from "./ask-processor.ts";
-import { IntentMismatch, settleLocked } from "./settle-payment.ts";
-import { alertMismatch } from "./verify-intent.ts";
+import { type Settled, settleLocked } from "./settle-payment.ts";
+import { tellSettled } from "./verify-intent.ts";
 
 export interface ReceiveDeps {
   readonly db: Database;
@@ -45,20 +45,37 @@ export async function receiveProcessorEvent(
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
   const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
   crashPoint("receive-event.3-asked");
+  return { duplicate: !(await takeInEvent(deps, account, event, report)) };
+}
+
+/**
+ * Phases 3 and 4 for an event of the account's own list, which nobody had to sign.
+ * @returns false: it was taken in before.
+ * @throws Failure CONNECTOR_ERROR: the processor could not be asked; the event comes again.
+ */
+export async function takeInListed(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
+  const connector = deps.connectors.get(account.connector);
+  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
+  return await takeInEvent(deps, account, event, report);
+}
+
+/** Phase 4. @returns false: it was taken in before, and nothing was changed. */
+async function takeInEvent(
+  deps: ReceiveDeps,
+  account: Account,
+  event: ProcessorEvent,
+  report: IntentReport | undefined,
+): Promise<boolean> {
   try {
-    await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
+    const settled = await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
     crashPoint("receive-event.4-settled");
     deps.outbox.poke();
-    return { duplicate: false };
+    // An intent that is not ours is listed for an operator; sending the event again would not change it.
+    if (settled) tellSettled(deps.log, settled);
+    return true;
   } catch (error) {
-    if (error instanceof Repeat) return { duplicate: true };
-    if (!(error instanceof IntentMismatch)) throw error;
-    // Sending it again would not change it, so it is recorded as refused and acknowledged.
-    const { id, type } = event;
-    const refused = { connector: connector.name, id, type, paymentId: undefined, note: String(error.cause) };
-    const fresh = await insertProcessorEvent(deps.db, refused);
-    if (fresh) alertMismatch(deps.log, report?.reference ?? "", error);
-    return { duplicate: !fresh };
+    if (error instanceof Repeat) return false;
+    throw error;
   }
 }
 
@@ -89,26 +106,24 @@ async function askedReport(connector: Connector, account: Account, ref: string):
   return answer.kind === "not_found" ? undefined : provenValue(answer);
 }
 
-/** @throws Repeat, IntentMismatch. */
+/** @returns what it settled; undefined: it is not about a payment of ours. @throws Repeat. */
 async function takeIn(
   deps: ReceiveDeps,
   tx: Tx,
   account: Account,
   event: ProcessorEvent,
   report: IntentReport | undefined,
-): Promise<void> {
+): Promise<Settled | undefined> {
   const locked = report && isId("payment", report.reference) ? await lockPayment(tx, report.reference) : undefined;
   const isOurs = locked?.payment.connectorAccountId === account.id;
-  const ignored =
-    report && locked && isOurs
-      ? (await settleLocked(tx, deps, locked, report, "processor")).ignored
-      : ["not about a payment of ours"];
+  const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;
   const fresh = await insertProcessorEvent(tx, {
     connector: account.connector,
     id: event.id,
     type: event.type,
     paymentId: isOurs ? locked.payment.id : undefined,
-    note: ignored.join("; "),
+    note: (settled?.ignored ?? ["not about a payment of ours"]).join("; "),
   });
   if (!fresh) throw new Repeat();
+  return settled;
 }

@@ -4,9 +4,10 @@
 // No answer is not a failure: the refund stays pending, is answered as such, and the reconcile job brings it to its end.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { clockNow } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database, Sql, Tx } from "#platform/database.ts";
-import { asFailure, Failure } from "#platform/failure.ts";
+import { asFailure, Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { IdempotencyKeys, IdempotencyScope } from "#platform/idempotency.ts";
 import type { Outbox } from "#platform/outbox.ts";
@@ -15,9 +16,9 @@ import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/
 import type { Account } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { statusOf } from "../rules/payment.ts";
-import { reserve } from "../rules/refund.ts";
+import { reserve as reservable } from "../rules/refund.ts";
 import { appendMovements } from "../store/journal.ts";
-import { firstTry, recordTakeOver, reopenOperation } from "../store/operations.ts";
+import { firstTry, recordTakeOver, renewOperation } from "../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertReservation } from "../store/refund-reservations.ts";
 import { findRefund, type StoredRefund, saveRefund } from "../store/refunds.ts";
@@ -52,7 +53,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
   if (!scope) return await refund(deps, request, freshId, false, async () => {});
   const claim = await deps.keys.claim(scope, freshId);
   if (claim.kind === "replay") {
-    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);
+    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });
     return { ...fromBinary(RefundPaymentResponseSchema, claim.answer.bytes), replayed: true };
   }
   crashPoint("refund-payment.1-claimed");
@@ -77,10 +78,7 @@ async function refund(
   finish: (tx: Tx, response: RefundPaymentResponse) => Promise<void>,
 ): Promise<RefundPaymentResponse> {
   const payment = await owned(deps.db, request);
-  const account = await deps.accounts.byId(payment.connectorAccountId);
-  if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
-  const asRead = again ? undefined : await reserveFresh(deps.db, deps, request, payment, refundId, account);
-  const fresh = asRead ?? (await reserveLocked(deps, request, refundId, account, again));
+  const fresh = await reserve(deps, request, payment, refundId, again);
   crashPoint("refund-payment.2-reserved");
   return await driveRefund(deps, refundId, fresh, async (tx, settled, stored) => {
     const response = create(RefundPaymentResponseSchema, {
@@ -90,6 +88,45 @@ async function refund(
     });
     await finish(tx, response);
     return response;
+  });
+}
+
+/**
+ * Phase 2. An id that an earlier run had goes straight to its refund: what was allowed when it was asked for is not asked again.
+ * @returns undefined: there is one to go on with.
+ */
+async function reserve(
+  deps: RefundDeps,
+  request: RefundRequest,
+  payment: StoredPayment,
+  refundId: string,
+  again: boolean,
+): Promise<HeldRefund | undefined> {
+  if (again && (await goOnWith(deps, request, refundId))) return undefined;
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
+  const problem = deps.connectors.get(payment.connector).refusesAmount(amountAsked(request, payment), payment.currency);
+  if (problem !== undefined) throw invalid("amount", problem);
+  if (again) return await reserveLocked(deps, request, refundId, account);
+  const asRead = await reserveFresh(deps.db, deps, request, payment, refundId, account);
+  return asRead ?? (await reserveLocked(deps, request, refundId, account));
+}
+
+/** Minor units. */
+function amountAsked({ amount }: RefundRequest, { state }: StoredPayment): bigint {
+  return amount ?? state.capturedAmount - state.refundedAmount;
+}
+
+/** An earlier run has reserved this refund. If it surely was never made, its amount is taken again. @returns false: there is none. */
+async function goOnWith(deps: RefundDeps, request: RefundRequest, refundId: string): Promise<boolean> {
+  return await deps.db.transaction(async (tx) => {
+    const locked = await lockPayment(tx, request.paymentId);
+    if (!locked) throw new Failure("NOT_FOUND");
+    const known = await findRefund(tx, refundId);
+    if (!known) return false;
+    if (neverSent(known)) await reserveAgain(tx, deps, locked.payment, known);
+    else await recordTakeOver(tx, "create_refund", refundId);
+    return true;
   });
 }
 
@@ -113,10 +150,11 @@ async function reserveFresh(
   refundId: string,
   account: Account,
 ): Promise<HeldRefund | undefined> {
-  const reservation = reserve(payment.state, request.amount);
+  const reservation = reservable(payment.state, request.amount);
   if (reservation.kind === "refused") throw new Failure(reservation.reason);
   const { amount } = reservation;
-  const operation = firstTry(newId("operation"), "create_refund", payment.id, refundId);
+  const sentAfter = deps.connectors.get(payment.connector).processorTime();
+  const operation = firstTry(newId("operation"), "create_refund", payment.id, sentAfter, { refundId });
   const refund = newRefund(payment, account, refundId, amount, request.reason);
   const events = deps.outbox.rows([refundRequested(refund)]);
   const isTaken = await insertReservation(sql, payment.state, refund, operation, deps.patienceSeconds, events);
@@ -125,53 +163,39 @@ async function reserveFresh(
   return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
 }
 
-/**
- * The same under the payment's lock: when it changes faster than it is read, and for an id that an earlier run may have had. That
- * one is gone on with; if it surely never reached the processor, its amount is taken again.
- * @returns undefined when there was one.
- */
+/** The same under the payment's lock: when it changes faster than it is read, and for an id that an earlier run may have had. */
 async function reserveLocked(
   deps: RefundDeps,
   request: RefundRequest,
   refundId: string,
   account: Account,
-  again: boolean,
-): Promise<HeldRefund | undefined> {
+): Promise<HeldRefund> {
   return await deps.db.transaction(async (tx) => {
     const locked = await lockPayment(tx, request.paymentId);
     if (!locked) throw new Failure("NOT_FOUND");
-    const { payment } = locked;
-    const known = again ? await findRefund(tx, refundId) : undefined;
-    if (known && !neverSent(known)) {
-      await recordTakeOver(tx, "create_refund", refundId);
-      return undefined;
-    }
-    if (!known) {
-      const fresh = await reserveFresh(tx, deps, request, payment, refundId, account);
-      if (!fresh) throw new Error("a locked payment changed");
-      return fresh;
-    }
-    const reservation = reserve(payment.state, known.amount);
-    if (reservation.kind === "refused") throw new Failure(reservation.reason);
-    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + reservation.amount };
-    await reserveAgain(tx, deps, { ...payment, state }, known);
-    return undefined;
+    const fresh = await reserveFresh(tx, deps, request, locked.payment, refundId, account);
+    if (!fresh) throw new Error("a locked payment changed");
+    return fresh;
   });
 }
 
+/** @throws Failure NOT_REFUNDABLE, AMOUNT_TOO_LARGE: what it had taken was given back and is gone. */
 async function reserveAgain(tx: Tx, deps: RefundDeps, payment: StoredPayment, known: StoredRefund): Promise<void> {
-  const { id, connectorRef, state, scheduled } = payment;
+  const reservation = reservable(payment.state, known.amount);
+  if (reservation.kind === "refused") throw new Failure(reservation.reason);
+  const { id, connectorRef, scheduled } = payment;
+  const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + reservation.amount };
   const checkAfterSeconds = scheduled ? deps.patienceSeconds : undefined;
   await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, []);
   await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: known.id, amount: known.amount }]);
   await saveRefund(tx, { ...known, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
-  await reopenOperation(tx, "create_refund", known.id, deps.patienceSeconds);
+  await renewOperation(tx, "create_refund", known.id, deps.patienceSeconds);
 }
 
 /** For the audit log: who asked for it. Merchants hear of the refund by payment.refunded. */
 function refundRequested({ id, paymentId, merchantId, environment, amount, currency, status }: StoredRefund) {
   const attributes = { payment_id: paymentId, amount: String(amount), currency };
-  return { type: "refund.requested", merchantId, environment, objectId: id, status, at: new Date(), attributes };
+  return { type: "refund.requested", merchantId, environment, objectId: id, status, at: clockNow(), attributes };
 }
 
 function newRefund(payment: StoredPayment, account: Account, id: string, amount: bigint, reason: string): StoredRefund {
@@ -189,6 +213,7 @@ function newRefund(payment: StoredPayment, account: Account, id: string, amount:
     failureCode: "",
     failureMessage: "",
     acknowledged: false,
-    createdAt: new Date(),
+    unasked: false,
+    createdAt: clockNow(),
   };
 }

@@ -1,12 +1,15 @@
 // An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask the processor once
 // more, whose own word goes before any operator's · 3 move the money and note who said so on what proof, in one transaction.
+import { clockNow } from "#platform/clock.ts";
 import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import type { Announcement } from "#platform/outbox.ts";
 import { type Answer, isTold, type RefundReport } from "../connectors/connector.ts";
 import { findOperationRecord, type OperationRecord, tell, unpark } from "../store/operator-queue.ts";
-import { adoptIntent, findPayment, lockPayment, savePayment } from "../store/payments.ts";
+import { adoptIntent, findPayment, lockPayment } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
+import { findSuspense } from "../store/suspense.ts";
+import { endUnmadePayment } from "./cancel-intent.ts";
 import { settleRefund } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -43,7 +46,7 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
   if (!happened && isTold(answer)) {
     throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
   }
-  if (happened && answer.kind === "not_found")
+  if (happened && answer.kind === "not_found" && operation.kind !== "give_back")
     throw invalid("resolution", "the processor proves that it has nothing of it");
   try {
     await deps.db.transaction(async (tx) => {
@@ -59,8 +62,10 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
       );
       const resolution = happened ? "happened" : "never_happened";
       await deps.outbox.append(tx, [told("operation.resolved", operation, { operator: word.operator, resolution })]);
+      // What of an item went back is the processor's report to say; here only the question ends.
+      if (operation.kind === "give_back") return;
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
-      else await endIntent(tx, operation, word.connectorRef);
+      else await endIntent(tx, deps, operation, word.connectorRef);
     });
   } catch (error) {
     if (isDuplicate(error)) throw invalid("connector_ref", "belongs to another object of ours");
@@ -87,7 +92,7 @@ function told(type: string, operation: OperationRecord, facts: Readonly<Record<s
     environment,
     objectId: operation.id,
     status: "",
-    at: new Date(),
+    at: clockNow(),
     attributes: { ...facts, ...of },
   };
 }
@@ -102,6 +107,11 @@ async function ask(deps: VerifyDeps, operation: OperationRecord): Promise<Answer
   const payment = await findPayment(deps.db, operation.paymentId);
   if (!payment) throw new Error("an operation without its payment");
   const { reference } = operation;
+  if (operation.kind === "give_back") {
+    const item = await findSuspense(deps.db, reference);
+    if (!item) throw new Error("an item's operation without its item");
+    return await connector.findRefund(account, { intentRef: item.connectorRef, reference });
+  }
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
     : await connector.findIntent(account, { reference, surface: payment.surface });
@@ -130,10 +140,12 @@ async function endRefund(
 }
 
 /** An intent that exists is asked about at once: what became of it is the processor's to say. */
-async function endIntent(tx: Tx, operation: OperationRecord, connectorRef: string | undefined): Promise<void> {
-  if (connectorRef !== undefined) return await adoptIntent(tx, operation.paymentId, connectorRef);
-  const payment = await findPayment(tx, operation.paymentId);
-  if (payment?.connectorRef !== "" || payment.state.outcome !== "pending") return;
-  const state = { ...payment.state, outcome: "canceled" as const };
-  await savePayment(tx, { id: payment.id, connectorRef: "", state, checkAfterSeconds: undefined }, []);
+async function endIntent(
+  tx: Tx,
+  deps: VerifyDeps,
+  operation: OperationRecord,
+  connectorRef: string | undefined,
+): Promise<void> {
+  if (connectorRef !== undefined) await adoptIntent(tx, operation.paymentId, connectorRef);
+  else await endUnmadePayment(tx, deps, operation.paymentId);
 }

@@ -1,17 +1,20 @@
 // The confirm path: asks the processor what became of an intent and settles the payment by the answer. Phases: 1 read · 2 ask
-// the processor · 3 settle in one transaction. A payment that this path has announced already is answered without asking.
+// the processor · 3 settle in one transaction. A payment that this path has announced already is answered without asking. An intent that
+// the processor gave and knows nothing of is listed for an operator, and ends when that was so for as long as absence needs.
 import { crashPoint } from "#platform/crash-point.ts";
-import type { Database } from "#platform/database.ts";
+import type { Database, Tx } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import type { Log } from "#platform/log.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
 import type { Outbox } from "#platform/outbox.ts";
-import type { IntentReport } from "../connectors/connector.ts";
+import type { Connector, IntentReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { Path } from "../rules/payment.ts";
-import { findPayment, type StoredPayment } from "../store/payments.ts";
+import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
+import { closeSuspense, suspenseOf } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./ask-processor.ts";
-import { IntentMismatch, settlePayment } from "./settle-payment.ts";
+import { holdLostIntent } from "./hold-suspense.ts";
+import { type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -30,34 +33,106 @@ export async function verifyIntent(deps: VerifyDeps, paymentId: string, path: Pa
   if (path === "confirm" && payment.state.outcome === "succeeded" && payment.state.announcedByConfirm) return payment;
   if (payment.connectorRef === "") return payment;
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const answer = await deps.connectors.get(payment.connector).retrieveIntent(account, payment.connectorRef);
+  const connector = deps.connectors.get(payment.connector);
+  const answer = await connector.retrieveIntent(account, payment.connectorRef);
   crashPoint("verify-intent.2-asked");
-  return await settleReport(deps, paymentId, provenValue(answer), path);
+  if (answer.kind !== "not_found") return await settleReport(deps, paymentId, provenValue(answer), path);
+  return await missIntent(deps, connector, payment, answer.at);
 }
 
-/** Settles by a report, in a transaction of its own. */
+/** Settles by a report, in a transaction of its own. @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then). */
 export async function settleReport(
   deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "patienceSeconds">,
   paymentId: string,
   report: IntentReport,
   path: Path,
 ): Promise<StoredPayment> {
-  try {
-    const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path));
-    crashPoint("verify-intent.3-settled");
-    deps.outbox.poke();
-    // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
-    const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
-    if (ignored.length > 0) deps.log.info({ payment_id: paymentId, path, ignored }, "facts that moved nothing");
-    return settled.payment;
-  } catch (error) {
-    if (error instanceof IntentMismatch) alertMismatch(deps.log, paymentId, error);
-    throw error;
+  const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path));
+  crashPoint("verify-intent.3-settled");
+  deps.outbox.poke();
+  tellSettled(deps.log, settled);
+  if (settled.mismatch !== undefined) throw mismatchFailure(settled.mismatch);
+  // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
+  const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
+  if (ignored.length > 0) deps.log.info({ payment_id: paymentId, path, ignored }, "facts that moved nothing");
+  return settled.payment;
+}
+
+/** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
+export function tellSettled(log: Log, { payment, held, mismatch }: Settled): void {
+  if (mismatch !== undefined) {
+    moneyAlerts.inc({ kind: "intent_mismatch" });
+    const err = new Error(`the processor's intent differs from the payment in its ${mismatch}`);
+    log.fatal({ alert: "intent_mismatch", payment_id: payment.id, err }, "intent differs from payment");
+  }
+  for (const kind of held) {
+    moneyAlerts.inc({ kind });
+    log.fatal(
+      { alert: kind, payment_id: payment.id },
+      "the processor did what nobody asked for; see the operators' list",
+    );
   }
 }
 
-/** The alert-level line of CONTRACT.md §4: money may have moved on an intent that is not ours. */
-export function alertMismatch(log: Log, paymentId: string, error: IntentMismatch): void {
-  moneyAlerts.inc({ kind: "intent_mismatch" });
-  log.fatal({ alert: "intent_mismatch", payment_id: paymentId, err: error.cause }, "intent differs from payment");
+function mismatchFailure(what: string): Failure {
+  return new Failure("CONNECTOR_ERROR", {
+    cause: new Error(`the processor's intent differs from the payment in its ${what}`),
+  });
+}
+
+// An intent that is missing for less than this share of what absence needs may be a replica of the processor that lags.
+const lagShare = 1 / 144;
+
+/**
+ * The processor knows nothing of an intent that it gave. @param at by its own clock; undefined: it did not say.
+ * @throws Failure CONNECTOR_ERROR until that is proved.
+ */
+async function missIntent(
+  deps: VerifyDeps,
+  connector: Connector,
+  payment: StoredPayment,
+  at: Date | undefined,
+): Promise<StoredPayment> {
+  const failure = new Failure("CONNECTOR_ERROR", {
+    cause: new Error("the processor does not know an intent that it gave"),
+  });
+  if (!at) throw failure;
+  const missingMs = at.getTime() - (await recordNotFound(deps.db, payment.id, at)).getTime();
+  const lifeMs = connector.keyLifeSeconds * 1_000;
+  if (missingMs < lifeMs * lagShare) throw failure;
+  if (missingMs < lifeMs) {
+    const isNew = await deps.db.transaction(
+      async (tx) => (await lockPayment(tx, payment.id)) && holdLostIntent(tx, payment),
+    );
+    if (isNew) {
+      moneyAlerts.inc({ kind: "lost_intent" });
+      deps.log.fatal(
+        { alert: "lost_intent", payment_id: payment.id },
+        "the processor does not know an intent that it gave",
+      );
+    }
+    throw failure;
+  }
+  const end = {
+    resolution: "gone",
+    operator: "",
+    note: "the processor did not know it for as long as it keeps keys",
+  } as const;
+  const settled = await deps.db.transaction((tx) => endLostIntent(tx, deps, payment, end));
+  deps.outbox.poke();
+  return settled.payment;
+}
+
+/** Ends a payment whose intent the processor lost, and its place in the operators' list. @throws Failure NOT_FOUND. */
+export async function endLostIntent(
+  tx: Tx,
+  deps: Pick<VerifyDeps, "outbox" | "patienceSeconds">,
+  { id, connector, connectorRef }: StoredPayment,
+  end: Parameters<typeof closeSuspense>[2],
+): Promise<Settled> {
+  const books = await lockPayment(tx, id);
+  if (!books) throw new Failure("NOT_FOUND");
+  const item = await suspenseOf(tx, connector, connectorRef, "lost_intent");
+  if (item) await closeSuspense(tx, item.id, end);
+  return await settleNeverMade(tx, deps, books);
 }

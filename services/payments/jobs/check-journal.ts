@@ -1,11 +1,12 @@
-// Proves the books: every payment's amounts and status are recomputed from its journal, refunds and disputes. As a job it passes over
-// all payments again and again, a batch at a time; as a command it makes one pass. A difference is an alert, never a correction.
+// Proves the books: the auditor (audit/) judges every payment. As a job it passes over all payments again and again, a batch at a time;
+// as a command it makes one pass. A difference is an alert, never a correction.
 import type { Database, Sql } from "#platform/database.ts";
 import type { JobContext } from "#platform/job.ts";
 import type { Log } from "#platform/log.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
-import { journalDifferences } from "../rules/journal-check.ts";
-import { booksAfter, claimStretch, finishStretch } from "../store/journal-check.ts";
+import { booksDifferences } from "../audit/books.ts";
+import { booksAfter } from "../audit/read-books.ts";
+import { claimStretch, finishStretch } from "../store/journal-check.ts";
 
 export interface BooksDifference {
   readonly paymentId: string;
@@ -58,7 +59,7 @@ async function checkStretch(
 ): Promise<{ last: string; count: number; found: BooksDifference[] }> {
   const books = await booksAfter(sql, after, batchMax);
   const found = books
-    .map((one) => ({ paymentId: one.id, differences: journalDifferences(one) }))
+    .map((one) => ({ paymentId: one.id, differences: booksDifferences(one) }))
     .filter((one) => one.differences.length > 0);
   return { last: books.at(-1)?.id ?? after, count: books.length, found };
 }

@@ -1,6 +1,7 @@
 // Every night-like day the statement of each account is compared with our books, a day at a time, behind the present by as much as things
 // need to settle. An account whose statement could not be read goes on where it stood an hour later.
 import { Gauge } from "prom-client";
+import { clockMs } from "#platform/clock.ts";
 import type { JobContext } from "#platform/job.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
@@ -28,7 +29,7 @@ export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
   const { accountId, matchedUntil } = claimed;
   try {
     const account = await deps.accounts.byId(accountId);
-    const to = new Date(Math.min(matchedUntil.getTime() + dayMs, Date.now() - lagMs));
+    const to = new Date(Math.min(matchedUntil.getTime() + dayMs, clockMs() - lagMs));
     const fits = hasStatement(deps.connectors.get(account.connector)) && to > matchedUntil;
     if (fits) await matchStatement(deps, account, { from: matchedUntil, to });
     const caughtUp = to.getTime() < matchedUntil.getTime() + dayMs;

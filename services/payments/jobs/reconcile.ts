@@ -1,6 +1,7 @@
 // Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose buyer never
 // came back, intents that nobody will pay any more. Only the processor's own word moves money.
 import { Gauge } from "prom-client";
+import { clockMs } from "#platform/clock.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { JobContext } from "#platform/job.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
@@ -8,12 +9,17 @@ import { isTold } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
+import { drivePayment } from "../flows/create-payment.ts";
 import { driveRefund } from "../flows/drive-refund.ts";
-import { settleReport, type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
+import { driveGiveBack } from "../flows/give-back.ts";
+import { lookForIntent } from "../flows/make-at-processor.ts";
+import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
+import { isReturned } from "../rules/payment.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { countParked, tell } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
+import { countOpenSuspense } from "../store/suspense.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
@@ -21,16 +27,20 @@ export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 // patience, so that tests can shrink them all.
 const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
+// While an attempt is under way somebody waits for it: at most 10 minutes.
+const underWayPause = 20;
 // The checkout service expires its sessions itself; this catches intents that have no session to expire them.
 const orphanPatienceMs = 3_600_000;
-// A request that got no answer may still be on its way to the processor: 10 min later, at the third look, it is not. Should the
-// processor ever say otherwise, the payment succeeds all the same.
-const absentLooksMax = 3;
 const batchMax = 20;
 
 const parkedOperations = new Gauge({
   name: "tollbooth_operations_parked",
   help: "Operations that wait for an operator.",
+});
+
+const openSuspense = new Gauge({
+  name: "tollbooth_suspense_open",
+  help: "What processors hold or did that nobody asked for; waits for an operator.",
 });
 
 /** Operations whose outcome is not known. @returns true when there may be more. */
@@ -43,7 +53,7 @@ export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
 
 /** Payments that are not settled. @returns true when there may be more. */
 export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
-  const ids = await claimChecks(deps.db, inSeconds(deps, checkPauses), batchMax);
+  const ids = await claimChecks(deps.db, inSeconds(deps, checkPauses), underWayPause * deps.patienceSeconds, batchMax);
   await Promise.all(ids.map((id) => attempt(deps, id, () => check(deps, id))));
   return ids.length === batchMax;
 }
@@ -59,6 +69,7 @@ export function reconcileJobs(deps: ReconcileDeps, onStart: (wake: () => void) =
 
 async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
   parkedOperations.set(Number(await countParked(deps.db)));
+  openSuspense.set(Number(await countOpenSuspense(deps.db)));
   return false;
 }
 
@@ -76,36 +87,19 @@ async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
 
 /** @returns what was answered, for the history. */
 async function askAbout(deps: ReconcileDeps, operation: Operation, payment: StoredPayment): Promise<string> {
+  if (operation.kind === "give_back") return await driveGiveBack(deps, operation.reference);
   if (operation.kind === "create_refund") {
     return await driveRefund(deps, operation.refundId, undefined, async (_tx, _payment, refund) =>
       refund.acknowledged ? `the refund is ${refund.status}` : "no answer",
     );
   }
-  if (payment.sessionId === "") return await driveDirect(deps, payment, operation);
+  if (payment.sessionId === "") return await drivePayment(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const found = await deps.connectors
-    .get(payment.connector)
-    .findIntent(account, { reference: payment.id, surface: payment.surface });
-  if (found.kind === "succeeded") await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
-  // Nobody waits for it any more; a retry of the request creates it, and the payment's own check cancels it after its time.
-  if (found.kind === "not_found") await closeOperation(deps.db, "create_intent", payment.id);
-  return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
-}
-
-/** A payment without a session: its caller was told `pending`, or, while it is not visible, that surely nothing happened. */
-async function driveDirect(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
-  const account = await deps.accounts.byId(payment.connectorAccountId);
-  const found = await deps.connectors
-    .get(payment.connector)
-    .findIntent(account, { reference: payment.id, surface: payment.surface });
-  if (isTold(found)) {
-    await settleReport(deps, payment.id, found.value.report, "reconcile");
-    await closeOperation(deps.db, "create_intent", payment.id);
-  } else if (found.kind === "not_found" && !payment.state.visible) {
-    await closeOperation(deps.db, "create_intent", payment.id);
-  } else if (found.kind === "not_found" && operation.tries >= absentLooksMax) {
-    await cancelIntent(deps, payment.id);
-  }
+  const connector = deps.connectors.get(payment.connector);
+  const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
+  if (isTold(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
+  // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
+  if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 
@@ -113,8 +107,9 @@ async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) return;
   if (isDown(deps, payment)) return await deferCheck(deps.db, paymentId, deps.patienceSeconds);
-  const orphan = payment.expiresAt.getTime() + orphanPatienceMs < Date.now();
-  if (orphan && payment.state.outcome !== "succeeded") await cancelIntent(deps, paymentId);
+  const orphan = payment.expiresAt.getTime() + orphanPatienceMs < clockMs();
+  if (orphan && payment.state.outcome !== "succeeded" && !isReturned(payment.state))
+    await cancelIntent(deps, paymentId);
   else await verifyIntent(deps, paymentId, "reconcile");
 }
 

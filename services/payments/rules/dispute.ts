@@ -12,6 +12,26 @@ export type DisputeStatus =
   | "won"
   | "lost";
 
+/** A dispute as it stands. */
+export interface Dispute {
+  readonly id: string;
+  readonly connectorRef: string;
+  readonly status: DisputeStatus;
+  /** Minor units: of the first report, since what was held is what is released. */
+  readonly amount: bigint;
+}
+
+/** What the processor says of a dispute. */
+export interface DisputeReport {
+  readonly ref: string;
+  readonly amount: bigint;
+  readonly status: DisputeStatus;
+  readonly reason: string;
+  readonly openedAt: Date;
+  /** Until when evidence can be sent; absent: not at all, or not told. */
+  readonly evidenceDueAt?: Date | undefined;
+}
+
 /** How far a dispute has come; a report that lies behind is late and ignored. */
 const rank: { readonly [S in DisputeStatus]: number } = {
   warning_needs_response: 0,

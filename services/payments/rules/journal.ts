@@ -2,7 +2,14 @@
 // merchant, environment and currency sum to zero by their very shape.
 
 /** Accounts per merchant, environment and currency. */
-export type Account = "processor_clearing" | "merchant_balance" | "fees_revenue" | "refunds_pending" | "disputes_held";
+export type Account =
+  | "processor_clearing"
+  | "merchant_balance"
+  | "fees_revenue"
+  | "refunds_pending"
+  | "disputes_held"
+  // What moved at a processor in our name and nobody asked for: owed to its buyer, or by its buyer.
+  | "suspense";
 
 export type MovementKind =
   | "captured"
@@ -14,7 +21,13 @@ export type MovementKind =
   | "dispute_held"
   | "dispute_released"
   | "dispute_lost"
-  | "dispute_recovered";
+  | "dispute_recovered"
+  | "capture_returned"
+  | "fee_returned"
+  | "suspense_held"
+  | "suspense_released"
+  | "suspense_refunded"
+  | "suspense_refund_released";
 
 export interface Movement {
   readonly kind: MovementKind;
@@ -38,4 +51,13 @@ export const postings: { readonly [K in MovementKind]: { readonly debit: Account
   dispute_lost: { debit: "disputes_held", credit: "processor_clearing" },
   // A lost dispute that is decided again in the merchant's favour.
   dispute_recovered: { debit: "processor_clearing", credit: "merchant_balance" },
+  // A debit that came back after it had succeeded takes the capture and its fee back.
+  capture_returned: { debit: "merchant_balance", credit: "processor_clearing" },
+  fee_returned: { debit: "fees_revenue", credit: "merchant_balance" },
+  // A charge that nobody asked for, until it is given back at the processor or taken as the merchant's and then booked as usual.
+  suspense_held: { debit: "processor_clearing", credit: "suspense" },
+  suspense_released: { debit: "suspense", credit: "processor_clearing" },
+  // A refund that nobody asked for, until it fails after all or is taken as the merchant's.
+  suspense_refunded: { debit: "suspense", credit: "processor_clearing" },
+  suspense_refund_released: { debit: "processor_clearing", credit: "suspense" },
 };

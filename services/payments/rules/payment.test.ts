@@ -114,13 +114,43 @@ test("a late fact about the same attempt never moves a payment backwards", () =>
   const same = attempt("at_1");
   assert.equal(apply(reached.processing, facts.action(same)).state, reached.processing);
   for (const outcome of ["failed", "succeeded"] as const) {
-    for (const fact of [facts.action(same), facts.processing(same), facts.failed(same)]) {
+    const late = [facts.action(same), facts.processing(same), ...(outcome === "failed" ? [facts.failed(same)] : [])];
+    for (const fact of late) {
       const change = apply(reached[outcome], fact);
       assert.equal(change.state.outcome, outcome);
       assert.deepEqual(change.announce, []);
       assert.notEqual(change.ignored, undefined);
     }
   }
+});
+
+test("a debit that comes back after it succeeded takes capture and fee back, once, and may be paid anew", () => {
+  const paid = apply(state(), facts.paid(attempt("at_1")), "processor").state;
+  const change = apply(paid, facts.failed(attempt("at_1")));
+  assert.deepEqual(
+    [change.state.outcome, change.state.capturedAmount, change.state.feeAmount, change.state.capturedAt],
+    ["failed", 0n, 0n, undefined],
+  );
+  assert.deepEqual(change.announce, ["payment.failed"]);
+  assert.deepEqual(
+    change.movements.map(({ kind, amount }) => [kind, amount]),
+    [
+      ["capture_returned", 1_000n],
+      ["fee_returned", 59n],
+    ],
+  );
+  assert.equal(change.ended[0]?.code, "returned");
+  for (const late of [facts.failed(attempt("at_1")), facts.paid(attempt("at_1"))]) {
+    assert.notEqual(apply(change.state, late, "processor").ignored, undefined, "late news of the same debit");
+  }
+  assert.notEqual(apply(change.state, { kind: "intent_canceled", at: later }).ignored, undefined, "it stays failed");
+  const anew = apply(change.state, facts.paid(attempt("at_2", later)), "processor");
+  assert.deepEqual([anew.state.outcome, anew.announce], ["succeeded", ["payment.succeeded"]]);
+});
+
+test("a dispute that holds the money decides about a debit that comes back", () => {
+  const paid = { ...apply(state(), facts.paid(attempt("at_1"))).state, disputeHold: "open" as const };
+  assert.equal(apply(paid, facts.failed(attempt("at_1"))).state, paid);
 });
 
 test("an older attempt's failure is told and counted but does not hide a newer attempt", () => {
@@ -194,12 +224,16 @@ test("the status follows from outcome, refunds and disputes", () => {
   }
 });
 
-test("net is what is left after refunds, fee and a lost dispute, and may be negative", () => {
-  const base = { amount: 1_000n, refundedAmount: 0n, feeAmount: 59n, disputeHold: "none", disputedAmount: 0n } as const;
+test("net is what is left of the capture after refunds, fee and all lost disputes, and may be negative", () => {
+  const base = { capturedAmount: 1_000n, refundedAmount: 0n, feeAmount: 59n, lostAmount: 0n };
   assert.equal(netAmount(base), 941n);
   assert.equal(netAmount({ ...base, refundedAmount: 1_000n }), -59n);
-  assert.equal(netAmount({ ...base, disputeHold: "open", disputedAmount: 1_000n }), 941n);
-  assert.equal(netAmount({ ...base, disputeHold: "lost", disputedAmount: 1_000n }), -59n);
+  assert.equal(netAmount({ ...base, lostAmount: 300n, refundedAmount: 200n }), 441n);
+  assert.equal(netAmount({ ...base, capturedAmount: 400n, feeAmount: 42n }), 358n, "of what was captured");
+});
+
+test("net is nothing while nothing is captured", () => {
+  assert.equal(netAmount({ capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, lostAmount: 0n }), 0n);
 });
 
 test.run();

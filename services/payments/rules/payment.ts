@@ -137,13 +137,45 @@ export function statusOf(
   return state.refundedAmount === state.capturedAmount ? "refunded" : "partially_refunded";
 }
 
-/** amount − refunded − fee (− the disputed amount when lost), minor units; may be negative (CONTRACT.md §5). */
+/**
+ * What is left of a payment for its merchant, minor units: captured − refunded − fee − all lost disputes; may be negative. 0 while nothing
+ * is captured. @param amounts `lostAmount`: of all disputes that are lost.
+ */
 export function netAmount(
-  state: Pick<PaymentState, "amount" | "refundedAmount" | "feeAmount" | "disputeHold" | "disputedAmount">,
+  amounts: Pick<PaymentState, "capturedAmount" | "refundedAmount" | "feeAmount"> & { readonly lostAmount: bigint },
 ): bigint {
-  const lost = state.disputeHold === "lost" ? state.disputedAmount : 0n;
-  return state.amount - state.refundedAmount - state.feeAmount - lost;
+  if (amounts.capturedAmount === 0n) return 0n;
+  return amounts.capturedAmount - amounts.refundedAmount - amounts.feeAmount - amounts.lostAmount;
 }
+
+/** What `payment.refunded` tells: by the amounts alone, whatever disputes say. */
+export function refundedStatus(state: Pick<PaymentState, "capturedAmount" | "refundedAmount">): PaymentStatus {
+  return state.refundedAmount === state.capturedAmount ? "refunded" : "partially_refunded";
+}
+
+/** True for a payment whose capture came back: it ended, whatever its intent at the processor still allows. */
+export function isReturned(state: Pick<PaymentState, "outcome" | "authorizedAt">): boolean {
+  return state.outcome === "failed" && state.authorizedAt !== undefined;
+}
+
+/**
+ * Ends a payment of which the processor surely has nothing. A merchant who was shown it hears that it failed; a session's intent, or a
+ * payment that nobody saw, is canceled. @param isDirect without a session.
+ */
+export function endUnmade(state: PaymentState, isDirect: boolean, at: Date): Change {
+  if (state.outcome === "succeeded" || state.outcome === "canceled" || isReturned(state)) {
+    return ignore(state, `a ${state.outcome} payment stays`);
+  }
+  if (!isDirect || !state.visible) return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
+  if (state.outcome === "failed") return ignore(state, "already known");
+  const end: AttemptEnd = { ref: "", outcome: "failed", code: notProcessedCode, message: "never processed", at };
+  return { ...changed({ ...state, outcome: "failed", failedAt: at }, ["payment.failed"]), ended: [end] };
+}
+
+/** Why a payment failed of which nothing ever came to be at the processor. */
+export const notProcessedCode = "not_processed";
+/** Why a payment failed whose debit was returned after it had succeeded. */
+export const returnedCode = "returned";
 
 // Where an attempt that is under way may move the payment from. Forward only within one attempt; a newer attempt may
 // begin again after a failure.
@@ -170,7 +202,10 @@ function moveOpen(state: PaymentState, attempt: Attempt, to: "requires_action" |
 }
 
 function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_failed" }>): Change {
-  if (state.finishedAttempts.has(fact.attempt.ref)) return ignore(state, "already known");
+  if (state.finishedAttempts.has(fact.attempt.ref)) {
+    const isPaying = state.outcome === "succeeded" && state.lastAttemptRef === fact.attempt.ref;
+    return isPaying ? takeBack(state, fact) : ignore(state, "already known");
+  }
   const end: AttemptEnd = {
     ref: fact.attempt.ref,
     outcome: "failed",
@@ -193,6 +228,30 @@ function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_fa
   return { ...changed(next, ["payment.failed"]), ended: [end] };
 }
 
+/** The attempt that had paid failed afterwards, as a returned debit does: the money is gone again, and the fee with it. */
+function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_failed" }>): Change {
+  // A dispute already holds this money and decides about it.
+  if (state.disputeHold !== "none") return ignore(state, "a dispute holds the money");
+  const { ref } = fact.attempt;
+  const next: PaymentState = {
+    ...state,
+    outcome: "failed",
+    capturedAmount: 0n,
+    feeAmount: 0n,
+    capturedAt: undefined,
+    failedAt: fact.at,
+    failedAttempts: state.failedAttempts + 1,
+    // Should the buyer pay once more, the merchant hears of it anew.
+    announcedByConfirm: false,
+    announcedByProcessor: false,
+  };
+  const movements: Movement[] = [];
+  if (state.capturedAmount > 0n) movements.push({ kind: "capture_returned", cause: ref, amount: state.capturedAmount });
+  if (state.feeAmount > 0n) movements.push({ kind: "fee_returned", cause: ref, amount: state.feeAmount });
+  const ended: AttemptEnd[] = [{ ref, outcome: "failed", code: returnedCode, message: fact.message, at: fact.at }];
+  return { state: next, announce: ["payment.failed"], movements, ended, ignored: undefined };
+}
+
 function succeed(
   state: PaymentState,
   fact: Extract<IntentFact, { kind: "attempt_succeeded" }>,
@@ -200,6 +259,8 @@ function succeed(
   fees: FeeSchedule,
 ): Change {
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
+  const isLate = isReturned(state) && state.finishedAttempts.has(fact.attempt.ref);
+  if (isLate) return ignore(state, "this attempt was returned");
   const announce = announcementOf(state, path);
   if (state.outcome === "succeeded" && (fact.capturedAmount === 0n || state.capturedAmount > 0n)) {
     if (announce.length === 0) return ignore(state, "already paid");
@@ -235,6 +296,7 @@ function succeed(
 function cancel(state: PaymentState): Change {
   if (state.outcome === "succeeded") return ignore(state, "a paid payment stays");
   if (state.outcome === "canceled") return ignore(state, "already known");
+  if (isReturned(state)) return ignore(state, "a returned payment stays");
   return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
 }
 

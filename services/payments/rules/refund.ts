@@ -5,6 +5,38 @@ import type { DisputeHold, Outcome } from "./payment.ts";
 
 export type RefundStatus = "pending" | "succeeded" | "failed" | "canceled";
 
+/** A refund as it stands, apart from whose it is. */
+export interface Refund {
+  readonly id: string;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly status: RefundStatus;
+  /** Empty until the processor has it. */
+  readonly connectorRef: string;
+  readonly reason: string;
+  readonly failureCode: string;
+  readonly failureMessage: string;
+  /** The processor has acknowledged it. */
+  readonly acknowledged: boolean;
+  /** A second one under our reference, which nobody asked for. */
+  readonly unasked: boolean;
+  readonly createdAt: Date;
+}
+
+/** What the processor says of a refund. */
+export interface RefundReport {
+  /** The processor's id; empty: it never came to be. */
+  readonly ref: string;
+  /** Our refund id; empty for one made at the processor's own dashboard. */
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly status: RefundStatus;
+  readonly reason: string;
+  readonly failureCode: string;
+  readonly failureMessage: string;
+  readonly createdAt: Date;
+}
+
 /** Longest reason, characters (CONTRACT.md §5). */
 export const reasonMax = 255;
 
@@ -51,14 +83,19 @@ export type RefundChange =
     }
   | { readonly kind: "ignored"; readonly reason: string };
 
-/** Moves a refund to the status that the processor reports. */
+/** Moves a refund to the status that the processor reports. @param refund `unasked`: its money is in suspense. */
 export function moveRefund(
-  refund: { id: string; status: RefundStatus; amount: bigint },
+  refund: { id: string; status: RefundStatus; amount: bigint; unasked?: boolean },
   to: RefundStatus,
 ): RefundChange {
   if (refund.status === to) return { kind: "ignored", reason: "already known" };
   if (!moves[refund.status].includes(to)) return { kind: "ignored", reason: `a ${refund.status} refund stays` };
   const movement = { cause: refund.id, amount: refund.amount };
+  if (refund.unasked) {
+    const isBack = to !== "succeeded";
+    const movements = isBack ? [{ kind: "suspense_refund_released" as const, ...movement }] : [];
+    return { kind: "moved", status: to, givenBack: isBack ? refund.amount : 0n, movements };
+  }
   if (to === "succeeded") {
     return { kind: "moved", status: to, givenBack: 0n, movements: [{ kind: "refund_paid", ...movement }] };
   }
@@ -66,9 +103,20 @@ export function moveRefund(
   return { kind: "moved", status: to, givenBack: refund.amount, movements: [{ kind, ...movement }] };
 }
 
+/** True for a refund that takes from what is left. */
+export function counts(status: RefundStatus): boolean {
+  return status === "pending" || status === "succeeded";
+}
+
 /** The movements of a refund that is new to us, in the status in which we hear of it. */
-export function openingMovements(refund: { id: string; amount: bigint; status: RefundStatus }): readonly Movement[] {
+export function openingMovements(refund: {
+  id: string;
+  amount: bigint;
+  status: RefundStatus;
+  unasked?: boolean;
+}): readonly Movement[] {
   const movement = { cause: refund.id, amount: refund.amount };
+  if (refund.unasked) return counts(refund.status) ? [{ kind: "suspense_refunded", ...movement }] : [];
   if (refund.status === "pending") return [{ kind: "refund_reserved", ...movement }];
   if (refund.status !== "succeeded") return [];
   return [

@@ -1,17 +1,10 @@
 // The disputes table. The caller holds the lock on the payment whenever it writes here.
 import type { Sql, Tx } from "#platform/database.ts";
-import type { DisputeStatus } from "../rules/dispute.ts";
-
-export interface StoredDispute {
-  readonly id: string;
-  readonly connectorRef: string;
-  readonly status: DisputeStatus;
-  /** Minor units. */
-  readonly amount: bigint;
-}
+import type { Dispute, DisputeStatus } from "../rules/dispute.ts";
+import type { ChangedDispute } from "../rules/settlement.ts";
 
 /** Disputes of the payment, oldest first. */
-export async function disputesOf(sql: Sql, paymentId: string): Promise<StoredDispute[]> {
+export async function disputesOf(sql: Sql, paymentId: string): Promise<Dispute[]> {
   const rows = await sql.rows<{ id: string; connector_ref: string; status: DisputeStatus; amount: string }>(
     `select id, connector_ref, status, amount from disputes where payment_id = $1 order by opened_at, id`,
     [paymentId],
@@ -27,13 +20,7 @@ export async function disputesOf(sql: Sql, paymentId: string): Promise<StoredDis
 /** Inserts a dispute or moves the one with the same id to its new status. */
 export async function saveDispute(
   tx: Tx,
-  dispute: StoredDispute & {
-    paymentId: string;
-    connector: string;
-    reason: string;
-    openedAt: Date;
-    evidenceDueAt: Date | undefined;
-  },
+  dispute: ChangedDispute & { readonly paymentId: string; readonly connector: string },
 ): Promise<void> {
   await tx.rows(
     `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at)

@@ -1,19 +1,29 @@
 // The operations table: every call that changes something at a processor leaves its row here before it is made.
-import type { Sql, Tx } from "#platform/database.ts";
+import { type Sql, type Tx, time } from "#platform/database.ts";
 
 export interface Operation {
   readonly id: string;
-  readonly kind: "create_intent" | "create_refund";
+  readonly kind: "create_intent" | "create_refund" | "give_back";
   readonly paymentId: string;
   readonly refundId: string;
   readonly reference: string;
   readonly generation: number;
   readonly state: "started" | "done" | "parked";
-  readonly keySpent: boolean;
   readonly tries: number;
+  /** For how long the current key has been in use, by the database's clock; seconds. */
+  readonly keyAgeSeconds: number;
+  /** A time of the processor's clock before the first try; undefined: it had not told any. */
+  readonly sentAfter: Date | undefined;
+  /** Where a look by our reference goes on; empty: from the newest on. */
+  readonly searchAfter: string;
+  /** Ciphertext of what a repeat needs and no other row has. */
+  readonly sealedOrder: Buffer | undefined;
   /** A try may have been made before: true for every operation that is read back. */
   readonly tried: boolean;
 }
+
+/** What is written of an operation before anybody tries it. */
+export type NewOperation = Pick<Operation, "id" | "sentAfter" | "sealedOrder">;
 
 interface Row {
   id: string;
@@ -23,12 +33,24 @@ interface Row {
   reference: string;
   generation: number;
   state: Operation["state"];
-  key_spent: boolean;
   tries: number;
+  key_age: string;
+  sent_after: string | null;
+  search_after: string;
+  sealed_order: Buffer | null;
 }
 
-/** An operation that nobody has tried yet, as its creator holds it. */
-export function firstTry(id: string, kind: Operation["kind"], paymentId: string, refundId = ""): Operation {
+const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.generation, o.state, o.tries, o.sent_after, o.search_after,
+  o.sealed_order, extract(epoch from now() - o.key_since) as key_age`;
+
+/** An operation that nobody has tried yet, as its creator holds it. @param sentAfter the processor's clock, as last told. */
+export function firstTry(
+  id: string,
+  kind: Operation["kind"],
+  paymentId: string,
+  sentAfter: Date | undefined,
+  { refundId = "", sealedOrder }: { refundId?: string; sealedOrder?: Buffer } = {},
+): Operation {
   const reference = refundId || paymentId;
   return {
     id,
@@ -38,8 +60,11 @@ export function firstTry(id: string, kind: Operation["kind"], paymentId: string,
     reference,
     generation: 1,
     state: "started",
-    keySpent: false,
     tries: 0,
+    keyAgeSeconds: 0,
+    sentAfter,
+    searchAfter: "",
+    sealedOrder,
     tried: false,
   };
 }
@@ -54,19 +79,39 @@ export async function findOperation(
   kind: Operation["kind"],
   reference: string,
 ): Promise<Operation | undefined> {
-  const [row] = await sql.rows<Row>(`select * from operations where kind = $1 and reference = $2`, [kind, reference]);
+  const [row] = await sql.rows<Row>(`select ${columns} from operations o where kind = $1 and reference = $2`, [
+    kind,
+    reference,
+  ]);
   return row && stored(row);
 }
 
-/** What was surely not made is asked for again. */
+/** Keeps an operation on the reconcile job's list, whatever it was before. */
 export async function reopenOperation(
+  sql: Sql,
+  kind: Operation["kind"],
+  reference: string,
+  tryAfterSeconds: number,
+  sealedOrder?: Buffer,
+): Promise<void> {
+  await sql.rows(
+    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3),
+       sealed_order = coalesce($4, sealed_order)
+     where kind = $1 and reference = $2`,
+    [kind, reference, tryAfterSeconds, sealedOrder ?? null],
+  );
+}
+
+/** What was surely never made is asked for anew, under a key of its own. */
+export async function renewOperation(
   sql: Sql,
   kind: Operation["kind"],
   reference: string,
   tryAfterSeconds: number,
 ): Promise<void> {
   await sql.rows(
-    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3)
+    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3),
+       generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
      where kind = $1 and reference = $2`,
     [kind, reference, tryAfterSeconds],
   );
@@ -91,28 +136,82 @@ export async function lockUntouched(tx: Tx, id: string): Promise<boolean> {
 
 /** The operation has come to its end. */
 export async function closeOperation(sql: Sql, kind: Operation["kind"], reference: string): Promise<void> {
-  await sql.rows(`update operations set state = 'done' where kind = $1 and reference = $2 and state <> 'done'`, [
-    kind,
-    reference,
-  ]);
-}
-
-/** Remembers a fault of the processor under the current key: after proof of absence the next try may take a new key. */
-export async function recordDoubt(sql: Sql, id: string, keySpent: boolean, error: string): Promise<void> {
   await sql.rows(
-    `with told as (insert into operation_history (operation_id, fact, note) values ($1, 'in_doubt', $3))
-     update operations set key_spent = key_spent or $2, last_error = $3 where id = $1`,
-    [id, keySpent, error.slice(0, 500)],
+    `update operations set state = 'done', sealed_order = null where kind = $1 and reference = $2 and state <> 'done'`,
+    [kind, reference],
   );
 }
 
-/** Takes a new key; call only after the processor proved that it has nothing under our reference. */
+/** Remembers that a call got no proven answer. */
+export async function recordDoubt(sql: Sql, id: string, error: string): Promise<void> {
+  await sql.rows(
+    `with told as (insert into operation_history (operation_id, fact, note) values ($1, 'in_doubt', $2))
+     update operations set last_error = $2 where id = $1`,
+    [id, error.slice(0, 500)],
+  );
+}
+
+/** Notes, before a call is sent again, that whatever was not found before it proves nothing any more. */
+export async function recordResend(sql: Sql, id: string): Promise<void> {
+  await sql.rows(`update operations set not_found_since = null, search_after = '' where id = $1`, [id]);
+}
+
+/**
+ * Notes that a complete look found nothing, by the processor's own clock.
+ * @returns since when that is so, without a send in between.
+ */
+export async function recordNothingFound(sql: Sql, id: string, at: Date): Promise<Date> {
+  const [row] = await sql.rows<{ since: string }>(
+    `update operations set not_found_since = least(not_found_since, $2), search_after = '' where id = $1
+     returning not_found_since as since`,
+    [id, at.toISOString()],
+  );
+  return time(row?.since ?? null) ?? at;
+}
+
+/** Notes where a look goes on that was too long for one call; the next part is due at once. */
+export async function recordSearch(sql: Sql, id: string, searchAfter: string): Promise<void> {
+  await sql.rows(
+    `update operations set search_after = $2, tries = greatest(tries - 1, 1), next_try_at = now()
+     where id = $1 and state = 'started'`,
+    [id, searchAfter],
+  );
+}
+
+/** Takes a new key; call only after the processor has proved that it has nothing under our reference. */
 export async function rotateKey(sql: Sql, operation: Operation): Promise<Operation> {
   const [row] = await sql.rows<Row>(
-    `update operations set generation = generation + 1, key_spent = false where id = $1 and generation = $2 returning *`,
+    `update operations o set generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
+     where id = $1 and generation = $2 returning ${columns}`,
     [operation.id, operation.generation],
   );
   if (!row) throw new Error("another worker has rotated this key");
+  return stored(row);
+}
+
+/** The operation that gives an item back; one that has ended begins anew, for what is left now. */
+export async function openGiveBack(
+  sql: Sql,
+  operation: { id: string; paymentId: string; suspenseId: string; sentAfter: Date | undefined },
+  tryAfterSeconds: number,
+): Promise<Operation> {
+  const [row] = await sql.rows<Row>(
+    `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
+     values ($1, 'give_back', $2, $3, now() + make_interval(secs => $4), $5)
+     on conflict (kind, reference) do update set state = 'started', tries = greatest(o.tries, 1),
+       next_try_at = excluded.next_try_at,
+       generation = o.generation + case when o.state = 'done' then 1 else 0 end,
+       key_since = case when o.state = 'done' then now() else o.key_since end
+     returning ${columns}`,
+    [
+      operation.id,
+      operation.paymentId,
+      operation.suspenseId,
+      tryAfterSeconds,
+      operation.sentAfter?.toISOString() ?? null,
+    ],
+  );
+  if (!row) throw new Error("an operation was not written");
   return stored(row);
 }
 
@@ -129,7 +228,7 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
        update operations o set tries = tries + 1,
          state = case when o.tries >= cardinality($1::float8[]) then 'parked' else o.state end,
          next_try_at = now() + make_interval(secs => ($1::float8[])[least(o.tries + 1, cardinality($1::float8[]))])
-       from due where o.id = due.id returning o.*),
+       from due where o.id = due.id returning ${columns}),
      told as (
        insert into operation_history (operation_id, fact) select id, 'parked' from claimed where state = 'parked')
      select * from claimed`,
@@ -156,8 +255,11 @@ function stored(row: Row): Operation {
     reference: row.reference,
     generation: row.generation,
     state: row.state,
-    keySpent: row.key_spent,
     tries: row.tries,
+    keyAgeSeconds: Number(row.key_age),
+    sentAfter: time(row.sent_after) ?? undefined,
+    searchAfter: row.search_after,
+    sealedOrder: row.sealed_order ?? undefined,
     tried: true,
   };
 }

@@ -5,15 +5,22 @@ import type { Sql } from "#platform/database.ts";
  * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that a
  * crash delays one check and no more.
  * @param pausesSeconds pause after the first, second … check; the last one repeats.
+ * @param underWaySeconds longest pause while an attempt is under way.
  */
-export async function claimChecks(sql: Sql, pausesSeconds: readonly number[], limit: number): Promise<string[]> {
+export async function claimChecks(
+  sql: Sql,
+  pausesSeconds: readonly number[],
+  underWaySeconds: number,
+  limit: number,
+): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `with due as materialized (
        select id from payments where next_check_at <= now() order by next_check_at limit $2 for update skip locked)
      update payments p set checks = checks + 1,
-       next_check_at = now() + make_interval(secs => ($1::float8[])[least(checks + 1, cardinality($1::float8[]))])
+       next_check_at = now() + make_interval(secs => least(($1::float8[])[least(checks + 1, cardinality($1::float8[]))],
+         case when outcome in ('requires_action', 'processing') then $3::float8 end))
      from due where p.id = due.id returning p.id`,
-    [pausesSeconds, limit],
+    [pausesSeconds, limit, underWaySeconds],
   );
   return rows.map((row) => row.id);
 }

@@ -1,7 +1,7 @@
 // A payment as its merchant reads it: the full record with its refunds and dispute. Read-only.
 import { type Sql, time } from "#platform/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { DisputeHold, PaymentStatus, Verification } from "../rules/payment.ts";
+import type { PaymentStatus, Verification } from "../rules/payment.ts";
 import { netAmount } from "../rules/payment.ts";
 import type { RefundStatus } from "../rules/refund.ts";
 
@@ -102,8 +102,8 @@ interface RecordRow extends ItemRow {
   card_exp_month: number | null;
   card_exp_year: number | null;
   verification: Verification | null;
-  dispute_hold: DisputeHold;
-  disputed_amount: string;
+  captured_amount: string;
+  lost_amount: string;
   refunds: RefundRow[] | null;
   dispute: DisputeRow | null;
 }
@@ -141,7 +141,8 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
   const [row] = await sql.rows<RecordRow>(
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
        t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
-       t.card_exp_year, t.verification, t.dispute_hold, t.disputed_amount,
+       t.card_exp_year, t.verification, t.captured_amount,
+       (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost') as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
      from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
@@ -175,7 +176,11 @@ function record(row: RecordRow): PaymentRecord {
     merchantId: row.merchant_id,
     environment: row.environment,
     sessionId: row.session_id ?? "",
-    netAmount: netAmount({ ...base, disputeHold: row.dispute_hold, disputedAmount: BigInt(row.disputed_amount) }),
+    netAmount: netAmount({
+      ...base,
+      capturedAmount: BigInt(row.captured_amount),
+      lostAmount: BigInt(row.lost_amount),
+    }),
     connectorRef: row.connector_ref ?? "",
     description: row.description,
     metadata: row.metadata,

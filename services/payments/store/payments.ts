@@ -12,6 +12,7 @@ import type {
   Verification,
 } from "../rules/payment.ts";
 import { scheduleInEffect } from "./fee-schedules.ts";
+import type { NewOperation } from "./operations.ts";
 
 /** A payment as stored: what never changes, and the state that facts move. */
 export interface StoredPayment {
@@ -29,6 +30,10 @@ export interface StoredPayment {
   readonly expiresAt: Date;
   /** The reconcile job has it on its list. */
   readonly scheduled: boolean;
+  /** Counts its changes. */
+  readonly version: number;
+  /** Since when, by the processor's clock, it answers that it has no such intent. */
+  readonly notFoundSince: Date | undefined;
   readonly state: PaymentState;
 }
 
@@ -83,6 +88,8 @@ interface Row {
   expires_at: string;
   finished_attempts: string[];
   scheduled: boolean;
+  version: string;
+  not_found_since: string | null;
   fee_schedule: { basis_points: number; fixed_amount: number } | null;
 }
 
@@ -94,7 +101,7 @@ const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.c
   case when p.card_last4 is not null then jsonb_build_object('brand', p.card_brand, 'last4', p.card_last4,
     'funding', p.card_funding, 'fingerprint', p.card_fingerprint, 'expMonth', p.card_exp_month, 'expYear', p.card_exp_year)
   end as card,
-  p.finished_attempts, p.next_check_at is not null as scheduled`;
+  p.finished_attempts, p.next_check_at is not null as scheduled, p.version, p.not_found_since`;
 
 /** The payment, or undefined. */
 export async function findPayment(sql: Sql, id: string): Promise<StoredPayment | undefined> {
@@ -130,13 +137,14 @@ export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | u
 
 /**
  * Inserts the payment and the operation that will create its intent, in one statement.
+ * @param operation as its creator holds it.
  * @param timing when the reconcile job first looks at the operation, and first asks the processor about the payment.
  * @returns false when the payment exists already.
  */
 export async function insertPayment(
   sql: Sql,
   payment: NewPayment,
-  operationId: string,
+  operation: NewOperation,
   timing: { operationSeconds: number; checkSeconds: number },
 ): Promise<boolean> {
   const rows = await sql.rows(
@@ -145,8 +153,8 @@ export async function insertPayment(
          connector, connector_account_id, surface, expires_at, next_check_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14))
        on conflict do nothing returning id)
-     insert into operations (id, kind, payment_id, reference, next_try_at)
-     select $15, 'create_intent', id, id, now() + make_interval(secs => $16) from payment
+     insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order)
+     select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18 from payment
      returning id`,
     [
       payment.id,
@@ -163,8 +171,10 @@ export async function insertPayment(
       payment.surface,
       payment.expiresAt.toISOString(),
       timing.checkSeconds,
-      operationId,
+      operation.id,
       timing.operationSeconds,
+      operation.sentAfter?.toISOString() ?? null,
+      operation.sealedOrder ?? null,
     ],
   );
   return rows.length === 1;
@@ -200,10 +210,27 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
 export async function recordIntent(sql: Sql, id: string, connectorRef: string, render: Buffer): Promise<void> {
   await sql.rows(
     `with done as (
-       update operations set state = 'done' where kind = 'create_intent' and reference = $1 and state = 'started')
+       update operations set state = 'done', sealed_order = null
+       where kind = 'create_intent' and reference = $1 and state = 'started')
      update payments set connector_ref = coalesce(connector_ref, $2), render = $3 where id = $1`,
     [id, connectorRef, render],
   );
+}
+
+/**
+ * Notes that the processor has no such intent, by its own clock. @returns since when it says so without a break.
+ */
+export async function recordNotFound(sql: Sql, id: string, at: Date): Promise<Date> {
+  const [row] = await sql.rows<{ since: string }>(
+    `update payments set not_found_since = least(not_found_since, $2) where id = $1 returning not_found_since as since`,
+    [id, at.toISOString()],
+  );
+  return time(row?.since ?? null) ?? at;
+}
+
+/** What an operator took as ours has the amount that was paid. */
+export async function changeAmount(tx: Tx, id: string, amount: bigint): Promise<void> {
+  await tx.rows(`update payments set amount = $2 where id = $1`, [id, amount]);
 }
 
 /** Lets the merchant see the payment before anything is known of it. */
@@ -225,13 +252,16 @@ export async function savePayment(
   await tx.rows(
     `with ends as (
        insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at)
-       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[]))
+       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[])
+       -- An attempt that had paid can fail afterwards.
+       on conflict (payment_id, ref) do update set outcome = excluded.outcome, failure_code = excluded.failure_code,
+         failure_message = excluded.failure_message, ended_at = excluded.ended_at)
      update payments set connector_ref = coalesce(connector_ref, $2), outcome = $3, captured_amount = $4, refunded_amount = $5,
        fee_amount = $6, dispute_hold = $7, disputed_amount = $8, last_attempt_ref = $9, last_attempt_at = $10,
        failed_attempts = $11, announced_by_confirm = $12, announced_by_processor = $13, visible = $14, card_brand = $15,
        card_last4 = $16, card_funding = $17, card_fingerprint = $18, card_exp_month = $19, card_exp_year = $20,
        verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25,
-       failed_at = $31, finished_attempts = $33,
+       failed_at = $31, finished_attempts = $33, not_found_since = null,
        next_check_at = case when $32::float8 is null then null else coalesce(next_check_at, now() + make_interval(secs => $32)) end
      where id = $1`,
     [
@@ -291,6 +321,8 @@ function stored(row: Row): StoredPayment {
     status: row.status,
     expiresAt: time(row.expires_at),
     scheduled: row.scheduled,
+    version: Number(row.version),
+    notFoundSince: time(row.not_found_since) ?? undefined,
     state: {
       amount: BigInt(row.amount),
       outcome: row.outcome,

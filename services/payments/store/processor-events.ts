@@ -22,6 +22,16 @@ export async function isKnownEvent(sql: Sql, connector: string, id: string): Pro
   return rows.length === 1;
 }
 
+/** Those that were not recorded before. */
+export async function unknownEvents(sql: Sql, connector: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from unnest($2::text[]) as listed (id)
+     where not exists (select from processor_events e where e.connector = $1 and e.event_id = listed.id)`,
+    [connector, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 // Processors repeat an event for days at most.
 const keepDays = 90;
 const sweepMax = 5_000;

@@ -36,8 +36,8 @@ export async function insertReservation(
      announced as (
        insert into outbox (event_id, subject, body)
        select e.* from payment, unnest($18::text[], $19::text[], $20::bytea[]) as e)
-     insert into operations (id, kind, payment_id, refund_id, reference, next_try_at)
-     select $12, 'create_refund', id, $1, $1, now() + make_interval(secs => $13) from payment
+     insert into operations (id, kind, payment_id, refund_id, reference, next_try_at, sent_after)
+     select $12, 'create_refund', id, $1, $1, now() + make_interval(secs => $13), $21 from payment
      returning id`,
     [
       refund.id,
@@ -60,6 +60,7 @@ export async function insertReservation(
       events.ids,
       events.subjects,
       events.bodies,
+      operation.sentAfter?.toISOString() ?? null,
     ],
   );
   return rows.length === 1;

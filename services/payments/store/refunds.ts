@@ -1,25 +1,14 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
 import type { Sql, Tx } from "#platform/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { RefundStatus } from "../rules/refund.ts";
+import type { Refund, RefundStatus } from "../rules/refund.ts";
 
-export interface StoredRefund {
-  readonly id: string;
+export interface StoredRefund extends Refund {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly environment: Environment;
   readonly currency: string;
-  /** Minor units. */
-  readonly amount: bigint;
-  readonly status: RefundStatus;
   readonly connector: string;
-  readonly connectorRef: string;
-  readonly reason: string;
-  readonly failureCode: string;
-  readonly failureMessage: string;
-  /** The processor has acknowledged it. */
-  readonly acknowledged: boolean;
-  readonly createdAt: Date;
 }
 
 interface Row {
@@ -36,6 +25,7 @@ interface Row {
   failure_code: string;
   failure_message: string;
   acknowledged: boolean;
+  unasked: boolean;
   created_at: string;
 }
 
@@ -54,8 +44,8 @@ export async function findRefund(sql: Sql, id: string): Promise<StoredRefund | u
 export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> {
   await tx.rows(
     `insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector, connector_ref, reason,
-       failure_code, failure_message, acknowledged, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       failure_code, failure_message, acknowledged, created_at, unasked)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       refund.id,
       refund.paymentId,
@@ -71,6 +61,7 @@ export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> 
       refund.failureMessage,
       refund.acknowledged,
       refund.createdAt.toISOString(),
+      refund.unasked,
     ],
   );
 }
@@ -79,12 +70,12 @@ export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> 
  * Writes what a refund has become.
  * @param ends true: and its operation has come to its end.
  */
-export async function saveRefund(tx: Tx, refund: StoredRefund, ends = false): Promise<void> {
+export async function saveRefund(tx: Tx, refund: Refund, ends = false): Promise<void> {
   await tx.rows(
     `with ended as (
-       update operations set state = 'done' where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')
+       update operations set state = 'done', sealed_order = null where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')
      update refunds set status = $2, connector_ref = coalesce(connector_ref, $3), failure_code = $4, failure_message = $5,
-       acknowledged = $6 where id = $1`,
+       acknowledged = $6, unasked = $8 where id = $1`,
     [
       refund.id,
       refund.status,
@@ -93,6 +84,7 @@ export async function saveRefund(tx: Tx, refund: StoredRefund, ends = false): Pr
       refund.failureMessage,
       refund.acknowledged,
       ends,
+      refund.unasked,
     ],
   );
 }
@@ -112,6 +104,7 @@ function stored(row: Row): StoredRefund {
     failureCode: row.failure_code,
     failureMessage: row.failure_message,
     acknowledged: row.acknowledged,
+    unasked: row.unasked,
     createdAt: new Date(row.created_at),
   };
 }

@@ -1,41 +1,23 @@
 // An API POST, once per idempotency key: the first answer, also a 500, is kept in the statement that does the work, and repeated
-// for every further call with that key. Fault switches go off here, before or after the work.
+// for every further call with that key. Fault switches go off here: before, during and after the work.
 import { createHash } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
-import type { ApiTarget } from "../rules/fault.ts";
 import { findKey, forgetKey, saveKey } from "../store/idempotency-keys.ts";
 import type { KeyRow, OperationRow } from "../store/intent-writes.ts";
 import { brokenConstraint } from "../store/pool.ts";
-import { ApiFailure, broken } from "./failure.ts";
+import { ApiFailure } from "./failure.ts";
 import type { Processor } from "./processor.ts";
+import { type Answer, brokenAnswer, edgeAnswer, replayedAnswer, type SentAnswer, sentAnswer } from "./sent-answer.ts";
+import { assertLetIn, type FaultyCall, type Firing, takeFaults } from "./take-faults.ts";
 
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-/** What leaves: also whether it is a repeat, and whether it must never arrive. */
-export interface SentAnswer {
-  readonly status: number;
-  /** JSON. */
-  readonly text: string;
-  readonly isReplay: boolean;
-  readonly hangs: boolean;
-}
-
-export interface ApiCall {
-  readonly target: ApiTarget;
-  readonly account: string;
+export interface ApiCall extends FaultyCall {
   readonly key: string | null;
   readonly path: string;
   readonly body: unknown;
-  /** References that the call is about; asked only when a fault switch looks at them. */
-  readonly references: () => Promise<readonly string[]>;
 }
 
 /** Given to the work: what it must write in its own statement. */
 export interface Stamp {
-  /** The row that keeps this answer for the key; undefined for a call without one. */
+  /** The row that keeps this answer for the key; undefined where none is to be kept. */
   key(answer: Answer): KeyRow | undefined;
   operation(object: { id: string; reference: string | null; intent: string }): OperationRow;
 }
@@ -43,71 +25,78 @@ export interface Stamp {
 /** `isWritten`: the work has written the key's row. */
 export type Work = (stamp: Stamp) => Promise<{ answer: Answer; isWritten: boolean }>;
 
-const inProgress = new Set<string>();
-const brokenAnswer: Answer = { status: 500, body: broken().body };
-
 export async function answerOnce(processor: Processor, call: ApiCall, work: Work): Promise<SentAnswer> {
-  if (call.key === null) return answerNow(processor, call, work);
+  const release = holdKey(processor, call);
+  let isHeldOn = false;
+  try {
+    const firing = await takeFaults(processor, call, "change");
+    if (firing.has("edge_error")) return edgeAnswer(503);
+    assertLetIn(firing);
+    const earlyMs = firing.get("answer_early");
+    if (earlyMs === undefined) return await answerKey(processor, call, work, firing);
+    isHeldOn = true; // the key is in use until the work behind the edge is done
+    processor.later.start(earlyMs, () => answerKey(processor, call, work, new Map()).finally(release));
+    return edgeAnswer(502);
+  } finally {
+    if (!isHeldOn) release();
+  }
+}
+
+/** One call at a time for each key. @throws ApiFailure 409 @returns ends the hold */
+function holdKey({ keysInUse }: Processor, call: ApiCall): () => void {
+  if (call.key === null) return () => {};
   const name = `${call.account} ${call.key}`;
-  if (inProgress.has(name)) {
+  if (keysInUse.has(name)) {
     const message = "A request with this idempotency key is in progress.";
     throw new ApiFailure(409, "idempotency_error", "idempotency_key_in_use", message);
   }
-  inProgress.add(name);
+  keysInUse.add(name);
+  return () => void keysInUse.delete(name);
+}
+
+async function answerKey(processor: Processor, call: ApiCall, work: Work, firing: Firing): Promise<SentAnswer> {
   try {
-    return await answerNow(processor, call, work);
+    return await answerNow(processor, call, work, firing);
   } catch (error) {
-    if (brokenConstraint(error) !== "idempotency_keys_pkey") throw error;
-    return await repeat(processor, call, call.key, work);
-  } finally {
-    inProgress.delete(name);
+    if (call.key === null || brokenConstraint(error) !== "idempotency_keys_pkey") throw error;
+    return await repeat(processor, call, call.key, work, firing);
   }
 }
 
 /** Does the work. Where the key is taken, its statement fails as a whole. */
-async function answerNow(processor: Processor, call: ApiCall, work: Work): Promise<SentAnswer> {
-  const faults = await takeFaults(processor, call);
-  const fails = { before: faults.has("error_before"), after: faults.has("error_after") };
+async function answerNow(processor: Processor, call: ApiCall, work: Work, firing: Firing): Promise<SentAnswer> {
+  const duringMs = firing.get("error_during");
+  const isBroken = firing.has("error_after");
   const stamp: Stamp = {
-    key: (answer) => keyRow(call, fails.after ? brokenAnswer : answer),
+    key: (answer) => keyRow(call, isBroken ? brokenAnswer : answer),
     operation: (object) => operationRow(call, object),
   };
-  const done = fails.before ? { answer: brokenAnswer, isWritten: false } : await work(stamp);
+  const isBrokenFirst = firing.has("error_before") || duringMs !== undefined;
+  const done = isBrokenFirst ? { answer: brokenAnswer, isWritten: false } : await work(stamp);
   const row = stamp.key(done.answer);
   if (!done.isWritten && row) await saveKey(processor.db, row);
-  const answer = fails.after ? brokenAnswer : done.answer;
-  return {
-    status: answer.status,
-    text: JSON.stringify(answer.body),
-    isReplay: false,
-    hangs: faults.has("hang_after"),
-  };
+  // The key keeps its 500: the work that goes on writes none.
+  if (duringMs !== undefined) processor.later.start(duringMs, () => work({ ...stamp, key: () => undefined }));
+  return sentAnswer(isBroken ? brokenAnswer : done.answer, firing);
 }
 
-async function repeat(processor: Processor, call: ApiCall, key: string, work: Work): Promise<SentAnswer> {
-  const stored = await findKey(processor.db, call.account, key);
+async function repeat(
+  processor: Processor,
+  call: ApiCall,
+  key: string,
+  work: Work,
+  firing: Firing,
+): Promise<SentAnswer> {
+  const stored = await findKey(processor.db, call.account, key, processor.keySeconds);
   if (!stored || stored.is_old) {
     await forgetKey(processor.db, call.account, key);
-    return answerNow(processor, call, work);
+    return answerNow(processor, call, work, firing);
   }
   if (stored.fingerprint !== fingerprint(call)) {
     const message = "This idempotency key was used with other parameters.";
     throw new ApiFailure(400, "idempotency_error", "idempotency_key_reused", message);
   }
-  return { status: stored.status, text: stored.body, isReplay: true, hangs: false };
-}
-
-/** Waits out the delays. @returns the kinds of the other switches that fire */
-export async function takeFaults(
-  processor: Processor,
-  call: Pick<ApiCall, "target" | "account" | "references">,
-): Promise<Set<string>> {
-  const { faults, stopping } = processor;
-  const references = faults.needsReferences ? await call.references() : [];
-  const firing = await faults.take({ target: call.target, account: call.account, references });
-  for (const fault of firing)
-    if (fault.kind === "delay") await pause(fault.ms, undefined, { signal: stopping }).catch(() => {});
-  return new Set(firing.map((fault) => fault.kind));
+  return replayedAnswer(stored);
 }
 
 function keyRow(call: ApiCall, answer: Answer): KeyRow | undefined {

@@ -72,6 +72,7 @@ export async function passChallenge(
   const intentId = await intentIdOf(processor.db, "attempts", attemptId);
   if (intentId === undefined) throw notFound("challenge");
   const { intent } = await changeIntent(processor, intentId, (found) => {
+    if (found.lost_at !== null) throw notFound("challenge");
     const attempt = found.attempts.find((one) => one.id === attemptId);
     if (!attempt?.challenge_token || !sameSecret(attempt.challenge_token, token)) throw notFound("challenge");
     const now = new Date().toISOString();

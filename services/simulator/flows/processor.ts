@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Db } from "../store/pool.ts";
 import type { Faults } from "./faults.ts";
+import type { Later } from "./later.ts";
 
 export interface Processor {
   readonly db: Db;
@@ -11,6 +12,12 @@ export interface Processor {
   readonly fingerprintKey: Buffer;
   /** Milliseconds until what happens by itself happens. */
   readonly delayMs: number;
+  /** How long the first answer to an idempotency key is kept. */
+  readonly keySeconds: number;
+  /** Account and idempotency key of what is being worked on. */
+  readonly keysInUse: Set<string>;
+  /** Work that goes on after its call was answered. */
+  readonly later: Later;
   readonly faults: Faults;
   /** Ends waits and hanging answers when the process stops. */
   readonly stopping: AbortSignal;

@@ -5,7 +5,14 @@ import type { Logger } from "pino";
 import type { Faults } from "../flows/faults.ts";
 import type { Fault } from "../rules/fault.ts";
 import { retryMs, signature } from "../rules/webhook.ts";
-import { claimEvents, type DueEvent, postponeEvent, recordResults, type SendResult } from "../store/events.ts";
+import {
+  claimEvents,
+  type DueEvent,
+  loseEvent,
+  postponeEvent,
+  recordResults,
+  type SendResult,
+} from "../store/events.ts";
 import type { Db } from "../store/pool.ts";
 import { openPoster, type Poster } from "./post-json.ts";
 import { type Repeating, repeat } from "./repeating.ts";
@@ -78,7 +85,7 @@ export function startSender(context: SenderContext): Repeating {
 async function deliver(context: SenderContext, poster: Poster, event: DueEvent, recorder: Recorder): Promise<void> {
   const subject = { target: "webhooks", account: event.account, references: [event.reference] } as const;
   if (!event.postponed) {
-    const putOff = await context.faults.take({ ...subject, kinds: ["delay", "reorder", "hold"] });
+    const putOff = await context.faults.take({ ...subject, kinds: ["delay", "reorder", "hold", "lose"] });
     if (putOff.length > 0) return postpone(context.db, event, putOff);
   }
   const firing =
@@ -91,6 +98,7 @@ async function deliver(context: SenderContext, poster: Poster, event: DueEvent, 
 }
 
 async function postpone(db: Db, event: DueEvent, firing: readonly Fault[]): Promise<void> {
+  if (firing.some((fault) => fault.kind === "lose")) return loseEvent(db, event.id);
   const isHeld = firing.some((fault) => fault.kind === "hold");
   const ms = Math.max(...firing.map((fault) => fault.ms));
   const isReordered = firing.some((fault) => fault.kind === "reorder");

@@ -1,4 +1,4 @@
-// Removes what has been kept long enough: idempotency keys after 24 hours, payment methods after their hour, events that were
+// Removes what has been kept long enough: idempotency keys after their life, payment methods after their hour, events that were
 // sent or given up after 30 days.
 import type { Processor } from "../flows/processor.ts";
 import { sweepEvents } from "../store/events.ts";
@@ -8,9 +8,9 @@ import { type Repeating, repeat } from "./repeating.ts";
 
 const everyMs = 600_000; // old keys are no longer honoured anyway: this is only about room
 
-export function startSweeper({ db, log }: Pick<Processor, "db" | "log">): Repeating {
+export function startSweeper({ db, log, keySeconds }: Pick<Processor, "db" | "log" | "keySeconds">): Repeating {
   return repeat("sweep-old-rows", log, async () => {
-    const more = [await sweepKeys(db), await sweepPaymentMethods(db), await sweepEvents(db)];
+    const more = [await sweepKeys(db, keySeconds), await sweepPaymentMethods(db), await sweepEvents(db)];
     return more.includes(true) ? 0 : everyMs;
   });
 }

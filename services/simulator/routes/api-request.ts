@@ -2,13 +2,14 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type ApiCall, answerOnce, type SentAnswer, type Work } from "../flows/answer-once.ts";
+import { type ApiCall, answerOnce, type Work } from "../flows/answer-once.ts";
+import { answerRead, type ReadCall } from "../flows/answer-read.ts";
 import { ApiFailure, badField } from "../flows/failure.ts";
 import type { Processor } from "../flows/processor.ts";
 import { sameSecret } from "../flows/same-secret.ts";
-import type { ApiTarget } from "../rules/fault.ts";
+import type { SentAnswer } from "../flows/sent-answer.ts";
 
-/** Answers a call once; see flows/answer-once.ts. */
+/** Answers a POST once per key; see flows/answer-once.ts. */
 export async function answerApi(
   processor: Processor,
   request: FastifyRequest,
@@ -17,28 +18,19 @@ export async function answerApi(
   work: Work,
 ): Promise<FastifyReply> {
   const [path = ""] = request.url.split("?");
-  const key = request.method === "POST" ? idempotencyKey(request) : null;
-  const sent = await answerOnce(
-    processor,
-    { ...call, account: accountOf(request), key, path, body: request.body },
-    work,
-  );
-  return sent.hangs ? neverAnswer(processor, reply) : sendAnswer(reply, sent);
+  const known = { account: accountOf(request), key: idempotencyKey(request), path, body: request.body };
+  return sendAnswer(processor, reply, await answerOnce(processor, { ...call, ...known }, work));
 }
 
-/** A read: has no key, and nothing to write. */
-export function answerRead(
+/** Answers a GET; see flows/answer-read.ts. */
+export async function answerGet(
   processor: Processor,
   request: FastifyRequest,
   reply: FastifyReply,
-  target: ApiTarget,
-  references: ApiCall["references"],
-  read: () => Promise<unknown>,
+  call: Pick<ReadCall, "target" | "does" | "references">,
+  read: Parameters<typeof answerRead>[2],
 ): Promise<FastifyReply> {
-  return answerApi(processor, request, reply, { target, references }, async () => ({
-    answer: { status: 200, body: await read() },
-    isWritten: true,
-  }));
+  return sendAnswer(processor, reply, await answerRead(processor, { ...call, account: accountOf(request) }, read));
 }
 
 /** @throws ApiFailure 401 */
@@ -65,9 +57,22 @@ function idempotencyKey(request: FastifyRequest): string | null {
   return key;
 }
 
-function sendAnswer(reply: FastifyReply, sent: SentAnswer): FastifyReply {
+async function sendAnswer(processor: Processor, reply: FastifyReply, sent: SentAnswer): Promise<FastifyReply> {
+  if (sent.arrives === "never") return neverAnswer(processor, reply);
+  if (sent.arrives === "cut") return cutAnswer(reply, sent);
   if (sent.isReplay) reply.header("Idempotent-Replayed", "true");
-  return reply.code(sent.status).type("application/json; charset=utf-8").send(sent.text);
+  return reply.code(sent.status).type(sent.type).send(sent.text);
+}
+
+const cutBytes = 20; // of the body: enough to see that an answer began
+
+/** Breaks the connection in the middle of the answer. */
+function cutAnswer(reply: FastifyReply, sent: SentAnswer): FastifyReply {
+  reply.hijack();
+  const whole = Buffer.from(sent.text);
+  reply.raw.writeHead(sent.status, { "content-type": sent.type, "content-length": whole.length });
+  reply.raw.write(whole.subarray(0, Math.min(cutBytes, whole.length - 1)), () => reply.raw.destroy());
+  return reply;
 }
 
 const hangMsMax = 60_000; // longer than any sensible client waits

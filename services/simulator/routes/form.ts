@@ -46,7 +46,7 @@ async function openIntent(processor: Processor, id: string, body: unknown): Prom
   const secret = new Fields(body).members.client_secret;
   const intent = await findIntent(processor.db, id);
   const isOpen = sameSecret(intent?.client_secret ?? "", typeof secret === "string" ? secret : "");
-  if (!intent || !isOpen) throw notFound("payment");
+  if (!intent || !isOpen || intent.lost_at !== null) throw notFound("payment");
   assertNoOutage(intent.outage_until);
   return intent;
 }

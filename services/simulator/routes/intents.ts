@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
 import { ApiFailure, badField, notFound } from "../flows/failure.ts";
-import { newId, newSecret } from "../flows/new-id.ts";
+import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-by-token.ts";
 import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
@@ -10,10 +10,10 @@ import type { Intent } from "../rules/intent.ts";
 import { cancelIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
-import { accountOf, answerApi, answerRead } from "./api-request.ts";
+import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
 
-const amountMax = 99_999_999_999; // far above any card limit, far below 2^53
+export const amountMax = 99_999_999_999; // far above any card limit, far below 2^53
 export const referenceMax = 128;
 /** Printable ASCII. */
 export const referenceShape = /^[\x20-\x7e]+$/;
@@ -26,10 +26,11 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
 
   app.post("/api/intents", (request, reply) => {
     const fields = new Fields(request.body);
-    const intent = readIntent(accountOf(request), fields);
+    const wanted = readIntent(accountOf(request), fields);
     const method = fields.optionalText("payment_method", referenceMax);
-    const references = async () => [intent.reference];
+    const references = async () => [wanted.reference];
     return answerApi(processor, request, reply, { target: "api.intents.create", references }, async (stamp) => {
+      const intent = newIntent(wanted);
       const made = method === null ? { intent, events: [] } : await payByToken(processor, intent, method);
       const answer = { status: 201, body: present(made.intent) };
       const operation = stamp.operation({ id: intent.id, reference: intent.reference, intent: intent.id });
@@ -42,35 +43,23 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   app.get("/api/intents", (request, reply) => {
     const reference = new Fields(request.query).text("reference", referenceMax);
     const account = accountOf(request);
-    return answerRead(
-      processor,
-      request,
-      reply,
-      "api.intents.get",
-      async () => [reference],
-      async () => {
-        const found = await findIntentsByReference(db, account, reference);
-        for (const intent of found) assertNoOutage(intent.outage_until);
-        return { data: found.map(present) };
-      },
-    );
+    const call = { target: "api.intents.get", does: "list", references: async () => [reference] } as const;
+    return answerGet(processor, request, reply, call, async (shownUntil) => {
+      const found = await findIntentsByReference(db, account, reference);
+      for (const intent of found) assertNoOutage(intent.outage_until);
+      return { data: found.filter((intent) => isShown(intent, shownUntil)).map(present) };
+    });
   });
 
   app.get<{ Params: { id: string } }>("/api/intents/:id", (request, reply) => {
     const { id } = request.params;
     const account = accountOf(request);
-    return answerRead(
-      processor,
-      request,
-      reply,
-      "api.intents.get",
-      () => referencesOf(processor, id),
-      async () => {
-        const intent = ownIntent(await findIntent(db, id), account);
-        assertNoOutage(intent.outage_until);
-        return present(intent);
-      },
-    );
+    const references = () => referencesOf(processor, id);
+    return answerGet(processor, request, reply, { target: "api.intents.get", does: "look", references }, async () => {
+      const intent = ownIntent(await findIntent(db, id), account);
+      assertNoOutage(intent.outage_until);
+      return present(intent);
+    });
   });
 
   app.post<{ Params: { id: string } }>("/api/intents/:id/cancel", (request, reply) => {
@@ -98,9 +87,14 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** @throws ApiFailure 404 for a missing one, and for somebody else's */
+/** False: a list that lags behind does not have it yet. */
+export function isShown(object: { readonly created_at: string }, shownUntil: Date | undefined): boolean {
+  return shownUntil === undefined || Date.parse(object.created_at) <= shownUntil.getTime();
+}
+
+/** @throws ApiFailure 404 for a missing or lost one, and for somebody else's */
 export function ownIntent(intent: Intent | undefined, account: string): Intent {
-  if (intent?.account !== account) throw notFound("intent");
+  if (intent?.account !== account || intent.lost_at !== null) throw notFound("intent");
   return intent;
 }
 
@@ -110,31 +104,16 @@ export async function referencesOf(processor: Processor, intentId: string): Prom
   return intent ? [intent.reference] : [];
 }
 
-function readIntent(account: string, fields: Fields): Intent {
-  const id = newId("pi");
+function readIntent(account: string, fields: Fields): WantedIntent {
   const return_url = fields.optionalText("return_url", urlMax);
   if (return_url !== null && !(URL.canParse(return_url) && /^https?:$/.test(new URL(return_url).protocol)))
     throw badField("return_url", "must be an http or https URL");
   return {
-    id,
     account,
     reference: fields.text("reference", referenceMax, referenceShape),
     amount: fields.integer("amount", 1, amountMax),
     currency: fields.text("currency", 3, /^[A-Za-z]{3}$/).toUpperCase(),
     description: fields.optionalText("description", descriptionMax),
     return_url,
-    status: "requires_payment_method",
-    client_secret: `${id}_secret_${newSecret()}`,
-    receipt_token: newSecret(),
-    captured_amount: 0,
-    refunded_amount: 0,
-    created_at: new Date().toISOString(),
-    paid_at: null,
-    canceled_at: null,
-    outage_until: null,
-    version: 1,
-    attempts: [],
-    refunds: [],
-    disputes: [],
   };
 }

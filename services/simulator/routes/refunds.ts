@@ -8,9 +8,9 @@ import { presentRefund } from "../json/intent.ts";
 import type { Intent, Refund } from "../rules/intent.ts";
 import { createRefund } from "../rules/refund.ts";
 import { findRefund, findRefundsByReference } from "../store/refunds.ts";
-import { accountOf, answerApi, answerRead } from "./api-request.ts";
+import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
-import { ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
+import { isShown, ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
 
 const reasonMax = 255;
 
@@ -52,18 +52,12 @@ export function refundRoutes(app: FastifyInstance, processor: Processor): void {
   app.get("/api/refunds", (request, reply) => {
     const reference = new Fields(request.query).text("reference", referenceMax);
     const account = accountOf(request);
-    return answerRead(
-      processor,
-      request,
-      reply,
-      "api.refunds.get",
-      async () => [reference],
-      async () => {
-        const found = await findRefundsByReference(processor.db, account, reference);
-        for (const refund of found) assertNoOutage(refund.outage_until);
-        return { data: found.map(presentLoneRefund) };
-      },
-    );
+    const call = { target: "api.refunds.get", does: "list", references: async () => [reference] } as const;
+    return answerGet(processor, request, reply, call, async (shownUntil) => {
+      const found = await findRefundsByReference(processor.db, account, reference);
+      for (const refund of found) assertNoOutage(refund.outage_until);
+      return { data: found.filter((refund) => isShown(refund, shownUntil)).map(presentLoneRefund) };
+    });
   });
 
   app.get<{ Params: { id: string } }>("/api/refunds/:id", (request, reply) => {
@@ -73,7 +67,7 @@ export function refundRoutes(app: FastifyInstance, processor: Processor): void {
       const refund = await find();
       return refund ? [refund.intent_reference, ...(refund.reference === null ? [] : [refund.reference])] : [];
     };
-    return answerRead(processor, request, reply, "api.refunds.get", references, async () => {
+    return answerGet(processor, request, reply, { target: "api.refunds.get", does: "look", references }, async () => {
       const refund = await find();
       if (!refund) throw notFound("refund");
       assertNoOutage(refund.outage_until);

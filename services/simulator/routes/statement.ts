@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { badField } from "../flows/failure.ts";
 import type { Processor } from "../flows/processor.ts";
 import { readStatement, type StatementRow } from "../store/statement.ts";
-import { accountOf, answerRead } from "./api-request.ts";
+import { accountOf, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
 
 const limitDefault = 100;
@@ -20,19 +20,14 @@ export function statementRoutes(app: FastifyInstance, processor: Processor): voi
       limit: limit + 1, // one more tells whether there is a next page
       after: readCursor(fields.optionalText("after", 200)),
     };
-    return answerRead(
-      processor,
-      request,
-      reply,
-      "api.statement.get",
-      async () => [],
-      async () => {
-        const rows = await readStatement(processor.db, page);
-        const data = rows.slice(0, limit);
-        const last = data.at(-1);
-        return { data, next: rows.length > limit && last ? cursorOf(last) : null };
-      },
-    );
+    const call = { target: "api.statement.get", does: "list", references: async () => [] } as const;
+    return answerGet(processor, request, reply, call, async (shownUntil) => {
+      const to = shownUntil && shownUntil < page.to ? shownUntil : page.to;
+      const rows = await readStatement(processor.db, { ...page, to });
+      const data = rows.slice(0, limit);
+      const last = data.at(-1);
+      return { data, next: rows.length > limit && last ? cursorOf(last) : null };
+    });
   });
 }
 

@@ -7,7 +7,7 @@ import { newId } from "../flows/new-id.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
 import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
-import { readCardEntry } from "../rules/card-entry.ts";
+import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
 import { moveDispute, openDispute } from "../rules/dispute.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";
 import { listEvents, resendEvent } from "../store/events.ts";
@@ -17,7 +17,7 @@ import { Fields } from "./fields.ts";
 import { referenceMax } from "./intents.ts";
 import { refundOf } from "./refunds.ts";
 
-type IdPath = { Params: { id: string } };
+export type IdPath = { Params: { id: string } };
 
 const reasonMax = 255;
 const codeMax = 64;
@@ -47,19 +47,18 @@ export function testActionRoutes(app: FastifyInstance, processor: Processor): vo
 
 function payRoute(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/test/intents/:id/pay", async (request, reply) => {
-    const fields = new Fields(request.body);
-    const number = fields.text("card", 30);
-    const now = new Date();
-    const card = {
-      number,
-      exp_month: 12,
-      exp_year: now.getUTCFullYear() + 3,
-      cvc: /^3[47]/.test(number) ? "1234" : "123",
-    };
-    const entry = readCardEntry(card, now);
-    if ("code" in entry) throw badField("card", "is no card number");
+    const entry = testCardEntry(new Fields(request.body).text("card", 30));
     return reply.send(await payWithCard(processor, request.params.id, entry));
   });
+}
+
+/** A card with this number that is valid for years. @throws ApiFailure 400 */
+export function testCardEntry(number: string): CardEntry {
+  const now = new Date();
+  const cvc = /^3[47]/.test(number) ? "1234" : "123";
+  const entry = readCardEntry({ number, exp_month: 12, exp_year: now.getUTCFullYear() + 3, cvc }, now);
+  if ("code" in entry) throw badField("card", "is no card number");
+  return entry;
 }
 
 function refundActions(app: FastifyInstance, processor: Processor): void {
@@ -131,7 +130,7 @@ async function ownerOf(processor: Processor, table: "refunds" | "disputes", id: 
 }
 
 /** @throws ApiFailure 400 when the rule said no */
-function allowed(changed: Changed): Changed {
+export function allowed(changed: Changed): Changed {
   if (!changed.refusal) return changed;
   throw new ApiFailure(400, "invalid_request", changed.refusal.refused, changed.refusal.message);
 }

@@ -2,14 +2,19 @@
 import type { FastifyInstance } from "fastify";
 import { badField } from "../flows/failure.ts";
 import type { Processor } from "../flows/processor.ts";
-import { apiFaultKinds, type FaultSwitch, faultTargets, webhookFaultKinds } from "../rules/fault.ts";
+import { type FaultKind, type FaultSwitch, faultTargets, kindsOf } from "../rules/fault.ts";
 import { releaseEvents } from "../store/events.ts";
 import { Fields } from "./fields.ts";
 import { referenceMax } from "./intents.ts";
 
 const msMax = 60_000; // a test that waits longer has hung
-const delayMsDefault = 1_000;
-const reorderMsDefault = 500;
+const staleMsMax = 86_400_000; // nobody waits for this one: a list may lag for a day
+const msDefault = 1_000;
+const msDefaults: { readonly [K in FaultKind]?: number } = {
+  reorder: 500,
+  answer_early: 4_000, // longer than a caller waits before it tries again
+  stale_list: 4_000,
+};
 const countMax = 1_000_000;
 const seedMax = 2 ** 31 - 1;
 
@@ -24,9 +29,10 @@ export function testFaultRoutes(app: FastifyInstance, processor: Processor): voi
     return reply.code(201).send(await faults.add(settings));
   });
 
-  app.delete("/test/faults", async (_request, reply) => {
+  app.delete("/test/faults", async (request, reply) => {
+    const keeps = new Fields(request.query).optionalOneOf("keep", ["held"]);
     await faults.clear();
-    await releaseEvents(processor.db);
+    if (keeps === null) await releaseEvents(processor.db);
     processor.wakeSender();
     return reply.code(204).send();
   });
@@ -34,7 +40,7 @@ export function testFaultRoutes(app: FastifyInstance, processor: Processor): voi
 
 function readSwitch(fields: Fields): FaultSwitch {
   const target = fields.oneOf("target", faultTargets);
-  const kind = fields.oneOf("kind", target === "webhooks" ? webhookFaultKinds : apiFaultKinds);
+  const kind = fields.oneOf("kind", kindsOf(target));
   const count = fields.optionalInteger("count", 1, countMax);
   const probability = fields.optionalFraction("probability");
   const account = fields.optionalText("account", referenceMax);
@@ -42,7 +48,7 @@ function readSwitch(fields: Fields): FaultSwitch {
   return {
     target,
     kind,
-    ms: fields.optionalInteger("ms", 1, msMax) ?? (kind === "reorder" ? reorderMsDefault : delayMsDefault),
+    ms: fields.optionalInteger("ms", 1, kind === "stale_list" ? staleMsMax : msMax) ?? msDefaults[kind] ?? msDefault,
     seed: fields.optionalInteger("seed", 0, seedMax) ?? 1,
     ...(count !== null && { count }),
     ...(probability !== null && { probability }),

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { type Fault, type FaultSubject, isDrawn, isMeant } from "./fault.ts";
+import { type Fault, type FaultSubject, isDrawn, isMeant, kindsOf } from "./fault.ts";
 
 const test = suite("fault");
 const fault = (members: Partial<Fault>): Fault => ({
@@ -29,6 +29,18 @@ test("account, reference, kind and count narrow it down", () => {
   assert.not.ok(isMeant(fault({ kind: "delay" }), { ...call, kinds: ["hold"] }));
   assert.ok(isMeant(fault({ count: 2, fired: 1 }), call));
   assert.not.ok(isMeant(fault({ count: 2, fired: 2 }), call));
+});
+
+test("a target has the kinds of what its calls do: a list lags, one object is missing, a change is answered early", () => {
+  const has = (target: Parameters<typeof kindsOf>[0]) =>
+    (["stale_list", "missing", "answer_early", "hold", "cut"] as const).filter((kind) =>
+      kindsOf(target).includes(kind),
+    );
+  assert.equal(has("api.intents.create"), ["answer_early", "cut"]);
+  assert.equal(has("api.intents.get"), ["stale_list", "missing", "cut"]);
+  assert.equal(has("api.events.get"), ["stale_list", "cut"]);
+  assert.equal(has("api.*"), ["stale_list", "missing", "answer_early", "cut"]);
+  assert.equal(has("webhooks"), ["hold"]);
 });
 
 test("chance is the same for the same seed, another for another, and about as often as asked", () => {

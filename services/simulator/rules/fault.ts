@@ -1,25 +1,66 @@
 // Fault switches: which calls and webhooks a test has asked to go wrong, and how. Chance is a function of the seed and the
 // number of the draw, so that a run can be repeated exactly.
 
-export const apiFaultKinds = ["delay", "error_before", "error_after", "hang_after"] as const;
-export const webhookFaultKinds = ["delay", "duplicate", "reorder", "drop_once", "hold"] as const;
-export const faultTargets = [
+const anyCall = [
+  "delay",
+  "error_before",
+  "error_after",
+  "hang_after",
+  "edge_error",
+  "too_many",
+  "conflict",
+  "cut",
+] as const;
+
+/** What can go wrong with a call, by what it does: change something, show one object, list several. */
+export const callFaultKinds = {
+  change: [...anyCall, "answer_early", "error_during"],
+  look: [...anyCall, "missing"],
+  list: [...anyCall, "stale_list"],
+} as const;
+export const webhookFaultKinds = ["delay", "duplicate", "reorder", "drop_once", "hold", "lose"] as const;
+
+export type CallKind = keyof typeof callFaultKinds;
+export type ApiFaultKind = (typeof callFaultKinds)[CallKind][number];
+export type FaultKind = ApiFaultKind | (typeof webhookFaultKinds)[number];
+
+/** What the calls of each target do. */
+const callsOf = {
+  "api.intents.create": ["change"],
+  "api.intents.get": ["look", "list"],
+  "api.intents.cancel": ["change"],
+  "api.refunds.create": ["change"],
+  "api.refunds.get": ["look", "list"],
+  "api.statement.get": ["list"],
+  "api.events.get": ["list"],
+  "api.*": ["change", "look", "list"],
+} as const satisfies Readonly<Record<string, readonly CallKind[]>>;
+
+export type ApiTarget = Exclude<keyof typeof callsOf, "api.*">;
+export type FaultTarget = keyof typeof callsOf | "webhooks";
+export const faultTargets: readonly FaultTarget[] = [
   "api.intents.create",
   "api.intents.get",
   "api.intents.cancel",
   "api.refunds.create",
   "api.refunds.get",
+  "api.statement.get",
+  "api.events.get",
   "api.*",
   "webhooks",
-] as const;
+];
 
-export type ApiTarget = Exclude<(typeof faultTargets)[number], "api.*" | "webhooks"> | "api.statement.get";
+/** The kinds that a switch of this target can have. */
+export function kindsOf(target: FaultTarget): readonly FaultKind[] {
+  if (target === "webhooks") return webhookFaultKinds;
+  return [...new Set(callsOf[target].flatMap((call): readonly FaultKind[] => callFaultKinds[call]))];
+}
 
 /** What is asked for by PUT /test/faults. */
 export interface FaultSwitch {
-  readonly target: (typeof faultTargets)[number];
-  readonly kind: (typeof apiFaultKinds)[number] | (typeof webhookFaultKinds)[number];
-  /** How long, milliseconds; for delay and reorder. */
+  readonly target: FaultTarget;
+  readonly kind: FaultKind;
+  /** How long, milliseconds; for delay, reorder, answer_early, error_during and stale_list. */
   readonly ms: number;
   /** How often it fires at most; absent: without end. */
   readonly count?: number;
@@ -41,8 +82,8 @@ export interface FaultSubject {
   readonly account: string;
   /** References that the call or event is about. */
   readonly references: readonly string[];
-  /** Absent: switches of every kind. */
-  readonly kinds?: readonly FaultSwitch["kind"][];
+  /** Switches of other kinds are left alone, and so is their count. Absent: every kind. */
+  readonly kinds?: readonly FaultKind[];
 }
 
 /** Whether this call or event is one that the switch means, and it has some left. Draws nothing. */

@@ -104,6 +104,10 @@ export interface Intent {
   readonly paid_at: Timestamp | null;
   readonly canceled_at: Timestamp | null;
   readonly outage_until: Timestamp | null;
+  /** When its debit came back last. */
+  readonly returned_at: Timestamp | null;
+  /** Since when the processor knows nothing of it any more. */
+  readonly lost_at: Timestamp | null;
   readonly version: number;
   readonly attempts: readonly Attempt[];
   readonly refunds: readonly Refund[];

@@ -24,6 +24,8 @@ export function unpaidIntent(): Intent {
     paid_at: null,
     canceled_at: null,
     outage_until: null,
+    returned_at: null,
+    lost_at: null,
     version: 1,
     attempts: [],
     refunds: [],

@@ -75,6 +75,15 @@ export async function postponeEvent(db: Db, id: string, ms: number | null, isNew
   );
 }
 
+/** Never sends an event, for a fault switch; only the list of events shows it. */
+export async function loseEvent(db: Db, id: string): Promise<void> {
+  await db.query(
+    `update events set is_claimed = false, postponed = true, next_attempt_at = null, last_error = 'lost by a fault switch'
+      where id = $1`,
+    [id],
+  );
+}
+
 /** Lets go of the held ones. */
 export async function releaseEvents(db: Db): Promise<void> {
   await db.query("update events set next_attempt_at = now() where next_attempt_at = 'infinity'");

@@ -1,20 +1,20 @@
-// The first answer to each idempotency key, kept for 24 hours.
+// The first answer to each idempotency key, kept for as long as the processor's keys live.
 import type { KeyRow } from "./intent-writes.ts";
 import type { Db } from "./pool.ts";
 
-const keepHours = 24;
 const sweepMax = 5_000; // rows a round: keeps the delete short
 
 export async function findKey(
   db: Db,
   account: string,
   key: string,
+  keepSeconds: number,
 ): Promise<(KeyRow & { is_old: boolean }) | undefined> {
   const { rows } = await db.query<KeyRow & { is_old: boolean }>({
     name: "find-key",
-    text: `select *, created_at < now() - interval '${keepHours} hours' as is_old
+    text: `select *, created_at < now() - $3 * interval '1 second' as is_old
       from idempotency_keys where account = $1 and key = $2`,
-    values: [account, key],
+    values: [account, key, keepSeconds],
   });
   return rows[0];
 }
@@ -32,9 +32,12 @@ export async function forgetKey(db: Db, account: string, key: string): Promise<v
   await db.query("delete from idempotency_keys where account = $1 and key = $2", [account, key]);
 }
 
-/** Removes what is older than 24 h. @returns true when there is more */
-export async function sweepKeys(db: Db): Promise<boolean> {
-  const { rowCount } = await db.query(`delete from idempotency_keys where ctid = any(array(
-    select ctid from idempotency_keys where created_at < now() - interval '${keepHours} hours' limit ${sweepMax}))`);
+/** Removes what is older. @returns true when there is more */
+export async function sweepKeys(db: Db, keepSeconds: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at < now() - $1 * interval '1 second' limit ${sweepMax}))`,
+    [keepSeconds],
+  );
   return rowCount === sweepMax;
 }

@@ -22,7 +22,8 @@ const sameReferenceMax = 100; // a caller makes one, or two by mistake
 export async function findIntentsByReference(db: Db, account: string, reference: string): Promise<Intent[]> {
   const { rows: found } = await db.query<StoredIntent>({
     name: "find-intents-by-reference",
-    text: `${selectSql} where i.account = $1 and i.reference = $2 order by i.created_at, i.id limit ${sameReferenceMax}`,
+    text: `${selectSql} where i.account = $1 and i.reference = $2 and i.lost_at is null
+      order by i.created_at, i.id limit ${sameReferenceMax}`,
     values: [account, reference],
   });
   return found.map(fromRow);
@@ -31,7 +32,7 @@ export async function findIntentsByReference(db: Db, account: string, reference:
 export async function findIntentByReceipt(db: Db, token: string): Promise<Intent | undefined> {
   const found = await db.query<StoredIntent>({
     name: "find-intent-by-receipt",
-    text: `${selectSql} where i.receipt_token = $1`,
+    text: `${selectSql} where i.receipt_token = $1 and i.lost_at is null`,
     values: [token],
   });
   return found.rows[0] && fromRow(found.rows[0]);
@@ -47,7 +48,7 @@ export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disput
   return found.rows[0]?.intent_id;
 }
 
-type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until";
+type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until" | "returned_at" | "lost_at";
 type StoredIntent = Omit<Intent, Timed> & { created_at: Date } & { [K in Exclude<Timed, "created_at">]: Date | null };
 
 /** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
@@ -58,6 +59,8 @@ function fromRow(row: StoredIntent): Intent {
     paid_at: instant(row.paid_at),
     canceled_at: instant(row.canceled_at),
     outage_until: instant(row.outage_until),
+    returned_at: instant(row.returned_at),
+    lost_at: instant(row.lost_at),
     attempts: row.attempts.map((one) => ({
       ...one,
       created_at: utc(one.created_at),

@@ -11,7 +11,7 @@ const selectSql = `select r.*, i.outage_until, i.reference as intent_reference
 export async function findRefund(db: Db, account: string, id: string): Promise<FoundRefund | undefined> {
   const { rows } = await db.query<StoredRefund>({
     name: "find-refund",
-    text: `${selectSql} where r.id = $1 and r.account = $2`,
+    text: `${selectSql} where r.id = $1 and r.account = $2 and i.lost_at is null`,
     values: [id, account],
   });
   return rows[0] && fromRow(rows[0]);
@@ -22,7 +22,8 @@ const sameReferenceMax = 100; // a caller makes one, or two by mistake
 export async function findRefundsByReference(db: Db, account: string, reference: string): Promise<FoundRefund[]> {
   const { rows } = await db.query<StoredRefund>({
     name: "find-refunds-by-reference",
-    text: `${selectSql} where r.account = $1 and r.reference = $2 order by r.created_at, r.id limit ${sameReferenceMax}`,
+    text: `${selectSql} where r.account = $1 and r.reference = $2 and i.lost_at is null
+      order by r.created_at, r.id limit ${sameReferenceMax}`,
     values: [account, reference],
   });
   return rows.map(fromRow);

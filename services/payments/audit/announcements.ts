@@ -1,0 +1,85 @@
+// Audits that what the books say was announced: every capture, refund, dispute and returned debit of a payment that is younger than
+// announcements are kept. Payments are read first: what they hold then was announced in the transaction that wrote it.
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Sql } from "#platform/database.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+
+// Rows of the outbox stay for 3 days after they were published.
+const keptDays = 3;
+// What is due of so many payments is held in memory (some 50 MB) while the outbox is read once for all of them.
+const slicePayments = 100_000;
+const outboxBatch = 5_000;
+
+/** What one payment's books say must have been announced: `payment.refunded re_…`. */
+export interface DueEvents {
+  readonly id: string;
+  readonly due: readonly string[];
+}
+
+/** @param onMissing told of each payment with announcements that are not there. @returns how many payments were young enough. */
+export async function auditAnnouncements(
+  sql: Sql,
+  onMissing: (paymentId: string, missing: readonly string[]) => void,
+): Promise<number> {
+  let [after, checked] = ["", 0];
+  for (;;) {
+    const payments = await dueAfter(sql, after, slicePayments);
+    const missing = await withoutAnnounced(sql, payments);
+    for (const [id, events] of missing) onMissing(id, events);
+    checked += payments.length;
+    const last = payments.at(-1);
+    if (!last || payments.length < slicePayments) return checked;
+    after = last.id;
+  }
+}
+
+/** The names under which an event may be due. */
+export function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
+  const about = attributes.refund_id ?? attributes.dispute_id;
+  return about === undefined ? [type] : [`${type} ${about}`];
+}
+
+const dueText = `
+  select p.id, array(
+    select 'payment.succeeded' where p.outcome = 'succeeded'
+      or exists (select from journal j where j.payment_id = p.id and j.kind = 'captured')
+    union select 'payment.failed' from journal j where j.payment_id = p.id and j.kind = 'capture_returned'
+    union select 'payment.disputed ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'dispute_held'
+    union select 'payment.refunded ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'refund_paid'
+    union select 'payment.refunded ' || r.id from refunds r where r.payment_id = p.id and r.acknowledged
+      and r.status in ('pending', 'succeeded') and not r.unasked
+    except select 'payment.refunded ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'suspense_refunded') as due
+  from payments p
+  where p.id > $1 and p.created_at > now() - make_interval(days => $3) and (p.outcome <> 'pending')
+  order by p.id limit $2`;
+
+async function dueAfter(sql: Sql, afterId: string, limit: number): Promise<DueEvents[]> {
+  const due: DueEvents[] = [];
+  for (let after = afterId; due.length < limit; ) {
+    const rows = await sql.rows<DueEvents>(dueText, [after, Math.min(limit - due.length, 1_000), keptDays]);
+    due.push(...rows);
+    after = rows.at(-1)?.id ?? after;
+    if (rows.length < 1_000) break;
+  }
+  return due;
+}
+
+/** Reads the outbox once, in its order. @returns what is due and not there, by payment. */
+async function withoutAnnounced(sql: Sql, payments: readonly DueEvents[]): Promise<Map<string, string[]>> {
+  const open = new Map(payments.filter(({ due }) => due.length > 0).map(({ id, due }) => [id, new Set(due)]));
+  for (let after = "0"; open.size > 0; ) {
+    const rows = await sql.rows<{ seq: string; body: Buffer }>(
+      `select seq, body from outbox where seq > $1 order by seq limit $2`,
+      [after, outboxBatch],
+    );
+    for (const { body } of rows) {
+      const event = fromBinary(EventSchema, body);
+      const due = open.get(event.objectId);
+      for (const name of namesOf(event)) due?.delete(name);
+      if (due?.size === 0) open.delete(event.objectId);
+    }
+    if (rows.length < outboxBatch) break;
+    after = rows.at(-1)?.seq ?? after;
+  }
+  return new Map([...open].map(([id, due]) => [id, [...due]]));
+}

@@ -1,0 +1,362 @@
+// Every kind of movement with balances worked out by hand, and every way to book it on another account. No row comes from the rules.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { accounts, balancesOf, movementForms } from "./accounts.ts";
+import { booksDifferences, type JournalRow, type PaymentBooks } from "./books.ts";
+import { accountBalances } from "./facts.ts";
+
+const test = suite("audit of books");
+
+type Line = readonly [kind: string, cause: string, debit: string, credit: string, amount: bigint];
+
+function rows(...lines: Line[]): JournalRow[] {
+  return lines.map(([kind, cause, debit, credit, amount]) => ({ kind, cause, debit, credit, amount, sameOwner: true }));
+}
+
+/** 1,000 captured at 2.9 % + 30: a fee of 59. */
+const paid: PaymentBooks = {
+  id: "pay_1",
+  amount: 1_000n,
+  outcome: "succeeded",
+  status: "succeeded",
+  capturedAmount: 1_000n,
+  refundedAmount: 0n,
+  feeAmount: 59n,
+  disputeHold: "none",
+  disputedAmount: 0n,
+  rates: [{ basisPoints: 290n, fixed: 30n }],
+  paidAttempts: ["at_1"],
+  refunds: [],
+  disputes: [],
+  suspense: [],
+  journal: rows(
+    ["captured", "at_1", "processor_clearing", "merchant_balance", 1_000n],
+    ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 59n],
+  ),
+};
+
+function having(change: Partial<PaymentBooks>, ...lines: Line[]): PaymentBooks {
+  return { ...paid, ...change, journal: [...paid.journal, ...rows(...lines)] };
+}
+
+function refund(status: string, change: { unasked?: boolean } = {}) {
+  return { id: "re_1", status, amount: 300n, unasked: false, ...change };
+}
+
+function charge(state: string, returnedAmount = 0n) {
+  return { id: "su_1", kind: "second_charge", state, amount: 1_000n, returnedAmount };
+}
+
+const disputed = { disputeHold: "open", disputedAmount: 400n, status: "disputed" };
+const partly = { refundedAmount: 300n, status: "partially_refunded" };
+
+/** Rows used by several stories. */
+const line = {
+  reserved: ["refund_reserved", "re_1", "merchant_balance", "refunds_pending", 300n],
+  released: ["refund_released", "re_1", "refunds_pending", "merchant_balance", 300n],
+  refundPaid: ["refund_paid", "re_1", "refunds_pending", "processor_clearing", 300n],
+  returned: ["refund_returned", "re_1", "processor_clearing", "merchant_balance", 300n],
+  held: ["dispute_held", "dp_1", "merchant_balance", "disputes_held", 400n],
+  disputeReleased: ["dispute_released", "dp_1", "disputes_held", "merchant_balance", 400n],
+  lost: ["dispute_lost", "dp_1", "disputes_held", "processor_clearing", 400n],
+  recovered: ["dispute_recovered", "dp_1", "processor_clearing", "merchant_balance", 400n],
+  suspended: ["suspense_held", "su_1", "processor_clearing", "suspense", 1_000n],
+  suspenseReleased: ["suspense_released", "su_1", "suspense", "processor_clearing", 1_000n],
+  secondRefund: ["suspense_refunded", "re_1", "suspense", "processor_clearing", 300n],
+  secondReleased: ["suspense_refund_released", "re_1", "processor_clearing", "suspense", 300n],
+  captureReturned: ["capture_returned", "at_1", "merchant_balance", "processor_clearing", 1_000n],
+  feeReturned: ["fee_returned", "at_1", "fees_revenue", "merchant_balance", 59n],
+} as const satisfies Record<string, Line>;
+
+/** Balances in the order of `order`, debits above zero, each worked out by hand. */
+const order = [
+  "processor_clearing",
+  "merchant_balance",
+  "fees_revenue",
+  "refunds_pending",
+  "disputes_held",
+  "suspense",
+];
+const returnedDebit = { outcome: "failed", status: "failed", capturedAmount: 0n, feeAmount: 0n, paidAttempts: [] };
+const stories: [what: string, books: PaymentBooks, balances: readonly number[]][] = [
+  ["a payment with its fee", paid, [1_000, -941, -59, 0, 0, 0]],
+  [
+    "a refund on its way",
+    having({ ...partly, refunds: [refund("pending")] }, line.reserved),
+    [1_000, -641, -59, -300, 0, 0],
+  ],
+  [
+    "a refund that arrived",
+    having({ ...partly, refunds: [refund("succeeded")] }, line.reserved, line.refundPaid),
+    [700, -641, -59, 0, 0, 0],
+  ],
+  [
+    "a refund that was never made",
+    having({ refunds: [refund("failed")] }, line.reserved, line.released),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "a refund that came back",
+    having({ refunds: [refund("failed")] }, line.reserved, line.refundPaid, line.returned),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "an open dispute",
+    having({ ...disputed, disputes: [{ id: "dp_1", status: "needs_response", amount: 400n }] }, line.held),
+    [1_000, -541, -59, 0, -400, 0],
+  ],
+  [
+    "a won dispute",
+    having({ disputes: [{ id: "dp_1", status: "won", amount: 400n }] }, line.held, line.disputeReleased),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "a lost dispute",
+    having(
+      { ...disputed, disputeHold: "lost", disputes: [{ id: "dp_1", status: "lost", amount: 400n }] },
+      line.held,
+      line.lost,
+    ),
+    [600, -541, -59, 0, 0, 0],
+  ],
+  [
+    "a lost dispute that was won in the end",
+    having({ disputes: [{ id: "dp_1", status: "won", amount: 400n }] }, line.held, line.lost, line.recovered),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "an open and a lost dispute",
+    having(
+      {
+        ...disputed,
+        disputes: [
+          { id: "dp_1", status: "lost", amount: 400n },
+          { id: "dp_2", status: "under_review", amount: 250n },
+        ],
+        disputedAmount: 250n,
+      },
+      line.held,
+      line.lost,
+      ["dispute_held", "dp_2", "merchant_balance", "disputes_held", 250n],
+    ),
+    [600, -291, -59, 0, -250, 0],
+  ],
+  ["a second charge", having({ suspense: [charge("open")] }, line.suspended), [2_000, -941, -59, 0, 0, -1_000]],
+  [
+    "a second charge of which a part went back",
+    having({ suspense: [charge("open", 600n)] }, line.suspended, [
+      "suspense_released",
+      "su_1",
+      "suspense",
+      "processor_clearing",
+      600n,
+    ]),
+    [1_400, -941, -59, 0, 0, -400],
+  ],
+  [
+    "a second charge that was given back",
+    having({ suspense: [charge("closed", 1_000n)] }, line.suspended, line.suspenseReleased),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "a charge of another amount that was taken, and nothing else",
+    {
+      ...paid,
+      suspense: [{ ...charge("closed"), kind: "other_amount" }],
+      journal: [...rows(line.suspended, line.suspenseReleased), ...paid.journal],
+    },
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "an intent that the processor lost",
+    having({ suspense: [{ ...charge("open"), kind: "lost_intent" }] }),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "a second refund",
+    having({ ...partly, refunds: [refund("succeeded", { unasked: true })] }, line.secondRefund),
+    [700, -941, -59, 0, 0, 300],
+  ],
+  [
+    "a second refund that failed after all",
+    having({ refunds: [refund("failed", { unasked: true })] }, line.secondRefund, line.secondReleased),
+    [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "a second refund that was taken",
+    having(
+      { ...partly, refunds: [refund("succeeded")] },
+      line.secondRefund,
+      line.secondReleased,
+      line.reserved,
+      line.refundPaid,
+    ),
+    [700, -641, -59, 0, 0, 0],
+  ],
+  ["a debit that came back", having(returnedDebit, line.captureReturned, line.feeReturned), [0, 0, 0, 0, 0, 0]],
+  [
+    "a debit that came back after a refund",
+    having(
+      { ...returnedDebit, refundedAmount: 300n, refunds: [refund("succeeded")] },
+      line.reserved,
+      line.refundPaid,
+      line.captureReturned,
+      line.feeReturned,
+    ),
+    [-300, 300, 0, 0, 0, 0],
+  ],
+];
+
+for (const [what, books, balances] of stories) {
+  test(`${what}: the books are right, and each account has what was worked out by hand`, () => {
+    assert.deepEqual(booksDifferences(books), []);
+    const booked = balancesOf(books.journal);
+    assert.deepEqual(
+      order.map((account) => Number(booked.get(account) ?? 0n)),
+      balances,
+    );
+    const must = accountBalances(books, books.feeAmount);
+    assert.deepEqual(
+      order.map((account) => Number(must.get(accounts.find((one) => one === account) ?? "suspense"))),
+      balances,
+    );
+  });
+}
+
+/** Each story with one of its rows changed in one way. */
+function changed(change: (row: JournalRow) => JournalRow[]): { what: string; kind: string; books: PaymentBooks }[] {
+  return stories.flatMap(([what, books]) =>
+    books.journal.flatMap((row, at) =>
+      change(row).map((other) => ({
+        what: `${what}, ${row.kind} as ${JSON.stringify({ ...other, amount: String(other.amount) })}`,
+        kind: row.kind,
+        books: { ...books, journal: books.journal.with(at, other) },
+      })),
+    ),
+  );
+}
+
+test("a row of any kind that debits or credits another account is found, by its kind and by the accounts alone", () => {
+  const wrong = changed((row) => [
+    ...accounts.filter((one) => one !== row.debit).map((debit) => ({ ...row, debit })),
+    ...accounts.filter((one) => one !== row.credit).map((credit) => ({ ...row, credit })),
+  ]);
+  for (const { what, books } of wrong) {
+    const found = booksDifferences(books).join("; ");
+    assert.match(found, /journal row \w+ of \w+: debits/, what);
+    assert.match(found, /account \w+ has -?\d+, it must have -?\d+/, what);
+  }
+  assert.deepEqual(new Set(wrong.map(({ kind }) => kind)), new Set(movementForms.keys()), "every kind is tried");
+});
+
+test("a row of any kind that is missing, is there twice, has another amount or debits what it credits is found", () => {
+  const wrong = [
+    ...changed((row) => [
+      { ...row, amount: row.amount + 1n },
+      { ...row, amount: -row.amount },
+    ]),
+    ...changed((row) => [{ ...row, debit: row.credit, credit: row.debit }]),
+    ...stories.flatMap(([what, books]) =>
+      books.journal.flatMap((row, at) => [
+        { what: `${what}, ${row.kind} missing`, books: { ...books, journal: books.journal.toSpliced(at, 1) } },
+        { what: `${what}, ${row.kind} twice`, books: { ...books, journal: [...books.journal, row] } },
+      ]),
+    ),
+  ];
+  for (const { what, books } of wrong) assert.match(booksDifferences(books).join("; "), /account \w+ has/, what);
+});
+
+test("a row under the name of any other kind is found", () => {
+  const wrong = changed((row) =>
+    [...movementForms.keys()].filter((kind) => kind !== row.kind).map((kind) => ({ ...row, kind })),
+  );
+  // A loss recovered and a refund returned move the same accounts; what their cause is tells them apart.
+  for (const { what, books } of wrong) assert.notDeepEqual(booksDifferences(books), [], what);
+});
+
+const partlyRefunded = having({ ...partly, refunds: [refund("succeeded")] }, line.reserved, line.refundPaid);
+const [first] = paid.journal;
+assert.ok(first);
+const planted: [string, PaymentBooks, RegExp][] = [
+  ["a captured amount", { ...paid, capturedAmount: 999n }, /captured amount is 999, the books give 1000/],
+  ["more captured than asked for", { ...paid, amount: 999n }, /1000 were captured of 999/],
+  ["a refunded amount", { ...partlyRefunded, refundedAmount: 0n }, /refunded amount is 0, the books give 300/],
+  ["a fee", { ...paid, feeAmount: 58n }, /^fee is 58, the books give 59$/],
+  [
+    "a fee that is wrong in the payment and in the journal alike",
+    {
+      ...paid,
+      feeAmount: 58n,
+      journal: [first, ...rows(["fee_charged", "at_1", "merchant_balance", "fees_revenue", 58n])],
+    },
+    /fee is 58, the books give 59; .*account fees_revenue has -58, it must have -59/,
+  ],
+  ["a status", { ...partlyRefunded, status: "succeeded" }, /^status is succeeded, the books give partially_refunded$/],
+  [
+    "a full refund",
+    { ...partlyRefunded, status: "refunded" },
+    /^status is refunded, the books give partially_refunded$/,
+  ],
+  ["a dispute hold", { ...paid, disputeHold: "open" }, /^dispute hold is open, the books give none$/],
+  ["a disputed amount", { ...paid, disputedAmount: 1n }, /^disputed amount is 1, the books give 0$/],
+  [
+    "another owner's row",
+    { ...paid, journal: paid.journal.with(0, { ...first, sameOwner: false }) },
+    /another merchant/,
+  ],
+  ["a row of an unknown kind", { ...paid, journal: [...paid.journal, { ...first, kind: "gift" }] }, /no such movement/],
+  ["a row about nothing", having({}, line.reserved, line.released), /refund_reserved of re_1: nothing has this id/],
+  ["an unknown account", having({}, ["captured", "at_1", "gifts", "merchant_balance", 1n]), /account gifts is unknown/],
+  ["a capture by an attempt that failed", { ...paid, paidAttempts: ["at_2"] }, /attempt at_1, which did not succeed/],
+  ["a payment that no attempt has paid", { ...paid, paidAttempts: [] }, /paid, and no attempt has paid/],
+  [
+    "a capture by two attempts",
+    having(
+      { paidAttempts: ["at_1", "at_2"], amount: 2_000n, capturedAmount: 2_000n, feeAmount: 88n },
+      ["captured", "at_2", "processor_clearing", "merchant_balance", 1_000n],
+      ["fee_charged", "at_2", "merchant_balance", "fees_revenue", 29n],
+    ),
+    /attempt at_1 has captured 1000 of 2000; attempt at_2 has captured 1000 of 2000/,
+  ],
+  [
+    "refunds of more than was captured",
+    having({ refundedAmount: 1_001n, refunds: [{ ...refund("pending"), amount: 1_001n }], status: "refunded" }, [
+      "refund_reserved",
+      "re_1",
+      "merchant_balance",
+      "refunds_pending",
+      1_001n,
+    ]),
+    /refunds of 1001 exceed the 1000 captured/,
+  ],
+  [
+    "a refund's status",
+    { ...partlyRefunded, refunds: [refund("pending")] },
+    /refund re_1 \(pending\) must leave -300 in refunds_pending, the journal gives 0/,
+  ],
+  [
+    "a dispute's status",
+    having({ ...disputed, disputes: [{ id: "dp_1", status: "needs_response", amount: 400n }] }, line.held, line.lost),
+    /dispute dp_1 \(needs_response\) must leave -400 in disputes_held, the journal gives 0/,
+  ],
+  [
+    "a second charge that lies there still",
+    having({ suspense: [charge("closed", 1_000n)] }, line.suspended),
+    /suspense su_1 \(closed\) must leave 0 in suspense, the journal gives -1000/,
+  ],
+];
+
+for (const [what, books, expected] of planted) {
+  test(`${what} that was tampered with is found`, () => {
+    assert.match(booksDifferences(books).join("; "), expected);
+  });
+}
+
+test("a payment without money has empty books", () => {
+  const empty = { journal: [], paidAttempts: [], capturedAmount: 0n, feeAmount: 0n };
+  assert.deepEqual(booksDifferences({ ...paid, ...empty, outcome: "failed", status: "failed" }), []);
+  const authorized = { ...paid, ...empty, paidAttempts: ["at_1"] };
+  assert.deepEqual(booksDifferences(authorized), [], "authorized and not captured");
+});
+
+test.run();

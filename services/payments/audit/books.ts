@@ -1,0 +1,161 @@
+// Audits one payment: what is stored of it and what its journal rows leave in each account, against what facts.ts says both must be.
+// Pure; it names every difference in a sentence and imports nothing of what wrote the books.
+import { accounts, balancesOf, movementForms, type Subject } from "./accounts.ts";
+import {
+  accountBalances,
+  captureBalances,
+  disputeBalances,
+  expectedAmounts,
+  type PaymentFacts,
+  refundBalances,
+  suspenseBalances,
+  type Wanted,
+} from "./facts.ts";
+
+/** A journal row as stored, whatever it says. */
+export interface JournalRow {
+  readonly kind: string;
+  readonly cause: string;
+  readonly debit: string;
+  readonly credit: string;
+  /** Minor units. */
+  readonly amount: bigint;
+  /** Merchant, environment and currency are the payment's. */
+  readonly sameOwner: boolean;
+}
+
+/** Everything that is stored about the money of one payment, read at one moment. */
+export interface PaymentBooks extends PaymentFacts {
+  readonly id: string;
+  /** Minor units that were asked for. */
+  readonly amount: bigint;
+  readonly status: string;
+  readonly refundedAmount: bigint;
+  readonly feeAmount: bigint;
+  readonly disputeHold: string;
+  readonly disputedAmount: bigint;
+  /** Attempts that are recorded as paid. */
+  readonly paidAttempts: readonly string[];
+  readonly journal: readonly JournalRow[];
+}
+
+/** What does not agree, one sentence each; empty when the books are right. */
+export function booksDifferences(books: PaymentBooks): string[] {
+  return [
+    ...books.journal.flatMap((row) => misposted(row, subjectsOf(books))),
+    ...storedDifferences(books),
+    ...captureDifferences(books),
+    ...books.refunds.flatMap((refund) =>
+      left(books, refund.id, `refund ${refund.id} (${refund.status})`, refundBalances(refund)),
+    ),
+    ...books.disputes.flatMap((dispute) =>
+      left(books, dispute.id, `dispute ${dispute.id} (${dispute.status})`, disputeBalances(dispute)),
+    ),
+    ...books.suspense.flatMap((item) =>
+      left(books, item.id, `suspense ${item.id} (${item.state})`, suspenseBalances(item)),
+    ),
+    ...accountDifferences(books),
+  ];
+}
+
+/** The columns of the payment against its attempts, refunds and disputes. */
+function storedDifferences(books: PaymentBooks): string[] {
+  const expected = expectedAmounts(books);
+  const { outcome, capturedAmount, amount, feeAmount } = books;
+  const found = [
+    differs("refunded amount", books.refundedAmount, expected.refundedAmount),
+    differs("dispute hold", books.disputeHold, expected.disputeHold),
+    differs("disputed amount", books.disputedAmount, expected.disputedAmount),
+    differs("status", books.status, expected.status),
+    expected.fees.includes(feeAmount) ? [] : differs("fee", feeAmount, expected.fees[0]),
+  ].flat();
+  if (capturedAmount > amount) found.push(`${capturedAmount} were captured of ${amount}`);
+  if (outcome === "succeeded" && books.paidAttempts.length === 0) found.push("paid, and no attempt has paid");
+  if (outcome !== "succeeded" && capturedAmount > 0n)
+    found.push(`${capturedAmount} were captured, the outcome is ${outcome}`);
+  // A debit that came back leaves refunds that had been made before.
+  if (outcome === "succeeded" && expected.refundedAmount > capturedAmount) {
+    found.push(`refunds of ${expected.refundedAmount} exceed the ${capturedAmount} captured`);
+  }
+  return found;
+}
+
+/** What attempts left in the accounts, and that it was one attempt that has paid. */
+function captureDifferences(books: PaymentBooks): string[] {
+  const { capturedAmount, paidAttempts } = books;
+  const rows = books.journal.filter(({ kind }) => movementForms.get(kind)?.about === "attempt");
+  const balances = balancesOf(rows);
+  const found = differs("captured amount", capturedAmount, balances.get("processor_clearing") ?? 0n);
+  if (found.length === 0) {
+    found.push(...balanceDifferences("the capture", balances, captureBalances(capturedAmount, rightFee(books))));
+  }
+  for (const cause of new Set(rows.map((row) => row.cause))) {
+    const kept = balancesOf(rows.filter((row) => row.cause === cause)).get("processor_clearing") ?? 0n;
+    if (kept === 0n) continue;
+    if (!paidAttempts.includes(cause)) found.push(`captured by attempt ${cause}, which did not succeed`);
+    if (kept !== capturedAmount) found.push(`attempt ${cause} has captured ${kept} of ${capturedAmount}`);
+  }
+  return found;
+}
+
+/** The stored fee when it is right, else the one that would be. */
+function rightFee(books: PaymentBooks): bigint {
+  const { fees } = expectedAmounts(books);
+  return fees.includes(books.feeAmount) ? books.feeAmount : (fees[0] ?? 0n);
+}
+
+/** Every account over the whole payment. */
+function accountDifferences(books: PaymentBooks): string[] {
+  const balances = balancesOf(books.journal);
+  const wanted = accountBalances(books, rightFee(books));
+  const found = accounts.flatMap((account) => {
+    const [is, must] = [balances.get(account) ?? 0n, wanted.get(account) ?? 0n];
+    return is === must ? [] : [`account ${account} has ${is}, it must have ${must}`];
+  });
+  const sum = [...wanted.values()].reduce((total, amount) => total + amount, 0n);
+  if (sum !== 0n) throw new Error(`the auditor's own accounts of ${books.id} sum to ${sum}`);
+  const strange = [...balances.keys()].filter((account) => !accounts.some((known) => known === account));
+  return [...found, ...strange.map((account) => `account ${account} is unknown`)];
+}
+
+/** What the rows of one cause leave in the accounts. */
+function left(books: PaymentBooks, cause: string, what: string, wanted: Wanted): string[] {
+  const rows = books.journal.filter((row) => row.cause === cause);
+  return balanceDifferences(what, balancesOf(rows), wanted);
+}
+
+function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, wanted: Wanted): string[] {
+  return accounts.flatMap((account) => {
+    const [is, must] = [balances.get(account) ?? 0n, wanted[account] ?? 0n];
+    return is === must ? [] : [`${what} must leave ${must} in ${account}, the journal gives ${is}`];
+  });
+}
+
+/** Rows of no known form, of another owner, or about something that does not exist. */
+function misposted(row: JournalRow, known: ReadonlyMap<string, Subject>): string[] {
+  const what = `journal row ${row.kind} of ${row.cause}`;
+  const form = movementForms.get(row.kind);
+  if (!form) return [`${what}: no such movement`];
+  const found = row.sameOwner ? [] : [`${what}: another merchant, environment or currency than the payment's`];
+  if (row.amount <= 0n) found.push(`${what}: moves ${row.amount}`);
+  if (form.debit !== row.debit || form.credit !== row.credit) {
+    found.push(`${what}: debits ${row.debit} and credits ${row.credit}`);
+  }
+  const subject = known.get(row.cause);
+  if (subject !== form.about && (subject !== undefined || form.about !== "attempt")) {
+    found.push(`${what}: ${subject === undefined ? "nothing has this id" : `a movement of a ${subject}`}`);
+  }
+  return found;
+}
+
+function subjectsOf({ refunds, disputes, suspense }: PaymentBooks): Map<string, Subject> {
+  return new Map<string, Subject>([
+    ...refunds.map(({ id }) => [id, "refund"] as const),
+    ...disputes.map(({ id }) => [id, "dispute"] as const),
+    ...suspense.map(({ id }) => [id, "suspense"] as const),
+  ]);
+}
+
+function differs<T>(what: string, stored: T, recomputed: T): string[] {
+  return stored === recomputed ? [] : [`${what} is ${stored}, the books give ${recomputed}`];
+}

@@ -1,0 +1,101 @@
+// Fees, amounts, statuses and nets worked out by hand; nothing is computed here in the way the code computes it.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { expectedAmounts, expectedNet, feeBy, type PaymentFacts } from "./facts.ts";
+
+const test = suite("audit of facts");
+
+const paid: PaymentFacts = {
+  outcome: "succeeded",
+  capturedAmount: 1_000n,
+  rates: [{ basisPoints: 290n, fixed: 30n }],
+  refunds: [],
+  disputes: [],
+  suspense: [],
+};
+
+function refund(status: string, amount: bigint) {
+  return { id: "re_1", status, amount, unasked: false };
+}
+
+function dispute(status: string, amount: bigint) {
+  return { id: "dp_1", status, amount };
+}
+
+test("a fee is the share rounded half up, and the fixed part", () => {
+  const worked: [amount: bigint, basisPoints: bigint, fixed: bigint, fee: bigint][] = [
+    [1_000n, 290n, 30n, 59n], // 29.00
+    [1_017n, 290n, 30n, 59n], // 29.493
+    [1_050n, 290n, 30n, 60n], // 30.45
+    [50n, 100n, 0n, 1n], // 0.50: half goes up
+    [49n, 100n, 0n, 0n], // 0.49
+    [150n, 100n, 0n, 2n], // 1.50
+    [1n, 290n, 30n, 30n], // 0.029
+    [99_999_999n, 290n, 30n, 2_900_030n], // 2,899,999.971
+    [99_999_999n, 10_000n, 7n, 100_000_006n],
+    [5_000n, 0n, 0n, 0n],
+  ];
+  for (const [amount, basisPoints, fixed, fee] of worked) {
+    assert.equal(feeBy({ basisPoints, fixed }, amount), fee, `${amount} at ${basisPoints} + ${fixed}`);
+  }
+});
+
+test("nothing captured takes no fee, and both rates are right when one began between capture and booking", () => {
+  assert.deepEqual(expectedAmounts({ ...paid, capturedAmount: 0n }).fees, [0n]);
+  const rates = [
+    { basisPoints: 290n, fixed: 30n },
+    { basisPoints: 100n, fixed: 0n },
+  ];
+  assert.deepEqual(expectedAmounts({ ...paid, rates }).fees, [59n, 10n]);
+});
+
+const statuses: [status: string, facts: Partial<PaymentFacts>][] = [
+  ["succeeded", {}],
+  ["failed", { outcome: "failed", capturedAmount: 0n }],
+  ["canceled", { outcome: "canceled", capturedAmount: 0n }],
+  ["processing", { outcome: "processing", capturedAmount: 0n }],
+  ["succeeded", { capturedAmount: 0n }],
+  ["partially_refunded", { refunds: [refund("pending", 1n)] }],
+  ["partially_refunded", { refunds: [refund("succeeded", 999n)] }],
+  ["refunded", { refunds: [refund("pending", 1n), refund("succeeded", 999n)] }],
+  ["succeeded", { refunds: [refund("failed", 1_000n), refund("canceled", 1_000n)] }],
+  ["disputed", { disputes: [dispute("needs_response", 1n)] }],
+  ["disputed", { disputes: [dispute("under_review", 1n)], refunds: [refund("succeeded", 1_000n)] }],
+  ["disputed", { disputes: [dispute("won", 1n), dispute("lost", 1n)] }],
+  ["succeeded", { disputes: [dispute("won", 1n)] }],
+  ["refunded", { disputes: [dispute("warning_needs_response", 1n)], refunds: [refund("succeeded", 1_000n)] }],
+  ["succeeded", { disputes: [dispute("warning_under_review", 1n), dispute("warning_closed", 1n)] }],
+  ["failed", { outcome: "failed", capturedAmount: 0n, refunds: [refund("succeeded", 300n)] }],
+];
+
+for (const [status, facts] of statuses) {
+  const said = JSON.stringify(facts, (_, value) => (typeof value === "bigint" ? Number(value) : value));
+  test(`${said} is ${status}`, () => assert.equal(expectedAmounts({ ...paid, ...facts }).status, status));
+}
+
+test("open disputes hold what they say; lost ones count once none is open", () => {
+  const holdOf = (...disputes: PaymentFacts["disputes"]) => {
+    const { disputeHold, disputedAmount } = expectedAmounts({ ...paid, disputes });
+    return [disputeHold, Number(disputedAmount)];
+  };
+  assert.deepEqual(holdOf(), ["none", 0]);
+  assert.deepEqual(holdOf(dispute("needs_response", 200n), dispute("under_review", 30n), dispute("lost", 4n)), [
+    "open",
+    230,
+  ]);
+  assert.deepEqual(holdOf(dispute("lost", 200n), dispute("lost", 30n), dispute("won", 4n)), ["lost", 230]);
+  assert.deepEqual(holdOf(dispute("won", 200n), dispute("warning_closed", 30n)), ["none", 0]);
+});
+
+test("the net is what was captured less refunds, fee and every lost dispute, and nothing while nothing is captured", () => {
+  const net = (facts: Partial<PaymentFacts>, fee = 59n) => Number(expectedNet({ ...paid, ...facts }, fee));
+  assert.equal(net({}), 941);
+  assert.equal(net({ refunds: [refund("succeeded", 300n), refund("pending", 41n), refund("failed", 7n)] }), 600);
+  assert.equal(net({ disputes: [dispute("lost", 400n), dispute("needs_response", 200n)] }), 541);
+  assert.equal(net({ disputes: [dispute("lost", 400n), dispute("lost", 500n), dispute("won", 1n)] }), 41);
+  assert.equal(net({ capturedAmount: 400n }, 42n), 358);
+  assert.equal(net({ outcome: "failed", capturedAmount: 0n }, 0n), 0);
+  assert.equal(net({ refunds: [refund("succeeded", 1_000n)] }), -59);
+});
+
+test.run();

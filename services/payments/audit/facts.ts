@@ -1,0 +1,171 @@
+// What a payment's books must be, from first principles: what happened to it goes in, amounts and the balance of every account come
+// out. Pure, and of one mind only with the contract: it imports nothing of what books, settles or asks.
+import type { AuditAccount } from "./accounts.ts";
+
+/** A fee schedule: hundredths of a percent, and minor units on top. */
+export interface Rate {
+  readonly basisPoints: bigint;
+  readonly fixed: bigint;
+}
+
+export interface RefundFact {
+  readonly id: string;
+  readonly status: string;
+  /** Minor units; so are all amounts. */
+  readonly amount: bigint;
+  /** It was made at the processor a second time, and nobody has taken it as the merchant's. */
+  readonly unasked: boolean;
+}
+
+export interface DisputeFact {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: bigint;
+}
+
+export interface SuspenseFact {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly amount: bigint;
+  readonly returnedAmount: bigint;
+}
+
+/** What is known of a payment apart from its journal. */
+export interface PaymentFacts {
+  /** What the attempts came to. */
+  readonly outcome: string;
+  readonly capturedAmount: bigint;
+  /** The schedule in effect when it was captured, and the one when that was booked: the same but when one began between the two. */
+  readonly rates: readonly Rate[];
+  readonly refunds: readonly RefundFact[];
+  readonly disputes: readonly DisputeFact[];
+  readonly suspense: readonly SuspenseFact[];
+}
+
+/** What must be stored with the payment. */
+export interface ExpectedAmounts {
+  readonly refundedAmount: bigint;
+  /** Each that would be right; see `rates`. */
+  readonly fees: readonly bigint[];
+  readonly disputeHold: "none" | "open" | "lost";
+  readonly disputedAmount: bigint;
+  readonly status: string;
+}
+
+/** Share of the amount, rounded half up, and the fixed part. */
+export function feeBy({ basisPoints, fixed }: Rate, amount: bigint): bigint {
+  const [whole, rest] = [(amount * basisPoints) / 10_000n, (amount * basisPoints) % 10_000n];
+  return whole + (rest * 2n >= 10_000n ? 1n : 0n) + fixed;
+}
+
+export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
+  const { outcome, capturedAmount, disputes } = facts;
+  const refundedAmount = total(facts.refunds.filter(stands));
+  // What the bank decided, or has still to decide; an inquiry takes nothing and a won dispute nothing any more.
+  const [open, lost] = [disputes.filter(isOpen), disputes.filter(isLost)];
+  const disputeHold = open.length > 0 ? "open" : lost.length > 0 ? "lost" : "none";
+  return {
+    refundedAmount,
+    fees: capturedAmount === 0n ? [0n] : facts.rates.map((rate) => feeBy(rate, capturedAmount)),
+    disputeHold,
+    disputedAmount: total(open.length > 0 ? open : lost),
+    status: publicStatus(outcome, capturedAmount, refundedAmount, disputeHold),
+  };
+}
+
+/** What is left to the merchant when everything open is decided in the merchant's favour; nothing while nothing is captured. */
+export function expectedNet(facts: PaymentFacts, fee: bigint): bigint {
+  if (facts.capturedAmount === 0n) return 0n;
+  return facts.capturedAmount - fee - total(facts.refunds.filter(stands)) - total(facts.disputes.filter(isLost));
+}
+
+/** Debits minus credits that one refund leaves: where its money is now. */
+export function refundBalances({ status, amount, unasked }: RefundFact): Wanted {
+  if (unasked)
+    return status === "pending" || status === "succeeded" ? move("suspense", "processor_clearing", amount) : {};
+  if (status === "pending") return move("merchant_balance", "refunds_pending", amount);
+  return status === "succeeded" ? move("merchant_balance", "processor_clearing", amount) : {};
+}
+
+/** The same of a dispute. */
+export function disputeBalances(dispute: DisputeFact): Wanted {
+  if (isOpen(dispute)) return move("merchant_balance", "disputes_held", dispute.amount);
+  return isLost(dispute) ? move("merchant_balance", "processor_clearing", dispute.amount) : {};
+}
+
+/** The same of a charge that nobody asked for. An intent that the processor lost holds nothing; a refund's money is with the refund. */
+export function suspenseBalances({ kind, state, amount, returnedAmount }: SuspenseFact): Wanted {
+  const isCharge = kind === "second_charge" || kind === "other_amount";
+  // A closed one went back, was taken and is booked as the payment's own, or was settled elsewhere: none of it lies there any more.
+  return isCharge && state === "open" ? move("processor_clearing", "suspense", amount - returnedAmount) : {};
+}
+
+/** The same of what was captured, and of the fee on it. */
+export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
+  return {
+    processor_clearing: capturedAmount,
+    merchant_balance: fee - capturedAmount,
+    fees_revenue: -fee,
+  };
+}
+
+/**
+ * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds asked for (Ap still
+ * pending), U refunds nobody asked for, O open disputes, L lost ones and S what is left of charges nobody asked for:
+ *   processor_clearing =  C − (A − Ap) − U − L + S   what the processor holds
+ *   merchant_balance   = −(C − F − A − O − L)        what we owe the merchant
+ *   fees_revenue       = −F
+ *   refunds_pending    = −Ap
+ *   disputes_held      = −O
+ *   suspense           = −(S − U)
+ * which sum to zero.
+ */
+export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<AuditAccount, bigint> {
+  const captured = facts.capturedAmount;
+  const standing = facts.refunds.filter(stands);
+  const asked = standing.filter((refund) => !refund.unasked);
+  const pending = total(asked.filter(({ status }) => status === "pending"));
+  const unasked = total(standing.filter((refund) => refund.unasked));
+  const [open, lost] = [total(facts.disputes.filter(isOpen)), total(facts.disputes.filter(isLost))];
+  const strange = total(facts.suspense.map((one) => ({ amount: -(suspenseBalances(one).suspense ?? 0n) })));
+  return new Map([
+    ["processor_clearing", captured - (total(asked) - pending) - unasked - lost + strange],
+    ["merchant_balance", fee + total(asked) + open + lost - captured],
+    ["fees_revenue", -fee],
+    ["refunds_pending", -pending],
+    ["disputes_held", -open],
+    ["suspense", unasked - strange],
+  ]);
+}
+
+/** Debits minus credits by account; an account that is left out has none. */
+export type Wanted = { readonly [A in AuditAccount]?: bigint };
+
+function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): Wanted {
+  return { [debit]: amount, [credit]: -amount };
+}
+
+function publicStatus(outcome: string, captured: bigint, refunded: bigint, hold: "none" | "open" | "lost"): string {
+  if (outcome !== "succeeded") return outcome;
+  if (hold !== "none") return "disputed";
+  if (refunded <= 0n) return "succeeded";
+  return refunded < captured ? "partially_refunded" : "refunded";
+}
+
+/** A refund that has taken its amount, or may. */
+function stands({ status }: RefundFact): boolean {
+  return status === "pending" || status === "succeeded";
+}
+
+function isOpen({ status }: DisputeFact): boolean {
+  return status === "needs_response" || status === "under_review";
+}
+
+function isLost({ status }: DisputeFact): boolean {
+  return status === "lost";
+}
+
+function total(list: readonly { readonly amount: bigint }[]): bigint {
+  return list.reduce((sum, one) => sum + one.amount, 0n);
+}

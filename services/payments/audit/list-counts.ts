@@ -1,0 +1,118 @@
+// Audits the totals of lists: what is counted (list_counts, and the changes that are not folded in yet) against the rows themselves, by
+// merchant, environment, day and status, and by week, status and bucket of amounts. Each look is one statement, so both are of a moment.
+import type { Sql } from "#platform/database.ts";
+
+export interface CountDifference {
+  readonly merchantId: string;
+  readonly environment: number;
+  /** `payments` or `refunds`. */
+  readonly list: string;
+  /** `day 2026-01-01` or `week 2026-01-05`. */
+  readonly when: string;
+  readonly status: string;
+  /** Of amounts; -1: every amount. */
+  readonly bucket: number;
+  readonly counted: bigint;
+  readonly there: bigint;
+}
+
+// Some hundred thousand rows of a large merchant: seconds of reading at most, well within the limit of a statement.
+const windowDays = 28;
+
+const lists = [
+  // An amount below 16 is a bucket of its own; from there on each doubling has eight.
+  {
+    list: "payments",
+    visible: "t.visible",
+    bucket: `case when t.amount < 16 then t.amount
+      else (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4) * 8
+        + (t.amount >> (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4)) end`,
+  },
+  { list: "refunds", visible: "true", bucket: "null" },
+] as const;
+
+/** @param onDifference told of each count that is not the number of rows. @returns how many windows of lists were looked at. */
+export async function auditListCounts(sql: Sql, onDifference: (found: CountDifference) => void): Promise<number> {
+  let windows = 0;
+  for (const one of lists) {
+    for (const merchantId of await merchantsOf(sql, one.list)) {
+      const { from, days } = await spanOf(sql, one.list, merchantId);
+      for (let day = 0; day <= days; day += windowDays) {
+        windows += 1;
+        const rows = await sql.rows<Row>(textOf(one), [merchantId, one.list, from, day, day + windowDays]);
+        for (const row of rows)
+          onDifference({ ...row, merchantId, counted: BigInt(row.counted), there: BigInt(row.there) });
+      }
+    }
+  }
+  return windows;
+}
+
+interface Row {
+  environment: number;
+  list: string;
+  when: string;
+  status: string;
+  bucket: number;
+  counted: string;
+  there: string;
+}
+
+/** Every merchant that has rows or counts, by jumps over an index rather than a look at every row. */
+async function merchantsOf(sql: Sql, list: string): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `with recursive jump as (
+       select (select min(merchant_id) from ${list}) as id
+       union all select (select min(merchant_id) from ${list} where merchant_id > jump.id) from jump where jump.id is not null)
+     select id from jump where id is not null
+     union select merchant_id from list_counts where list = $1 union select merchant_id from list_deltas where list = $1
+     order by 1`,
+    [list],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** From the Monday of the merchant's first row or count on. */
+async function spanOf(sql: Sql, list: string, merchantId: string): Promise<{ from: string; days: number }> {
+  const [row] = await sql.rows<{ from: string; days: number }>(
+    `select date_trunc('week', min(day))::date::text as from, max(day) - min(day) + 7 as days from (
+       select (min(created_at) at time zone 'UTC')::date as day from ${list} where merchant_id = $1
+       union all select (max(created_at) at time zone 'UTC')::date from ${list} where merchant_id = $1
+       union all select min(starts) from list_counts where merchant_id = $1 and list = $2
+       union all select max(starts) from list_counts where merchant_id = $1 and list = $2
+       union all select (min(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list = $2
+       union all select (max(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list = $2) ends`,
+    [merchantId, list],
+  );
+  return { from: row?.from ?? "2000-01-03", days: row?.days ?? 0 };
+}
+
+/** `bounds` is the window as days and as moments: $3 is a Monday, so that no week lies in two windows. */
+function textOf({ list, visible, bucket }: (typeof lists)[number]): string {
+  const [day, monday] = ["(at at time zone 'UTC')::date", "date_trunc('week', at at time zone 'UTC')::date"];
+  return `
+    with bounds as (
+      select $3::date + $4::int as first, $3::date + $5::int as last,
+        ($3::date + $4::int)::timestamp at time zone 'UTC' as since, ($3::date + $5::int)::timestamp at time zone 'UTC' as until),
+    own as (
+      select t.environment, t.created_at as at, t.status, (${bucket})::int as bucket from ${list} t, bounds
+      where t.merchant_id = $1 and ${visible} and t.created_at >= since and t.created_at < until),
+    changes as (
+      select t.environment, t.at, t.status, ${list === "payments" ? bucket : "null"}::int as bucket, t.n from list_deltas t, bounds
+      where t.merchant_id = $1 and t.list = $2 and t.at >= since and t.at < until),
+    there as (
+      select environment, 'day' as grain, ${day} as starts, status, -1 as bucket, count(*) as n from own group by 1, 3, 4
+      union all
+      select environment, 'week', ${monday}, status, bucket, count(*) from own where bucket is not null group by 1, 3, 4, 5),
+    counted as (
+      select environment, grain, starts, status, bucket, sum(n) as n from (
+        select environment, grain, starts, status, bucket::int, n from list_counts, bounds
+          where merchant_id = $1 and list = $2 and starts >= first and starts < last
+        union all select environment, 'day', ${day}, status, -1, n from changes
+        union all select environment, 'week', ${monday}, status, bucket, n from changes where bucket is not null) parts
+      group by 1, 2, 3, 4, 5)
+    select environment, $2 as list, grain || ' ' || starts as when, status, bucket,
+      coalesce(c.n, 0)::text as counted, coalesce(r.n, 0)::text as there
+    from there r full join counted c using (environment, grain, starts, status, bucket)
+    where coalesce(c.n, 0) <> coalesce(r.n, 0) order by 1, 3, 4, 5`;
+}

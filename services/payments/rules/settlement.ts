@@ -1,0 +1,307 @@
+// Settles a payment: what the processor says goes in, everything that changes comes out, and nothing is written here. Confirm, the
+// processor's events, the reconcile job, refunds, cancellations and operators all end in this one fold. Total: news that changes
+// nothing says why.
+import { type Dispute, type DisputeReport, holdOf, moveDispute } from "./dispute.ts";
+import type { FeeSchedule } from "./fee.ts";
+import type { Movement } from "./journal.ts";
+import {
+  type AttemptEnd,
+  applyFact,
+  type Change,
+  endUnmade,
+  type IntentFact,
+  isReturned,
+  type Path,
+  type PaymentState,
+  refundedStatus,
+  statusOf,
+} from "./payment.ts";
+import { counts, moveRefund, openingMovements, type Refund, type RefundReport, reasonMax } from "./refund.ts";
+
+/** What is known of a payment. */
+export interface Books {
+  /** Without a session. */
+  readonly isDirect: boolean;
+  readonly state: PaymentState;
+  /** All refunds and disputes, where the news is about some. */
+  readonly refunds: readonly Refund[];
+  readonly disputes: readonly Dispute[];
+  readonly fees: FeeSchedule;
+}
+
+export type News =
+  /** The whole intent, as the processor knows it. */
+  | {
+      readonly kind: "intent";
+      readonly facts: readonly IntentFact[];
+      readonly refunds: readonly RefundReport[];
+      readonly disputes: readonly DisputeReport[];
+    }
+  /** One refund alone. */
+  | { readonly kind: "refund"; readonly report: RefundReport }
+  /** It is proved that the processor has nothing of it. */
+  | { readonly kind: "never_made"; readonly at: Date };
+
+export interface Announced {
+  readonly type: string;
+  readonly status: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface Settlement {
+  readonly state: PaymentState;
+  /** Refunds and disputes that changed or are new. */
+  readonly refunds: readonly ChangedRefund[];
+  readonly disputes: readonly ChangedDispute[];
+  readonly attempts: readonly AttemptEnd[];
+  readonly movements: readonly Movement[];
+  readonly announcements: readonly Announced[];
+  /** Why news changed nothing. */
+  readonly ignored: readonly string[];
+  /** Nothing is left to ask the processor. */
+  readonly isSettled: boolean;
+}
+
+export interface ChangedRefund {
+  readonly refund: Refund;
+  readonly isNew: boolean;
+  /** The processor acknowledges it only now, which ends its operation. */
+  readonly isAcknowledged: boolean;
+}
+
+export type ChangedDispute = Dispute & Pick<DisputeReport, "reason" | "openedAt" | "evidenceDueAt">;
+
+/** @param newId an id for a refund or a dispute that is new to us. */
+export function settle(
+  books: Books,
+  news: News,
+  path: Path,
+  newId: (noun: "refund" | "dispute") => string,
+): Settlement {
+  const draft = new Draft(books, path, newId);
+  switch (news.kind) {
+    case "intent":
+      for (const fact of news.facts) draft.apply(applyFact(draft.state, fact, path, books.fees), fact.kind);
+      for (const report of news.refunds) draft.refund(report);
+      draft.disputes(news.disputes);
+      break;
+    case "refund":
+      draft.refund(news.report);
+      // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the whole intent tells.
+      if (!counts(news.report.status)) draft.askAgain();
+      break;
+    case "never_made":
+      draft.apply(endUnmade(draft.state, books.isDirect, news.at), "never made");
+  }
+  return draft.result();
+}
+
+/** The fold's own working copy. */
+class Draft {
+  readonly #books: Books;
+  readonly #path: Path;
+  readonly #newId: (noun: "refund" | "dispute") => string;
+  state: PaymentState;
+  readonly #refunds: Refund[];
+  readonly #changedRefunds = new Map<string, ChangedRefund>();
+  readonly #changedDisputes: ChangedDispute[] = [];
+  readonly #attempts: AttemptEnd[] = [];
+  readonly #movements: Movement[] = [];
+  readonly #announcements: Announced[] = [];
+  readonly #ignored: string[] = [];
+  #asksAgain = false;
+
+  constructor(books: Books, path: Path, newId: (noun: "refund" | "dispute") => string) {
+    this.#books = books;
+    this.#path = path;
+    this.#newId = newId;
+    this.state = books.state;
+    this.#refunds = [...books.refunds];
+  }
+
+  /** Keeps the payment on the reconcile job's list whatever else is known. */
+  askAgain(): void {
+    this.#asksAgain = true;
+  }
+
+  apply(change: Change, what: string): void {
+    this.state = change.state;
+    this.#movements.push(...change.movements);
+    this.#attempts.push(...change.ended);
+    const [end] = change.ended;
+    const why = end?.outcome === "failed" ? { failure_code: end.code } : {};
+    for (const type of change.announce) this.#announce(type, type === "payment.failed" ? why : {});
+    if (change.ignored !== undefined) this.#ignored.push(`${what}: ${change.ignored}`);
+  }
+
+  refund(report: RefundReport): void {
+    const same = this.#refunds.find((refund) => report.ref !== "" && refund.connectorRef === report.ref);
+    const named = this.#refunds.find((refund) => refund.id === report.reference);
+    if (same) this.#moveRefund(same, report);
+    else if (named && isSecond(named, report)) this.#importRefund(report, true);
+    else if (named) this.#moveRefund(named, report);
+    else this.#importRefund(report, false);
+  }
+
+  disputes(reports: readonly DisputeReport[]): void {
+    if (reports.length === 0) return;
+    if (this.state.outcome !== "succeeded") {
+      this.#ignored.push("disputes of a payment that is not paid");
+      return;
+    }
+    const known = [...this.#books.disputes];
+    for (const report of reports) {
+      const index = known.findIndex((dispute) => dispute.connectorRef === report.ref);
+      const { dispute, announce } = this.#moveDispute(known[index], report);
+      known.splice(index < 0 ? known.length : index, 1, dispute);
+      this.#holdFor(known);
+      for (const type of announce) this.#announce(type, { dispute_id: dispute.id, dispute_status: dispute.status });
+    }
+  }
+
+  result(): Settlement {
+    const { outcome, disputeHold } = this.state;
+    // Without a session nobody tries again after a decline; a returned payment has ended, too.
+    const isFinal =
+      outcome === "succeeded" ||
+      outcome === "canceled" ||
+      isReturned(this.state) ||
+      (outcome === "failed" && this.#books.isDirect);
+    const isWaiting =
+      this.#asksAgain || disputeHold === "open" || this.#refunds.some((refund) => refund.status === "pending");
+    return {
+      state: this.state,
+      refunds: [...this.#changedRefunds.values()],
+      disputes: this.#changedDisputes,
+      attempts: this.#attempts,
+      movements: this.#movements,
+      announcements: this.#announcements,
+      ignored: this.#ignored,
+      isSettled: isFinal && !isWaiting,
+    };
+  }
+
+  #moveRefund(refund: Refund, report: RefundReport): void {
+    const change = moveRefund(refund, report.status);
+    if (change.kind === "ignored" && refund.acknowledged && refund.connectorRef !== "") {
+      this.#ignored.push(`refund ${refund.id}: ${change.reason}`);
+      return;
+    }
+    const isMoved = change.kind === "moved";
+    const next: Refund = {
+      ...refund,
+      connectorRef: refund.connectorRef || report.ref,
+      status: isMoved ? change.status : refund.status,
+      failureCode: isMoved ? report.failureCode : refund.failureCode,
+      failureMessage: isMoved ? report.failureMessage : refund.failureMessage,
+      acknowledged: true,
+    };
+    if (isMoved) {
+      this.#movements.push(...change.movements);
+      this.#addRefunded(-change.givenBack);
+    }
+    this.#refunds[this.#refunds.indexOf(refund)] = next;
+    this.#changedRefunds.set(next.id, { refund: next, isNew: false, isAcknowledged: !refund.acknowledged });
+    this.#announceRefund(refund, next);
+  }
+
+  /** A refund made at the processor's own dashboard, or a second one in the name of one of ours. It waits while it does not fit. */
+  #importRefund(report: RefundReport, unasked: boolean): void {
+    const { status, amount } = report;
+    if (counts(status) && amount > this.state.capturedAmount - this.state.refundedAmount) {
+      // A refund of ours that the processor never got holds the amount; the reconcile job settles that one first.
+      this.#asksAgain = true;
+      this.#ignored.push(`refund ${report.ref}: more than what is left; taken in when it fits`);
+      return;
+    }
+    const refund: Refund = {
+      id: this.#newId("refund"),
+      amount,
+      status,
+      connectorRef: report.ref,
+      reason: report.reason.slice(0, reasonMax),
+      failureCode: report.failureCode,
+      failureMessage: report.failureMessage,
+      acknowledged: true,
+      unasked,
+      createdAt: report.createdAt,
+    };
+    this.#refunds.push(refund);
+    this.#changedRefunds.set(refund.id, { refund, isNew: true, isAcknowledged: false });
+    this.#movements.push(...openingMovements(refund));
+    if (counts(status)) this.#addRefunded(amount);
+    this.#announceRefund({ ...refund, acknowledged: false, status: "pending" }, refund);
+  }
+
+  /** payment.refunded when a refund is created (acknowledged) or settles; a failure is internal (SPEC.md §6). */
+  #announceRefund(before: Refund, after: Refund): void {
+    const attributes = { refund_id: after.id, refund_status: after.status };
+    if (!counts(after.status)) {
+      if (before.status !== after.status) this.#announce("payment.refund_failed", attributes);
+    } else if (!before.acknowledged || before.status !== after.status) {
+      this.#announce("payment.refunded", attributes);
+    }
+  }
+
+  #moveDispute(
+    known: Dispute | undefined,
+    report: DisputeReport,
+  ): { readonly dispute: Dispute; readonly announce: readonly string[] } {
+    const id = known?.id ?? this.#newId("dispute");
+    const amount = known?.amount ?? report.amount;
+    const change = moveDispute({ id, amount }, known?.status, report.status);
+    if (change.kind === "ignored") {
+      this.#ignored.push(`dispute ${id}: ${change.reason}`);
+      return { dispute: known ?? { id, connectorRef: report.ref, status: report.status, amount }, announce: [] };
+    }
+    const { status, reason, openedAt, evidenceDueAt } = report;
+    const moved = { id, connectorRef: report.ref, status, amount, reason, openedAt, evidenceDueAt };
+    this.#changedDisputes.push(moved);
+    this.#movements.push(...change.movements);
+    return { dispute: moved, announce: change.announce };
+  }
+
+  /** Several disputes on one payment are rare: it is held by the open ones, else by the lost ones. */
+  #holdFor(disputes: readonly Dispute[]): void {
+    const holding = (hold: "open" | "lost") => disputes.filter((dispute) => holdOf(dispute.status) === hold);
+    const [open, lost] = [holding("open"), holding("lost")];
+    const [disputeHold, deciding] = open.length > 0 ? (["open", open] as const) : (["lost", lost] as const);
+    const disputedAmount = deciding.reduce((sum, dispute) => sum + dispute.amount, 0n);
+    const next = { disputeHold: deciding.length > 0 ? disputeHold : ("none" as const), disputedAmount };
+    const isSame = this.state.disputeHold === next.disputeHold && this.state.disputedAmount === next.disputedAmount;
+    if (!isSame) this.state = { ...this.state, ...next };
+  }
+
+  #addRefunded(amount: bigint): void {
+    if (amount !== 0n) this.state = { ...this.state, refundedAmount: this.state.refundedAmount + amount };
+  }
+
+  #announce(type: string, attributes: Readonly<Record<string, string>> = {}): void {
+    const { state } = this;
+    this.#announcements.push({
+      type,
+      status: toldStatus(type, state),
+      attributes: {
+        ...attributes,
+        path: this.#path,
+        outcome: state.outcome,
+        receipt_url: state.receiptUrl,
+        failed_attempts: String(state.failedAttempts),
+        card_fingerprint: state.card?.fingerprint ?? "",
+      },
+    });
+  }
+}
+
+/** The status that an event carries (SPEC.md §6). */
+function toldStatus(type: string, state: PaymentState): string {
+  if (type === "payment.succeeded") return "succeeded";
+  if (type === "payment.failed") return "failed";
+  return type === "payment.refunded" ? refundedStatus(state) : statusOf(state);
+}
+
+/** True when the processor tells of another refund than the one that we have under this reference, or of one that we gave up. */
+function isSecond(known: Refund, report: RefundReport): boolean {
+  if (report.ref === "") return false;
+  return known.connectorRef !== "" || (known.status === "failed" && counts(report.status));
+}

@@ -1,0 +1,86 @@
+// What a processor holds or did in a payment's name that nobody asked for: how much of it is still there, what the books say of it, and
+// what a person can do about it. Pure.
+import type { DisputeReport } from "./dispute.ts";
+import type { Movement } from "./journal.ts";
+import type { IntentFact, PaymentState } from "./payment.ts";
+import type { RefundReport } from "./refund.ts";
+
+/**
+ * `second_charge`: a paid intent with our reference beside the one that we know. `other_amount`: an intent of ours that asks for another
+ * amount or currency. `second_refund`: a refund with our reference beside the one that we know. `lost_intent`: the processor gave an intent
+ * and knows nothing of it.
+ */
+export type SuspenseKind = "second_charge" | "other_amount" | "second_refund" | "lost_intent";
+export type SuspenseAction = "give_back" | "take" | "close";
+
+/** Minor units. */
+export interface Holding {
+  /** What was taken. */
+  readonly amount: bigint;
+  /** How much of it went back. */
+  readonly returned: bigint;
+}
+
+export interface Suspense extends Holding {
+  readonly kind: SuspenseKind;
+  readonly state: "open" | "closed";
+  readonly currency: string;
+}
+
+/** What an intent that is none of ours holds, by the processor's report. */
+export function holdingOf(report: {
+  readonly facts: readonly IntentFact[];
+  readonly refunds: readonly RefundReport[];
+  readonly disputes: readonly DisputeReport[];
+}): Holding {
+  const captured = report.facts.map((fact) => (fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n));
+  const amount = captured.reduce((most, one) => (one > most ? one : most), 0n);
+  const back = [
+    ...report.refunds.filter(({ status }) => status === "succeeded"),
+    ...report.disputes.filter(({ status }) => status === "lost"),
+  ].reduce((sum, one) => sum + one.amount, 0n);
+  return { amount, returned: smaller(back, amount) };
+}
+
+/** What was known and is told now, taken together: a charge that came back as a whole is one that was returned. */
+export function joinHoldings(known: Holding | undefined, told: Holding): Holding {
+  const amount = known && known.amount > told.amount ? known.amount : told.amount;
+  return { amount, returned: amount - (told.amount - told.returned) };
+}
+
+/** The journal's part of a change of what is held. @param id of the item. */
+export function holdingMovements(id: string, before: Holding | undefined, after: Holding): readonly Movement[] {
+  const change = heldIn(after) - (before ? heldIn(before) : 0n);
+  if (change > 0n) return [{ kind: "suspense_held", cause: id, amount: change }];
+  return change < 0n ? [{ kind: "suspense_released", cause: id, amount: -change }] : [];
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** Minor units that are still there. */
+export function heldIn({ amount, returned }: Holding): bigint {
+  return amount - returned;
+}
+
+/** What an operator can do about an item. @param payment the one in whose name it is. */
+export function actionsOf(
+  item: Suspense,
+  payment: { readonly currency: string; readonly state: Pick<PaymentState, "outcome"> },
+): readonly SuspenseAction[] {
+  if (item.state === "closed") return [];
+  switch (item.kind) {
+    case "second_charge":
+      return ["give_back"];
+    case "second_refund":
+      return ["take"];
+    case "lost_intent":
+      return ["close"];
+    case "other_amount": {
+      if (heldIn(item) === 0n) return ["close"];
+      const canBeOurs = item.currency === payment.currency && payment.state.outcome !== "succeeded";
+      return canBeOurs ? ["give_back", "take"] : ["give_back"];
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// The suspense table: what processors hold or did in a payment's name that nobody asked for. The caller holds the lock on the payment
+// whenever it writes here.
+import { type Sql, type Tx, time } from "#platform/database.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Suspense, SuspenseKind } from "../rules/suspense.ts";
+
+export interface StoredSuspense extends Suspense {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly refundId: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly connector: string;
+  readonly connectorAccountId: string;
+  readonly connectorRef: string;
+  readonly resolution: "" | "given_back" | "taken" | "closed" | "gone";
+  readonly operator: string;
+  readonly note: string;
+  readonly foundAt: Date;
+  readonly closedAt: Date | undefined;
+}
+
+interface Row {
+  id: string;
+  kind: SuspenseKind;
+  payment_id: string;
+  refund_id: string | null;
+  merchant_id: string;
+  environment: Environment;
+  connector: string;
+  connector_account_id: string;
+  connector_ref: string;
+  currency: string;
+  amount: string;
+  returned_amount: string;
+  state: Suspense["state"];
+  resolution: StoredSuspense["resolution"];
+  operator: string;
+  note: string;
+  found_at: string;
+  closed_at: string | null;
+}
+
+/** The item of a kind about an object of the processor, or undefined. */
+export async function suspenseOf(
+  sql: Sql,
+  connector: string,
+  connectorRef: string,
+  kind: SuspenseKind,
+): Promise<StoredSuspense | undefined> {
+  const [row] = await sql.rows<Row>(
+    `select * from suspense where connector = $1 and connector_ref = $2 and kind = $3`,
+    [connector, connectorRef, kind],
+  );
+  return row && stored(row);
+}
+
+export async function findSuspense(sql: Sql, id: string): Promise<StoredSuspense | undefined> {
+  const [row] = await sql.rows<Row>(`select * from suspense where id = $1`, [id]);
+  return row && stored(row);
+}
+
+/** Writes an item that is new, or what is held of a known one. @returns true when it is new. */
+export async function saveSuspense(
+  tx: Tx,
+  item: Pick<
+    StoredSuspense,
+    | "id"
+    | "kind"
+    | "paymentId"
+    | "refundId"
+    | "merchantId"
+    | "environment"
+    | "connector"
+    | "connectorAccountId"
+    | "connectorRef"
+    | "currency"
+    | "amount"
+    | "returned"
+  >,
+): Promise<boolean> {
+  const [row] = await tx.rows<{ is_new: boolean }>(
+    `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id, connector_ref,
+       currency, amount, returned_amount)
+     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (connector, connector_ref, kind) do update set amount = excluded.amount, returned_amount = excluded.returned_amount
+     returning xmax = 0 as is_new`,
+    [
+      item.id,
+      item.kind,
+      item.paymentId,
+      item.refundId,
+      item.merchantId,
+      item.environment,
+      item.connector,
+      item.connectorAccountId,
+      item.connectorRef,
+      item.currency,
+      item.amount,
+      item.returned,
+    ],
+  );
+  return row?.is_new ?? false;
+}
+
+/** Ends an item. @param operator empty: by the processor's own word. @returns false when it is closed already. */
+export async function closeSuspense(
+  tx: Tx,
+  id: string,
+  end: { resolution: StoredSuspense["resolution"]; operator: string; note: string },
+): Promise<boolean> {
+  const rows = await tx.rows(
+    `update suspense set state = 'closed', resolution = $2, operator = $3, note = $4, closed_at = now()
+     where id = $1 and state = 'open' returning id`,
+    [id, end.resolution, end.operator, end.note],
+  );
+  return rows.length === 1;
+}
+
+/** An item that was given back is open again: what had gone back came again. */
+export async function reopenSuspense(tx: Tx, id: string): Promise<void> {
+  await tx.rows(
+    `update suspense set state = 'open', resolution = '', closed_at = null where id = $1 and resolution = 'given_back'`,
+    [id],
+  );
+}
+
+/** Oldest first: ids sort by creation. */
+export async function listSuspense(
+  sql: Sql,
+  filter: { afterId: string; withClosed: boolean; limit: number },
+): Promise<StoredSuspense[]> {
+  const rows = await sql.rows<Row>(
+    `select * from suspense where (state = 'open' or $2) and id > $1 order by id limit $3`,
+    [filter.afterId, filter.withClosed, filter.limit],
+  );
+  return rows.map(stored);
+}
+
+export async function countOpenSuspense(sql: Sql): Promise<bigint> {
+  const [row] = await sql.rows<{ n: string }>(`select count(*) as n from suspense where state = 'open'`);
+  return BigInt(row?.n ?? 0);
+}
+
+function stored(row: Row): StoredSuspense {
+  return {
+    id: row.id,
+    kind: row.kind,
+    paymentId: row.payment_id,
+    refundId: row.refund_id ?? "",
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    connector: row.connector,
+    connectorAccountId: row.connector_account_id,
+    connectorRef: row.connector_ref,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    returned: BigInt(row.returned_amount),
+    state: row.state,
+    resolution: row.resolution,
+    operator: row.operator,
+    note: row.note,
+    foundAt: time(row.found_at),
+    closedAt: time(row.closed_at) ?? undefined,
+  };
+}

@@ -1,0 +1,28 @@
+// Charges once more under the same reference: what somebody else's retry with a new key makes. 1. the new intent with its payment and
+// its events, in one statement. No caller of the API is written down as its cause.
+
+import type { CardEntry } from "../rules/card-entry.ts";
+import type { Intent } from "../rules/intent.ts";
+import { payIntent } from "../rules/pay-intent.ts";
+import { insertIntent } from "../store/intent-writes.ts";
+import { consequencesOf, wakeFor } from "./change-intent.ts";
+import { keptCard } from "./keep-card.ts";
+import { newIntent } from "./new-intent.ts";
+import { attemptWith } from "./pay-intent.ts";
+import type { Processor } from "./processor.ts";
+
+/** @param card one that succeeds at once */
+export async function duplicateIntent(
+  processor: Processor,
+  original: Intent,
+  amount: number,
+  card: CardEntry,
+): Promise<Intent> {
+  const { account, reference, currency, description, return_url } = original;
+  const intent = newIntent({ account, reference, amount, currency, description, return_url });
+  const change = payIntent(intent, attemptWith(keptCard(processor, card), true));
+  if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
+  await insertIntent(processor.db, change.intent, consequencesOf(processor, change));
+  wakeFor(processor, change);
+  return change.intent;
+}

@@ -1,0 +1,44 @@
+import * as assert from "uvu/assert";
+import { suite } from "../../../test/harness/suite.ts";
+import { changeAmount, loseIntent, returnDebit } from "./mishap.ts";
+import { cancelIntent, payIntent } from "./pay-intent.ts";
+import { createRefund } from "./refund.ts";
+import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
+
+const test = suite("mishap");
+const later = "2026-11-26T09:00:00.000Z";
+
+test("a debit that comes back takes the capture away, fails the attempt that had succeeded and is told", () => {
+  const { intent, events } = changed(returnDebit(paidIntent(), later));
+  assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_payment_method", 0, null]);
+  const [attempt, ...others] = intent.attempts;
+  assert.equal([attempt?.id, attempt?.status, attempt?.failure_code], ["at_1", "failed", "debit_returned"]);
+  assert.equal([attempt?.settled_at, intent.returned_at, others.length], [later, later, 0]);
+  assert.equal(events, ["intent.attempt_failed"]);
+  assert.is(refusedAs(returnDebit(intent, later)), "intent_not_returnable");
+});
+
+test("what was refunded before the debit came back stays refunded, and another card can pay", () => {
+  const facts = { id: "rf_1", amount: 400, status: "succeeded", reason: null, reference: null, now: at } as const;
+  const refunded = changed(createRefund(paidIntent(), facts)).intent;
+  const returned = changed(returnDebit(refunded, later)).intent;
+  assert.equal([returned.refunded_amount, returned.refunds.length], [400, 1]);
+  const again = changed(payIntent(returned, attemptWith("4242424242424242", "at_2"))).intent;
+  assert.equal([again.status, again.captured_amount, again.attempts.length], ["succeeded", 1_000, 2]);
+});
+
+test("only an unpaid intent gets another amount", () => {
+  const { intent } = changed(changeAmount(unpaidIntent(), 60_000));
+  assert.is(intent.amount, 60_000);
+  assert.is(changeAmount(intent, 60_000), null);
+  assert.is(refusedAs(changeAmount(paidIntent(), 1)), "intent_not_changeable");
+  assert.is(refusedAs(changeAmount(changed(cancelIntent(intent, at)).intent, 1)), "intent_not_changeable");
+});
+
+test("an intent is lost once", () => {
+  const { intent } = changed(loseIntent(paidIntent(), at));
+  assert.is(intent.lost_at, at);
+  assert.is(loseIntent(intent, later), null);
+});
+
+test.run();

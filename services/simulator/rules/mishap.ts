@@ -1,0 +1,39 @@
+// What happens to an intent that no caller asked for: its debit comes back, its amount is another one, the processor loses it.
+import { type Change, type Intent, type Refusal, type Timestamp, withObject } from "./intent.ts";
+
+/** A settled debit comes back, days after it succeeded: nothing is captured any more. What was refunded stays refunded. */
+export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
+  const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
+  if (intent.status !== "succeeded" || !paidBy)
+    return { refused: "intent_not_returnable", message: "Only a succeeded intent's debit can come back." };
+  const attempt = {
+    ...paidBy,
+    status: "failed",
+    failure_code: "debit_returned",
+    failure_message: "The bank returned the debit.",
+    settled_at: now,
+  } as const;
+  return {
+    intent: {
+      ...intent,
+      status: "requires_payment_method",
+      captured_amount: 0,
+      paid_at: null,
+      returned_at: now,
+      attempts: withObject(intent.attempts, attempt),
+    },
+    events: ["intent.attempt_failed"],
+  };
+}
+
+/** @returns null when it is that amount already */
+export function changeAmount(intent: Intent, amount: number): Change | Refusal | null {
+  if (intent.status !== "requires_payment_method" && intent.status !== "requires_action")
+    return { refused: "intent_not_changeable", message: `An intent that is ${intent.status} keeps its amount.` };
+  return intent.amount === amount ? null : { intent: { ...intent, amount }, events: [] };
+}
+
+/** @returns null when it is lost already */
+export function loseIntent(intent: Intent, now: Timestamp): Change | null {
+  return intent.lost_at === null ? { intent: { ...intent, lost_at: now }, events: [] } : null;
+}

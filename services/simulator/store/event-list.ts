@@ -1,0 +1,46 @@
+// The account's list of events, in the order of creation: what a caller reads who may have missed webhooks.
+import type { Db } from "./pool.ts";
+
+export interface ListedEvent {
+  readonly seq: number;
+  readonly created_at: Date;
+  /** Exactly what the webhook says. */
+  readonly body: string;
+}
+
+export interface EventListPage {
+  readonly account: string;
+  /** Included. */
+  readonly from: Date;
+  /** Included. */
+  readonly until: Date;
+  readonly limit: number;
+  /** The last event of the page before. */
+  readonly after: { readonly created_at: Date; readonly seq: number };
+}
+
+export async function listAccountEvents(db: Db, page: EventListPage): Promise<ListedEvent[]> {
+  const { rows } = await db.query<ListedEvent>({
+    name: "list-account-events",
+    text: `select e.seq, e.created_at, e.body from events e join intents i on i.id = e.intent_id
+      where e.account = $1 and e.created_at between $2 and $3 and (e.created_at, e.seq) > ($4, $5) and i.lost_at is null
+      order by e.created_at, e.seq limit $6`,
+    values: [page.account, page.from, page.until, page.after.created_at, page.after.seq, page.limit],
+  });
+  return rows;
+}
+
+/** The newest ones up to `until`, oldest of them first. */
+export async function newestAccountEvents(
+  db: Db,
+  { account, until, limit }: Pick<EventListPage, "account" | "until" | "limit">,
+): Promise<ListedEvent[]> {
+  const { rows } = await db.query<ListedEvent>({
+    name: "newest-account-events",
+    text: `select e.seq, e.created_at, e.body from events e join intents i on i.id = e.intent_id
+      where e.account = $1 and e.created_at <= $2 and i.lost_at is null
+      order by e.created_at desc, e.seq desc limit $3`,
+    values: [account, until, limit],
+  });
+  return rows.reverse();
+}

@@ -1,0 +1,75 @@
+// What a payment must be by the processor's word, from first principles: its objects go in, and the amounts, status and net that we must
+// store and answer come out. An opinion of its own: neither the rules nor the auditor of the payments service are asked.
+
+/** A fee schedule as its table has it. */
+export interface Schedule {
+  readonly merchant: string;
+  readonly currency: string;
+  readonly connector: string;
+  /** Seconds since 1970, as all times here. */
+  readonly from: number;
+  readonly basisPoints: number;
+  readonly fixed: number;
+}
+
+export interface Moved {
+  readonly amount: number;
+  readonly status: string;
+}
+
+/** The processor's word. Minor units. */
+export interface TheirWord {
+  readonly captured: number;
+  readonly refunds: readonly Moved[];
+  readonly disputes: readonly Moved[];
+}
+
+export interface ExpectedMoney {
+  readonly refunded: number;
+  /** Of a paid payment. */
+  readonly status: string;
+  /** What open disputes hold, else what was lost. */
+  readonly disputed: number;
+  readonly hold: string;
+  readonly lost: number;
+}
+
+export function expectedMoney({ captured, refunds, disputes }: TheirWord): ExpectedMoney {
+  const sum = (list: readonly Moved[], ...statuses: string[]) =>
+    list.reduce((total, one) => (statuses.includes(one.status) ? total + one.amount : total), 0);
+  const refunded = sum(refunds, "pending", "requires_action", "succeeded");
+  const [open, lost] = [sum(disputes, "needs_response", "under_review"), sum(disputes, "lost")];
+  const hold = open > 0 ? "open" : lost > 0 ? "lost" : "none";
+  const byAmounts = refunded === 0 ? "succeeded" : refunded === captured ? "refunded" : "partially_refunded";
+  return { refunded, status: hold === "none" ? byAmounts : "disputed", disputed: open || lost, hold, lost };
+}
+
+/** What GET /v1/payments/{id} must answer as net_amount. */
+export function netOf(
+  captured: number,
+  fee: number,
+  { refunded, lost }: Pick<ExpectedMoney, "refunded" | "lost">,
+): number {
+  return captured === 0 ? 0 : captured - refunded - fee - lost;
+}
+
+/** The fee of a capture by the schedule that was in effect then: the narrowest one, and of one kind the latest that had begun. */
+export function feeOf(
+  captured: number,
+  of: { readonly merchant: string; readonly currency: string; readonly connector: string },
+  at: number,
+  schedules: readonly Schedule[],
+): number {
+  if (captured === 0) return 0;
+  const keys = [of.merchant, "*"].flatMap((merchant) =>
+    [of.currency, "*"].flatMap((currency) =>
+      [of.connector, "*"].map((connector) => `${merchant} ${currency} ${connector}`),
+    ),
+  );
+  const begun = schedules.filter(({ from }) => from <= at).sort((a, b) => b.from - a.from);
+  for (const key of keys) {
+    const found = begun.find((one) => `${one.merchant} ${one.currency} ${one.connector}` === key);
+    if (found) return Math.round((captured * found.basisPoints) / 10_000) + found.fixed;
+  }
+  return 0;
+}

@@ -1,0 +1,151 @@
+// Compares one payment of ours with what its clients were told, with its session, and with what was announced and delivered. Pure: books
+// in, differences out.
+import type { OurPayment } from "./money-truth.ts";
+import type { TheirIntent } from "./processor-truth.ts";
+import type { SeenPayment } from "./seen.ts";
+
+/** What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund. */
+export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
+  const found: string[] = [];
+  // A debit may come back days after everybody was told that it had succeeded.
+  if ((seen.toldPaid || seen.knownPaid) && ours.outcome !== "succeeded" && !ours.wasReturned)
+    found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
+  if (seen.toldExpired && ours.sessionStatus !== "expired")
+    found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
+  if (seen.amount !== ours.amount || seen.currency !== ours.currency)
+    found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
+  const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));
+  for (const { key, answers } of seen.refunds) {
+    const [first] = answers;
+    if (key && answers.some((answer) => answer.raw !== first?.raw)) found.push(`refund key ${key} has two answers`);
+    for (const answer of answers) {
+      const ref = answer.at("connector_ref");
+      if (typeof ref !== "string" || ref === "") continue;
+      const [told, booked] = [answer.at("refunded"), amounts.get(ref)];
+      if (told !== booked) found.push(`a client was told of refund ${ref} of ${told}, we have ${booked ?? "none"}`);
+    }
+  }
+  return [...found, ...refundCounts(ours, seen)];
+}
+
+/** One refund for each key and for each call without one; never more than were asked for. */
+function refundCounts(ours: OurPayment, seen: SeenPayment): string[] {
+  const found: string[] = [];
+  const distinct = seen.refunds.reduce(
+    (sum, { key, answers }) => sum + (key ? Math.min(1, answers.length) : answers.length),
+    0,
+  );
+  if (distinct > ours.refundOperations)
+    found.push(`${distinct} refunds were answered, we made ${ours.refundOperations}`);
+  if (seen.refunds.length < ours.refundOperations) {
+    found.push(`${seen.refunds.length} refunds were asked for, we made ${ours.refundOperations}`);
+  }
+  return found;
+}
+
+/** A session says what its payment says. */
+export function differencesWithSession(ours: OurPayment): string[] {
+  if (ours.session === "") return [];
+  const found: string[] = [];
+  const isPaid = ours.outcome === "succeeded" || ours.wasReturned;
+  if (isPaid !== (ours.sessionStatus === "completed")) {
+    found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
+  }
+  if (ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
+    found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
+  }
+  if (ours.sessionStatus === "completed" && ours.sessionPaymentStatus !== ours.status) {
+    found.push(`the payment is ${ours.status}, its session says ${ours.sessionPaymentStatus}`);
+  }
+  return found;
+}
+
+/** SPEC.md §6: which statuses an event may carry; one that is not named may carry any. */
+const eventStatuses: Readonly<Record<string, readonly string[]>> = {
+  "payment.succeeded": ["succeeded"],
+  "payment.failed": ["failed"],
+  "payment.refunded": ["refunded", "partially_refunded"],
+};
+
+/** What was announced of one payment: by `type status`, and by `type id` of the refund or dispute that it is about. */
+export interface Told {
+  readonly byStatus: ReadonlyMap<string, number>;
+  readonly byObject: ReadonlyMap<string, number>;
+}
+
+/** SPEC.md §6: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once per dispute. */
+export function eventDifferences(
+  ours: OurPayment,
+  intent: TheirIntent | undefined,
+  told: Told,
+  heard: ReadonlyMap<string, number>,
+): string[] {
+  const found: string[] = [];
+  for (const event of new Set([...told.byStatus.keys(), ...heard.keys()])) {
+    const [announced, came] = [told.byStatus.get(event) ?? 0, heard.get(event) ?? 0];
+    if (announced !== came) found.push(`${event}: announced ${announced} times, delivered ${came} times`);
+    const [type = "", status = ""] = event.split(" ");
+    if (eventStatuses[type]?.includes(status) === false) found.push(`${type} says ${status}`);
+  }
+  const count = (type: string) =>
+    [...told.byStatus].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
+  return [
+    ...found,
+    ...successDifferences(ours, intent, count("payment.succeeded")),
+    ...failureDifferences(ours, intent, count("payment.failed")),
+    ...refundEvents(ours, told, count("payment.refunded")),
+    ...disputeEvents(ours, intent, told, count("payment.disputed")),
+  ];
+}
+
+function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {
+  const found: string[] = [];
+  const isPaid = ours.outcome === "succeeded" || ours.wasReturned;
+  if (isPaid && announced === 0) found.push("no webhook told the merchant that it is paid");
+  if (!isPaid && announced > 0) found.push(`payment.succeeded was announced, the outcome is ${ours.outcome}`);
+  const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
+  if (announced !== paths) found.push(`payment.succeeded was announced ${announced} times by ${paths} paths`);
+  // A webhook that is held, or was lost for ever, announces nothing; whoever stands in for it has.
+  if (isPaid && !ours.byProcessor && intent?.untold === 0) found.push("the processor's webhook announced nothing");
+  return found;
+}
+
+function failureDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {
+  // A payment that never came to be has no attempt, and its end is announced all the same.
+  const most = ours.declined + Number(intent === undefined || intent.isLost || ours.wasReturned);
+  // Attempts that are heard of after the payment has ended announce nothing; a debit that comes back does.
+  const least = ours.wasReturned ? 1 : ours.outcome === "failed" ? Math.max(1, ours.declined) : 0;
+  return announced > most || announced < least
+    ? [`payment.failed was announced ${announced} times for ${ours.declined} declined attempts`]
+    : [];
+}
+
+function refundEvents(ours: OurPayment, told: Told, announced: number): string[] {
+  const found: string[] = [];
+  const reached = ours.refunds.filter((refund) => refund.ref !== "");
+  for (const refund of reached.filter(({ unasked }) => !unasked)) {
+    const times = told.byObject.get(`payment.refunded ${refund.id}`) ?? 0;
+    const stands = refund.status === "pending" || refund.status === "succeeded";
+    // Once when it is made, and once when one that was pending has succeeded.
+    if (times > 2 || (stands && times === 0)) {
+      found.push(`payment.refunded was announced ${times} times for refund ${refund.id}, which is ${refund.status}`);
+    }
+  }
+  if (announced > 2 * reached.length) {
+    found.push(`payment.refunded was announced ${announced} times for ${reached.length} refunds`);
+  }
+  return found;
+}
+
+function disputeEvents(ours: OurPayment, intent: TheirIntent | undefined, told: Told, announced: number): string[] {
+  const opened = (intent?.disputes ?? []).filter((dispute) => !dispute.status.startsWith("warning_")).length;
+  const found: string[] = [];
+  if (announced !== opened) found.push(`payment.disputed was announced ${announced} times for ${opened} disputes`);
+  for (const { id, status } of ours.disputes) {
+    const must = status.startsWith("warning_") ? 0 : 1;
+    const times = told.byObject.get(`payment.disputed ${id}`) ?? 0;
+    if (times !== must)
+      found.push(`payment.disputed was announced ${times} times for dispute ${id}, which is ${status}`);
+  }
+  return found;
+}

@@ -1,0 +1,261 @@
+// What the simulator connector concludes from each way in which a call can end, and that it concludes nothing more.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { newId } from "#platform/id.ts";
+import type { Answer, IntentOrder, RefundOrder } from "../../services/payments/connectors/connector.ts";
+import { simulatorConnector } from "../../services/payments/connectors/simulator.ts";
+import { eventually } from "../harness/eventually.ts";
+import { cards } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { kinds, valueIn } from "./contract.ts";
+import { simulatorAccount, startSimulatorRig } from "./simulator-rig.ts";
+
+const test = suite("simulator connector: answers", { timeoutMs: 20_000 });
+let it: Awaited<ReturnType<typeof startSimulatorRig>>;
+
+test.before(async () => {
+  it = await startSimulatorRig();
+});
+test.afterEach(() => it.rig.call("DELETE", "/test/faults"));
+test.after(() => it.stop());
+
+const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
+  reference: newId("payment"),
+  amount: 1_050n,
+  currency: "EUR",
+  description: "Order 7",
+  returnUrl: "",
+  surface: "embedded",
+  ...members,
+});
+const refundOf = (intentRef: string, amount = 100n): RefundOrder => ({
+  intentRef,
+  reference: newId("refund"),
+  amount,
+  currency: "EUR",
+  reason: "requested",
+});
+const fault = (members: object) => it.rig.call("PUT", "/test/faults", members);
+const create = (wanted: IntentOrder, key: string) => it.connector.createIntent(it.account, wanted, key);
+const find = ({ reference, surface }: IntentOrder) => it.connector.findIntent(it.account, { reference, surface });
+
+/** The code of a refusal; the answer's kind where it is none. */
+const refusal = <T>(answer: Answer<T>) => (answer.kind === "declined" ? answer.code : answer.kind);
+
+test("whatever the processor does with a call, an answer that is not its own last word is unknown", async () => {
+  for (const [kind, isDone] of [
+    ["edge_error", false], // 503 HTML
+    ["too_many", false], // 429
+    ["conflict", false], // 409
+    ["error_before", false], // 500
+    ["error_after", true], // 500
+    ["cut", true],
+    ["hang_after", true],
+  ] as const) {
+    await fault({ target: "api.intents.create", kind, count: 1 });
+    const wanted = order();
+    assert.equal((await create(wanted, newId("operation"))).kind, "unknown", kind);
+    assert.equal((await find(wanted)).kind, isDone ? "succeeded" : "not_found", kind);
+  }
+});
+
+test("a 502 whose work goes on is unknown, so is its key meanwhile, and the same key then brings the one object", async () => {
+  await fault({ target: "api.intents.create", kind: "answer_early", ms: 1_500, count: 1 });
+  const [wanted, key] = [order(), newId("operation")];
+  assert.equal((await create(wanted, key)).kind, "unknown");
+  assert.equal((await create(wanted, key)).kind, "unknown", "409, in use");
+  assert.equal((await find(wanted)).kind, "not_found", "which proves nothing yet");
+  const made = await eventually("the object", async () => {
+    const answer = await create(wanted, key);
+    return answer.kind === "succeeded" && answer.value;
+  });
+  assert.equal(valueIn(await find(wanted)).report.ref, made.report.ref);
+});
+
+test("a refund whose work outlives a 500 is unknown under its key for good, and found by its reference", async () => {
+  const { id } = await it.rig.paidIntent();
+  await fault({ target: "api.refunds.create", kind: "error_during", ms: 500, count: 1 });
+  const [wanted, key] = [refundOf(id), newId("operation")];
+  assert.equal((await it.connector.createRefund(it.account, wanted, key)).kind, "unknown");
+  await eventually("the refund", async () => (await it.connector.findRefund(it.account, wanted)).kind === "succeeded");
+  assert.equal((await it.connector.createRefund(it.account, wanted, key)).kind, "unknown", "the stored 500");
+});
+
+test("a status alone proves nothing, whoever says it: of commands only credentials that were refused did nothing", async () => {
+  const json = (code: string) => JSON.stringify({ error: { type: "invalid_request", code, message: "No." } });
+  const html = "<html><body>No.</body></html>";
+  for (const [status, body, command, question] of [
+    [301, html, "unknown", "unknown"],
+    [400, html, "unknown", "unknown"],
+    [403, html, "unknown", "unknown"],
+    [404, html, "unknown", "unknown"],
+    [408, json("timeout"), "unknown", "unknown"],
+    [409, json("idempotency_key_in_use"), "unknown", "unknown"],
+    [425, json("too_early"), "unknown", "unknown"],
+    [429, json("rate_limited"), "unknown", "unknown"],
+    [500, json("internal_error"), "unknown", "unknown"],
+    [502, html, "unknown", "unknown"],
+    [503, json("processor_unavailable"), "unknown", "unknown"],
+    [504, html, "unknown", "unknown"],
+    [200, html, "unknown", "unknown"],
+    [400, json("idempotency_key_reused"), "unknown", "unknown"],
+    [401, json("unauthorized"), "not_sent", "unknown"],
+    [404, json("unknown_url"), "refused", "unknown"],
+    [404, json("resource_missing"), "refused", "not_found"],
+    [400, json("parameter_invalid"), "refused", "unknown"],
+  ] as const) {
+    await answering(status, body, async (connector) => {
+      const account = simulatorAccount();
+      const said = `${status} ${body}`;
+      assert.equal(refusal(await connector.createIntent(account, order(), "k")), command, said);
+      assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, said);
+      assert.equal(refusal(await connector.cancelIntent(account, "pi_1")), command, said);
+      assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, said);
+      // A list is there or it is not: 404 says nothing about what is in it.
+      assert.equal((await connector.findIntent(account, order())).kind, "unknown", said);
+      assert.equal((await connector.findRefund(account, refundOf("pi_1"))).kind, "unknown", said);
+    });
+  }
+});
+
+test("a connection that was refused is a command that was not sent, one that breaks after the first byte is unknown", async () => {
+  assert.equal((await it.unreachable.createIntent(it.account, order(), "k")).kind, "not_sent");
+  assert.equal((await it.unreachable.createRefund(it.account, refundOf("pi_1"), "k")).kind, "not_sent");
+  assert.equal((await it.unreachable.retrieveIntent(it.account, "pi_1")).kind, "unknown");
+  assert.equal(it.unreachable.processorTime(), undefined);
+  const { id } = await it.rig.paidIntent();
+  await fault({ target: "api.*", kind: "cut", count: 3 });
+  const wanted = refundOf(id);
+  assert.equal((await it.connector.createRefund(it.account, wanted, newId("operation"))).kind, "unknown");
+  assert.equal((await it.connector.retrieveIntent(it.account, id)).kind, "unknown");
+  assert.equal((await it.connector.findRefund(it.account, wanted)).kind, "unknown");
+  assert.equal(valueIn(await it.connector.findRefund(it.account, wanted)).amount, 100n);
+});
+
+test("a refund that is refused for good says why in the port's codes", async () => {
+  const refund = async (ref: string, amount?: bigint) =>
+    refusal(await it.connector.createRefund(it.account, refundOf(ref, amount), newId("operation")));
+  const { id } = await it.rig.paidIntent();
+  assert.equal(await refund(id, 1_051n), "amount_too_large");
+  assert.equal(await refund((await it.rig.intent()).id), "not_refundable");
+  await it.rig.call("POST", `/test/intents/${id}/refunds`, { amount: 1_050 });
+  assert.equal(await refund(id), "not_refundable", "all of it went back");
+  const disputed = await it.rig.paidIntent();
+  await it.rig.call("POST", `/test/intents/${disputed.id}/disputes`, {});
+  assert.equal(await refund(disputed.id), "not_refundable", "disputed");
+  assert.equal(await refund("pi_unknown"), "refused");
+});
+
+test("a key that was used for another order is no refusal: the first order may have been carried out", async () => {
+  const [wanted, key] = [order(), newId("operation")];
+  valueIn(await create(wanted, key));
+  assert.equal((await create({ ...wanted, amount: 1n }, key)).kind, "unknown");
+});
+
+test("an intent that the processor lost is not found, with the processor's own time", async () => {
+  const { id, reference } = await it.rig.paidIntent();
+  await it.rig.call("POST", `/test/intents/${id}/lose`);
+  const answers = [
+    await it.connector.retrieveIntent(it.account, id),
+    await it.connector.findIntent(it.account, { reference, surface: "embedded" }),
+  ];
+  for (const answer of answers) assert.ok(answer.kind === "not_found" && answer.at, answer.kind);
+});
+
+test("a returned debit is told as the failure of the attempt that had succeeded, and as a payment of nothing", async () => {
+  const { id, attempts } = await it.rig.paidIntent();
+  const since = new Date();
+  await it.rig.call("POST", `/test/intents/${id}/return`);
+  const report = valueIn(await it.connector.retrieveIntent(it.account, id));
+  assert.deepEqual(kinds(report), ["attempt_failed"]);
+  const [fact] = report.facts;
+  assert.ok(fact?.kind === "attempt_failed");
+  assert.deepEqual([fact.attempt.ref, fact.code], [attempts[0]?.id, "debit_returned"]);
+  assert.ok(fact.at >= since);
+  const period = { from: since, to: new Date(Date.now() + 1_000) };
+  const lines = valueIn((await it.connector.readStatement?.(it.account, period, "")) ?? assert.fail()).lines;
+  assert.deepEqual(
+    lines.filter(({ ref }) => ref === id),
+    [{ object: "payment", ref: id, intentRef: id, amount: 0n, currency: "EUR", status: "" }],
+  );
+});
+
+test("a lost webhook's event is in the list with its whole report", async () => {
+  await fault({ target: "webhooks", kind: "lose" });
+  const { id } = await it.rig.intent();
+  for (const card of [cards.declined, cards.succeeds]) await it.rig.call("POST", `/test/intents/${id}/pay`, { card });
+  const answer = await it.connector.readEvents?.(it.account, undefined, "");
+  assert.ok(answer);
+  const page = valueIn(answer);
+  const told = page.events.filter(({ report }) => report?.ref === id);
+  assert.deepEqual(
+    told.map(({ type, report }) => [type, report && kinds(report)]),
+    [
+      ["intent.attempt_failed", ["attempt_failed"]],
+      ["intent.succeeded", ["attempt_failed", "attempt_succeeded"]],
+    ],
+  );
+  assert.equal(page.next, "", "the newest page and no more");
+  const since = new Date(Date.now() + 1);
+  await eventually("the next millisecond", () => Date.now() > since.getTime(), { everyMs: 1 });
+  for (const _ of [1, 2, 3]) await it.rig.call("POST", `/test/intents/${id}/refunds`, { amount: 1 });
+  const later = valueIn((await it.connector.readEvents?.(it.account, since, "")) ?? assert.fail());
+  assert.deepEqual(
+    later.events.map(({ report }) => report?.refunds.length),
+    [1, 2, 3],
+  );
+  assert.ok(later.events.every(({ createdAt }) => createdAt >= since));
+});
+
+test("a list that is too long for one answer goes on with the next, and has each event once", async () => {
+  const { id } = await it.rig.paidIntent();
+  const since = new Date(Date.now() - 60_000);
+  const amounts = Array.from({ length: 100 }, (_, i) => i + 1);
+  for (const _ of amounts) await it.rig.call("POST", `/test/intents/${id}/refunds`, { amount: 1 });
+  const [counts, pages]: [number[], string[]] = [[], []];
+  do {
+    const answer = await it.connector.readEvents?.(it.account, since, pages.at(-1) ?? "");
+    const { events, next } = valueIn(answer ?? assert.fail());
+    for (const { report } of events) if (report?.ref === id) counts.push(report.refunds.length);
+    pages.push(next);
+  } while (pages.at(-1) !== "");
+  assert.deepEqual(counts, [0, ...amounts]);
+  assert.ok(pages.length > 1, "an intent of 100 refunds fills more than a page");
+});
+
+test("an event list that cannot be read to the last entry is unknown", async () => {
+  const foreign = { id: "evt_1", type: "t", account: "acct_other", created_at: "2026-11-22T00:00:00.000Z", data: {} };
+  for (const body of [{ data: [foreign], next: null }, { data: [] }, {}]) {
+    await answering(200, JSON.stringify(body), async (connector) => {
+      const answer = await connector.readEvents?.(simulatorAccount(), new Date(0), "");
+      assert.equal(answer?.kind, "unknown");
+    });
+  }
+});
+
+/** Runs against what answers every call in the same way. */
+async function answering(
+  status: number,
+  body: string,
+  run: (connector: ReturnType<typeof simulatorConnector>) => Promise<void>,
+): Promise<void> {
+  const server = createServer((_request, reply: ServerResponse) => {
+    reply.writeHead(status, { "content-type": body.startsWith("{") ? "application/json" : "text/html" }).end(body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  const connector = simulatorConnector(origin, origin, 2_000, 60);
+  try {
+    await run(connector);
+  } finally {
+    await connector.close();
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  }
+}
+
+test.run();
