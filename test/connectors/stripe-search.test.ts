@@ -90,6 +90,27 @@ test("a search that breaks off goes on from the page where it was", async () => 
   assert.equal(listsRead().length, unknown + 3, "no page was read twice");
 });
 
+test("slow lists end a call while there is time left to say where the next one goes on", async () => {
+  const hasty = await startStripeRig(1_500);
+  try {
+    for (let i = 0; i < 550; i++) hasty.stripe.createIntent({ amount: 100, currency: "eur", metadata: {} });
+    hasty.fake.slowMs = 300;
+    hasty.fake.misbehave({ fault: "slow", method: "GET", path: intentsPath, probability: 1, seed: 1 });
+    let [after, calls] = ["", 0];
+    for (;;) {
+      calls++;
+      const search = { reference: newId("payment"), surface: "embedded", after };
+      const answer = await hasty.connector.findIntent(hasty.account, search);
+      if (answer.kind === "not_found") break;
+      assert.ok(answer.kind === "unknown" && answer.resumeAfter);
+      after = answer.resumeAfter;
+    }
+    assert.ok(calls > 1, "six pages of 300 ms do not fit in half of 1.5 s");
+  } finally {
+    await hasty.stop();
+  }
+});
+
 test("no clock of ours takes part: a search begins two days before what Stripe said, or has no beginning", async () => {
   const day = 86_400;
   const old = rig.stripe.asOf(rig.stripe.now() - day, () => {

@@ -1,5 +1,6 @@
 // Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
 import type Stripe from "stripe";
+import { processorShareMs } from "#platform/time-budget.ts";
 import {
   type Account,
   type Answer,
@@ -45,7 +46,9 @@ export class StripeReader {
 
   /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
   async find(account: Account, search: IntentSearch): Promise<Answer<StripeIntent>> {
-    const found = await findOurs(this.#sdk, this.#call(account), search);
+    // Half of the time is for the lists, so that what they held can be read, or a place to go on from be told.
+    const until = performance.now() + processorShareMs(this.#timeoutMs) / 2;
+    const found = await findOurs(this.#sdk, this.#call(account), search, until);
     return isTold(found) ? unlessMissing(await this.read(account, found.value)) : found;
   }
 
@@ -124,7 +127,7 @@ export class StripeReader {
 
   /** All calls under one of these share the time limit. */
   #call({ credentials }: Account): Stripe.RequestOptions {
-    const end = performance.now() + this.#timeoutMs;
+    const end = performance.now() + processorShareMs(this.#timeoutMs);
     return {
       apiKey: credentials.secret_key ?? "",
       get timeout() {

@@ -23,14 +23,18 @@ interface Cursor {
   readonly at: number | undefined;
 }
 
-/** The id of the intent, or of the page that makes it: the oldest that is found. */
+/**
+ * The id of the intent, or of the page that makes it: the oldest that is found.
+ * @param until no page is begun after it, but the first; by performance.now()
+ */
 export async function findOurs(
   sdk: Stripe,
   call: Stripe.RequestOptions,
   search: IntentSearch,
+  until: number,
 ): Promise<Answer<string>> {
   const reading = new Reading(sdk, call, search);
-  const broken = await reading.run().then(
+  const broken = await reading.run(until).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -75,8 +79,11 @@ class Reading {
     this.at = this.cursor.at;
   }
 
-  async run(): Promise<void> {
-    for (; this.pages < pagesMax && this.cursor; this.pages++) this.cursor = await this.#readPage(this.cursor);
+  async run(until: number): Promise<void> {
+    for (; this.cursor && this.pages < pagesMax; this.pages++) {
+      if (this.pages > 0 && performance.now() > until) return;
+      this.cursor = await this.#readPage(this.cursor);
+    }
   }
 
   async #readPage({ list, after }: Cursor): Promise<Cursor | undefined> {
