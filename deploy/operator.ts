@@ -13,6 +13,7 @@ import { operations } from "./operator/operations.ts";
 import { connectOperator } from "./operator/peers.ts";
 import { print } from "./operator/print.ts";
 import { status } from "./operator/status.ts";
+import { suspense } from "./operator/suspense.ts";
 import { tokens } from "./operator/tokens.ts";
 
 const nouns: Readonly<Record<string, Commands>> = {
@@ -23,6 +24,7 @@ const nouns: Readonly<Record<string, Commands>> = {
   endpoints,
   deliveries,
   operations,
+  suspense,
   journal,
   status,
   tokens,

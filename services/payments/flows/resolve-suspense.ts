@@ -47,7 +47,7 @@ export async function resolveSuspense(deps: VerifyDeps, word: SuspenseWord): Pro
 async function noteWord(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
   const { id: objectId, merchantId, environment, paymentId: payment_id } = item;
   const attributes = { action: word.action, operator: word.operator, payment_id };
-  const type = "suspense.resolved";
+  const type = "operation.suspense_resolved";
   await deps.outbox.append(deps.db, [
     { type, merchantId, environment, objectId, status: word.action, at: clockNow(), attributes },
   ]);
