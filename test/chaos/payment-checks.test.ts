@@ -1,10 +1,10 @@
 // The comparison of a run finds what it is there to find: each case is one payment with one thing wrong.
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
-import type { OurPayment } from "./money-truth.ts";
+import type { OurPayment, Told } from "./money-truth.ts";
 import { answerDifferences, differencesWithProcessor, type Theirs } from "./payment-checks.ts";
 import type { TheirIntent } from "./processor-truth.ts";
-import { differencesWithSession, eventDifferences, type Told } from "./promise-checks.ts";
+import { differencesWithSession, eventDifferences } from "./promise-checks.ts";
 
 const test = suite("comparison of payments");
 
