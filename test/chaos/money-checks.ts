@@ -5,10 +5,19 @@ import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import { answeredDifferences } from "./answer-checks.ts";
 import type { MoneyRig } from "./money-rig.ts";
-import { announced, delivered, type OurPayment, ourPayments, schedulesOf, underWay, unsigned } from "./money-truth.ts";
+import {
+  announced,
+  delivered,
+  type OurPayment,
+  ourPayments,
+  schedulesOf,
+  type Told,
+  underWay,
+  unsigned,
+} from "./money-truth.ts";
 import { differencesWithProcessor } from "./payment-checks.ts";
 import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
-import { differencesWithClient, differencesWithSession, eventDifferences, type Told } from "./promise-checks.ts";
+import { differencesWithClient, differencesWithSession, eventDifferences } from "./promise-checks.ts";
 import type { Seen } from "./seen.ts";
 
 export interface CheckLimits {

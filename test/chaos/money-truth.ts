@@ -5,7 +5,6 @@ import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { isSignedWith } from "../harness/receiver.ts";
 import type { Schedule } from "./expected-money.ts";
 import { deliveredTypes, type MoneyRig } from "./money-rig.ts";
-import type { Told } from "./promise-checks.ts";
 
 export interface OurPayment {
   readonly id: string;
@@ -129,6 +128,12 @@ export type ListCounts = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 /** Counts by payment, of each `type status`. */
 export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** What was announced of one payment: by `type status`, and by `type id` of the refund or dispute that it is about. */
+export interface Told {
+  readonly byStatus: ReadonlyMap<string, number>;
+  readonly byObject: ReadonlyMap<string, number>;
+}
 
 /** What was announced of each payment that merchants hear of. */
 export async function announced({ books, merchantId }: MoneyRig): Promise<ReadonlyMap<string, Told>> {

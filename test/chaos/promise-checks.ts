@@ -1,6 +1,6 @@
 // Compares one payment of ours with what its clients were told, with its session, and with what was announced and delivered. Pure: books
 // in, differences out.
-import type { OurPayment } from "./money-truth.ts";
+import type { OurPayment, Told } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
@@ -66,12 +66,6 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "payment.failed": ["failed"],
   "payment.refunded": ["refunded", "partially_refunded"],
 };
-
-/** What was announced of one payment: by `type status`, and by `type id` of the refund or dispute that it is about. */
-export interface Told {
-  readonly byStatus: ReadonlyMap<string, number>;
-  readonly byObject: ReadonlyMap<string, number>;
-}
 
 /** SPEC.md §6: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once per dispute. */
 export function eventDifferences(

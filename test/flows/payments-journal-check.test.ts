@@ -218,12 +218,13 @@ test("the fee schedule in effect is the same by the flows, by the auditor and by
   const { merchantId } = services;
   // Everybody's schedule of 2000 is 2.9 % + 30; these begin now.
   const rates: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: bigint][] = [
+    ["*", "USD", "*", 900, 9n], // until the other one of its key begins
     ["*", "*", "adyen", 100, 1n],
-    ["*", "USD", "*", 200, 2n],
     ["*", "USD", "adyen", 250, 3n],
     ["mer_own", "*", "*", 300, 4n],
     ["mer_own", "*", "adyen", 320, 6n],
     ["mer_own", "CAD", "*", 350, 5n],
+    ["*", "USD", "*", 200, 2n],
     [merchantId, "CHF", "*", 150, 8n],
   ];
   for (const [of, currency, connector, basisPoints, fixedAmount] of rates) {

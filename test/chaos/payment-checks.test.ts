@@ -1,0 +1,194 @@
+// The comparison of a run finds what it is there to find: each case is one payment with one thing wrong.
+import assert from "node:assert/strict";
+import { suite } from "../harness/suite.ts";
+import type { OurPayment, Told } from "./money-truth.ts";
+import { answerDifferences, differencesWithProcessor, type Theirs } from "./payment-checks.ts";
+import type { TheirIntent } from "./processor-truth.ts";
+import { differencesWithSession, eventDifferences } from "./promise-checks.ts";
+
+const test = suite("comparison of payments");
+
+/** 1,000 captured, fee 59, a refund of 300. */
+const ours: OurPayment = {
+  id: "pay_1",
+  merchant: "mer_1",
+  environment: 1,
+  connector: "simulator",
+  session: "cs_1",
+  ref: "pi_1",
+  outcome: "succeeded",
+  status: "partially_refunded",
+  visible: true,
+  amount: 1_000,
+  currency: "EUR",
+  captured: 1_000,
+  refunded: 300,
+  fee: 59,
+  hold: "none",
+  disputed: 0,
+  capturedAt: 100,
+  bookedAt: 101,
+  declined: 0,
+  byConfirm: true,
+  byProcessor: true,
+  wasReturned: false,
+  refunds: [{ id: "re_1", ref: "rf_1", amount: 300, status: "succeeded", unasked: false }],
+  disputes: [],
+  suspense: [],
+  refundOperations: 1,
+  sessionStatus: "completed",
+  sessionPaymentStatus: "partially_refunded",
+};
+const intent: TheirIntent = {
+  id: "pi_1",
+  reference: "pay_1",
+  status: "succeeded",
+  amount: 1_000,
+  captured_amount: 1_000,
+  attempts: [{ status: "succeeded" }],
+  refunds: [{ id: "rf_1", amount: 300, status: "succeeded", reference: "re_1" }],
+  disputes: [],
+  untold: 0,
+};
+const theirs: Theirs = {
+  intents: [intent],
+  statement: new Map([
+    ["pi_1", { amount: 1_000, status: "succeeded" }],
+    ["rf_1", { amount: 300, status: "succeeded" }],
+  ]),
+  schedules: [{ merchant: "*", currency: "*", connector: "*", from: 0, basisPoints: 290, fixed: 30 }],
+};
+
+function found(change: Partial<OurPayment>, intents: readonly TheirIntent[] = [intent]): string {
+  return differencesWithProcessor({ ...ours, ...change }, { ...theirs, intents }).join("; ");
+}
+
+const second: TheirIntent = { ...intent, id: "pi_2", refunds: [] };
+const held = { kind: "second_charge", ref: "pi_2", amount: 1_000, returned: 0, resolution: "" };
+
+test("a payment that agrees has no difference, and each amount, status and fee that does not is found", () => {
+  assert.equal(found({}), "");
+  const wrong: [Partial<OurPayment>, RegExp][] = [
+    [{ captured: 999 }, /captured amount is 999 with us and 1000/],
+    [{ refunded: 0 }, /refunded amount is 0 with us and 300/],
+    [{ fee: 58 }, /fee is 58, by the schedule in effect it is 59/],
+    [{ status: "refunded" }, /status is refunded with us and partially_refunded/],
+    [{ hold: "open" }, /dispute hold is open/],
+    [{ disputed: 5 }, /disputed amount is 5/],
+    [{ refunds: [] }, /refund rf_1 300 succeeded is only at the processor/],
+    [{ declined: 1 }, /declined attempts is 1/],
+    [{ outcome: "failed" }, /outcome is failed with us and succeeded/],
+  ];
+  for (const [change, expected] of wrong) assert.match(found(change), expected);
+});
+
+test("a second captured intent must stand in suspense with its amount and with what went back of it", () => {
+  assert.match(found({}, [intent, second]), /1000 were captured by pi_2, and no second_charge stands in suspense/);
+  assert.equal(found({ suspense: [held] }, [intent, second]), "");
+  assert.match(
+    found({ suspense: [{ ...held, amount: 900 }] }, [intent, second]),
+    /amount of second_charge pi_2 is 900/,
+  );
+  const givenBack = { ...second, refunds: [{ id: "rf_2", amount: 1_000, status: "succeeded" }] };
+  assert.match(
+    found({ suspense: [held] }, [intent, givenBack]),
+    /given back of second_charge pi_2 is 0 with us and 1000/,
+  );
+  assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, givenBack]), "");
+  assert.match(found({ suspense: [held] }), /second charge pi_2 stands in suspense, and the processor has none/);
+  assert.equal(found({}, [intent, { ...second, status: "canceled", captured_amount: 0 }]), "", "it took no money");
+});
+
+test("a charge of another amount, a lost intent and a second refund must stand in the operators' list", () => {
+  const other = { ...intent, amount: 60_000, captured_amount: 60_000, refunds: [] };
+  const open = { outcome: "pending", status: "pending", captured: 0, refunded: 0, fee: 0, refunds: [] };
+  assert.match(found(open, [other]), /60000 were captured by pi_1, and no other_amount stands in suspense/);
+  const item = { ...held, kind: "other_amount", ref: "pi_1", amount: 60_000 };
+  assert.equal(found({ ...open, suspense: [item] }, [other]), "");
+  const lost = { ...intent, captured_amount: 0, status: "requires_action", refunds: [], isLost: true };
+  assert.match(found({ ...open, outcome: "requires_action" }, [lost]), /lost the intent, .* in no list/);
+  const listed = { ...held, kind: "lost_intent", ref: "pi_1", amount: 0 };
+  assert.equal(found({ ...open, outcome: "requires_action", suspense: [listed] }, [lost]), "");
+  const twice = {
+    ...intent,
+    refunds: [...intent.refunds, { id: "rf_2", amount: 300, status: "succeeded", reference: "re_1" }],
+  };
+  const refunds = [...ours.refunds, { id: "re_2", ref: "rf_2", amount: 300, status: "succeeded", unasked: false }];
+  assert.match(found({ refunds, refunded: 600 }, [twice]), /2 refunds stand under re_1, and 2 of them as asked for/);
+  const unasked = refunds.map((refund) => ({ ...refund, unasked: refund.id === "re_2" }));
+  assert.doesNotMatch(found({ refunds: unasked, refunded: 600 }, [twice]), /stand under/);
+});
+
+test("a debit that came back is failed with nothing captured, and its journal says so", () => {
+  const back = { ...intent, status: "requires_payment_method", captured_amount: 0, isReturned: true, refunds: [] };
+  const attempts = { ...back, attempts: [{ status: "failed" }] };
+  const failed = { outcome: "failed", status: "failed", captured: 0, refunded: 0, fee: 0, refunds: [], declined: 1 };
+  assert.equal(found({ ...failed, wasReturned: true }, [attempts]), "");
+  assert.match(found(failed, [attempts]), /the debit came back, and no row of the journal says so/);
+  assert.match(found({}, [attempts]), /captured amount is 1000 with us and 0/);
+});
+
+test("what the API answers must be what the processor's objects give", () => {
+  const body = {
+    amount: 1_000,
+    currency: "EUR",
+    fee_amount: 59,
+    refunded_amount: 300,
+    net_amount: 641,
+    status: "partially_refunded",
+  };
+  const answered = (change: object) =>
+    answerDifferences(ours, intent, {
+      status: 200,
+      at: (path) => new Map(Object.entries({ ...body, ...change })).get(path),
+    });
+  assert.deepEqual(answered({}), []);
+  assert.deepEqual(answered({ net_amount: 759 }), ["net_amount is answered as 759, it must be 641"]);
+  assert.deepEqual(answered({ status: "succeeded" }), [
+    "status is answered as succeeded, it must be partially_refunded",
+  ]);
+  const disputes = [{ id: "dsp_1", amount: 200, status: "lost" }];
+  const lost = answerDifferences(
+    ours,
+    { ...intent, disputes },
+    { status: 200, at: (path) => Object.entries(body).find(([name]) => name === path)?.[1] },
+  );
+  assert.deepEqual(lost, [
+    "net_amount is answered as 641, it must be 441",
+    "status is answered as partially_refunded, it must be disputed",
+  ]);
+});
+
+function told(byStatus: Record<string, number>, byObject: Record<string, number> = {}): Told {
+  return { byStatus: new Map(Object.entries(byStatus)), byObject: new Map(Object.entries(byObject)) };
+}
+
+test("events say what the books say: each once for each path, refund and dispute, with the statuses that they may have", () => {
+  const announced = { "payment.succeeded succeeded": 2, "payment.refunded partially_refunded": 1 };
+  const objects = { "payment.refunded re_1": 1 };
+  const events = (
+    statuses: Record<string, number>,
+    byObject: Record<string, number> = objects,
+    change = {},
+    of = intent,
+  ) => eventDifferences({ ...ours, ...change }, of, told(statuses, byObject), told(statuses).byStatus).join("; ");
+  assert.equal(events(announced), "");
+  assert.match(events({ ...announced, "payment.succeeded succeeded": 1 }), /announced 1 times by 2 paths/);
+  const { "payment.refunded partially_refunded": _, ...unrefunded } = announced;
+  assert.match(events({ ...unrefunded, "payment.refunded disputed": 1 }), /payment.refunded says disputed/);
+  assert.match(events(unrefunded, {}), /announced 0 times for refund re_1/);
+  const once = { ...announced, "payment.succeeded succeeded": 1 };
+  assert.match(events(once, objects, { byProcessor: false }), /the processor's webhook announced nothing/);
+  assert.equal(events(once, objects, { byProcessor: false }, { ...intent, untold: 1 }), "", "its webhook is held");
+});
+
+test("a session says what its payment says", () => {
+  assert.deepEqual(differencesWithSession(ours), []);
+  const says = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
+  assert.match(says({ sessionPaymentStatus: "succeeded" }), /is partially_refunded, its session says succeeded/);
+  assert.match(says({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);
+  assert.match(says({ outcome: "canceled", sessionStatus: "open" }), /canceled, the session open/);
+  assert.equal(says({ session: "", sessionStatus: "", sessionPaymentStatus: "" }), "");
+});
+
+test.run();
