@@ -37,7 +37,7 @@ async function refund(story: Story, payment: Paying, index: number): Promise<voi
   const calls = key && random.chance(0.3) ? 2 : 1;
   await atOnce(calls, async () => {
     seen.count();
-    const answer = key ? await untilAnswered(ask, patience) : await once(ask);
+    const answer = key ? await untilAnswered(ask, patience, "refunding") : await once(ask);
     if (answer?.status === 201) asked.answers.push(answer);
     else if (answer && ![404, 409, 422, 502, 503].includes(answer.status) && !isRefusedByOperator(story, answer))
       seen.offence(name, `refunding answered ${answer}`);
@@ -89,7 +89,7 @@ async function dispute({ random, seen }: Story, payment: Paying): Promise<void> 
 async function read(story: Story, payment: Paying): Promise<void> {
   const { shop, seen, name, patience } = story;
   seen.count();
-  const answer = await untilAnswered(() => shop.api.get(`/v1/payments/${payment.paymentId}`), patience);
+  const answer = await untilAnswered(() => shop.api.get(`/v1/payments/${payment.paymentId}`), patience, "reading");
   if (answer && ![200, 404].includes(answer.status)) seen.offence(name, `reading answered ${answer}`);
   if (answer?.status === 404 && payment.toldPaid) seen.offence(name, "a paid payment is not found");
   if (paidStatuses.includes(String(answer?.at("status")))) tellPaid(story, payment, "processor");
@@ -99,7 +99,7 @@ async function read(story: Story, payment: Paying): Promise<void> {
 async function list({ shop, seen, name, patience }: Story): Promise<void> {
   seen.count();
   const least = seen.told;
-  const answer = await untilAnswered(() => shop.api.get("/v1/payments?limit=1"), patience);
+  const answer = await untilAnswered(() => shop.api.get("/v1/payments?limit=1"), patience, "listing");
   if (!answer) return;
   const total = answer.at("total");
   if (typeof total !== "number" || total < least || total > seen.creations)

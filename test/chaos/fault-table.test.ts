@@ -7,7 +7,8 @@ import { suite } from "../harness/suite.ts";
 import { clockFaults } from "./clock-story.ts";
 import { faultOf, schedule } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
-import { type FaultName, type FaultRow, faultTable, renderFaultTable } from "./fault-table.ts";
+import type { DrawnBy, FaultRow } from "./fault-row.ts";
+import { type FaultName, faultTable } from "./fault-table.ts";
 import { operatorFaults } from "./operator-story.ts";
 import { outageFaults } from "./outage-story.ts";
 import { paymentFaults } from "./payment-faults.ts";
@@ -85,5 +86,15 @@ test("a row that was never drawn is named, for the kind of run that draws it; ro
   assert.deepEqual(new Drawn(["clock ahead"]).missing("chaos"), ["clock ahead"]);
   assert.throws(() => new Drawn(["clok"]), /no fault "clok"/);
 });
+
+/** The table as docs/faults.md shows it. */
+function renderFaultTable(): string {
+  const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "walk, chaos", drill: "" };
+  const lines = rows.map((one) => {
+    const by = one.drawnBy === "drill" ? (one.because ?? "") : drawn[one.drawnBy];
+    return `| ${one.who} | **${one.name}** | ${one.what} | ${by} | ${one.promise} |`;
+  });
+  return ["| who | fault | what happens | drawn by | what then holds |", "|---|---|---|---|---|", ...lines].join("\n");
+}
 
 test.run();

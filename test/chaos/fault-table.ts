@@ -1,30 +1,7 @@
 // The fault model: every way in which processors, clocks, the network, brokers, databases, operators and merchants' servers misbehave,
 // who draws it, and what holds then. docs/faults.md shows the same rows; the drivers are keyed by their names, so that a row without
 // one does not compile.
-
-/** Whose fault it is. */
-export type Culprit =
-  | "processor"
-  | "clock"
-  | "network"
-  | "broker"
-  | "database"
-  | "process"
-  | "operator"
-  | "merchant's server";
-/** `drill`: by none of the two, but by a test or command of its own that the row names. */
-export type DrawnBy = "walk" | "chaos" | "both" | "drill";
-
-export interface FaultRow {
-  readonly name: string;
-  readonly who: Culprit;
-  readonly what: string;
-  readonly drawnBy: DrawnBy;
-  /** Of a drill: which one, and why walk and chaos do not draw it. */
-  readonly because?: string;
-  /** What holds then. */
-  readonly promise: string;
-}
+import { type FaultRow, row } from "./fault-row.ts";
 
 const once = "Done once: the same key goes again, and a new one only after absence was proved.";
 const noted = "Nothing is concluded; the payment or refund is pending and asked about again.";
@@ -279,16 +256,6 @@ export const faultTable = [
   ),
 ] as const satisfies readonly FaultRow[];
 
-function row<Name extends string, Drawn extends DrawnBy>(
-  name: Name,
-  who: Culprit,
-  drawnBy: Drawn,
-  what: string,
-  promise: string,
-) {
-  return { name, who, drawnBy, what, promise } as const;
-}
-
 type Row = (typeof faultTable)[number];
 export type FaultName = Row["name"];
 /** What a walk draws, and what a chaos run does. */
@@ -296,14 +263,3 @@ export type WalkFault = Extract<Row, { drawnBy: "walk" | "both" }>["name"];
 export type ChaosFault = Extract<Row, { drawnBy: "chaos" | "both" }>["name"];
 /** What needs a rig whose network and servers are its own. */
 export type ChaosOnlyFault = Exclude<ChaosFault, WalkFault>;
-
-/** The table as docs/faults.md shows it. */
-export function renderFaultTable(): string {
-  const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "walk, chaos", drill: "" };
-  const rows: readonly FaultRow[] = faultTable;
-  const lines = rows.map((one) => {
-    const by = one.drawnBy === "drill" ? (one.because ?? "") : drawn[one.drawnBy];
-    return `| ${one.who} | **${one.name}** | ${one.what} | ${by} | ${one.promise} |`;
-  });
-  return ["| who | fault | what happens | drawn by | what then holds |", "|---|---|---|---|---|", ...lines].join("\n");
-}

@@ -14,8 +14,15 @@ export interface Patience {
   readonly onGivenUp?: (last: string) => void;
 }
 
-/** @returns the first answer that does not invite another try, or undefined when there was none within the limit. */
-export async function untilAnswered(ask: () => Promise<Answer>, patience: Patience): Promise<Answer | undefined> {
+/**
+ * @param what names the request where it is given up
+ * @returns the first answer that does not invite another try, or undefined when there was none within the limit
+ */
+export async function untilAnswered(
+  ask: () => Promise<Answer>,
+  patience: Patience,
+  what = "a request",
+): Promise<Answer | undefined> {
   const end = performance.now() + patience.limitMs;
   let last = "no answer";
   do {
@@ -24,7 +31,7 @@ export async function untilAnswered(ask: () => Promise<Answer>, patience: Patien
     if (answer && !again.has(answer.status)) return answer;
     await pause(patience.pauseMs);
   } while (performance.now() < end);
-  patience.onGivenUp?.(last);
+  patience.onGivenUp?.(`${what} still got ${last}`);
   return undefined;
 }
 

@@ -36,7 +36,7 @@ export async function playStory(run: Run, { seed, name, patienceMs }: Played): P
   if (kind === "outage") return await playOutage(run, random);
   const shop = random.pick<Shop>(run.rig.shops.map((one, i) => [one, shopWeights[i] ?? 1] as const));
   const { seen } = shop;
-  const onGivenUp = (last: string) => seen.offence(name, `still no final answer: ${last}`);
+  const onGivenUp = (last: string) => seen.offence(name, last);
   const story: Story = { run, shop, random, seen, name, patience: { limitMs: patienceMs, pauseMs, onGivenUp } };
   if (kind === "operator") return await playOperator(story);
   await (kind === "session" ? playSession(story) : playToken(story));

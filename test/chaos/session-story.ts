@@ -61,7 +61,7 @@ async function create(story: Story): Promise<Created | undefined> {
   seen.creations += 1;
   const tries = key && random.chance(0.1) ? 2 : 1;
   const answers = await Promise.all(
-    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience) : once(ask))),
+    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience, "creating") : once(ask))),
   );
   const answer = answers.find((one) => one?.status === 201);
   for (const one of answers) {
@@ -106,7 +106,7 @@ function placeOf(answer: Answer): { page: string; intentId: string } {
 function confirmer({ run, seen, name, patience, ...story }: Story, payment: Paying): () => Promise<void> {
   return async () => {
     seen.count();
-    const answer = await untilAnswered(() => run.rig.buyer.post(payment.confirmPath), patience);
+    const answer = await untilAnswered(() => run.rig.buyer.post(payment.confirmPath), patience, "confirming");
     if (answer && ![200, 410].includes(answer.status)) seen.offence(name, `confirming answered ${answer}`);
     if (answer?.at("status") !== "completed") return;
     tellPaid({ run, seen, name, patience, ...story }, payment, "answer");
@@ -118,7 +118,7 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
 async function expire({ shop, seen, name, patience }: Story, payment: Paying): Promise<void> {
   seen.count();
   const ask = (): Promise<Answer> => shop.api.post(`/v1/checkout-sessions/${payment.sessionId}/expire`);
-  const answer = await untilAnswered(ask, patience);
+  const answer = await untilAnswered(ask, patience, "expiring");
   if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
   if (answer?.at("status") === "expired") payment.toldExpired = true;
 }

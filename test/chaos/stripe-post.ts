@@ -76,7 +76,7 @@ export class StripePost {
     const drawn = this.#random.pick(treatments);
     const treatment = drawn && this.#drawn.may(drawn) ? drawn : undefined;
     if (treatment) this.#drawn.count(treatment);
-    if (treatment === "events lost for ever") return lose(stripe, event);
+    if (treatment === "events lost for ever") return void lose(stripe, event);
     const isLater = treatment === "events late" || treatment === "events reordered";
     const waits = isLater || treatment === "events dropped once" ? lateMs : 0;
     for (let copies = treatment === "events doubled" ? 2 : 1; copies > 0; copies--) {

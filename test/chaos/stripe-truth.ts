@@ -2,11 +2,31 @@
 // which is ours for the currencies that runs use.
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { FakeIntent, Json } from "../harness/stripe-records.ts";
-import type { TheirIntent } from "./processor-truth.ts";
 import type { StripeShop } from "./shop.ts";
 
+interface Movement {
+  readonly id: string;
+  readonly amount: number;
+  readonly status: string;
+}
+
+/** As an intent of the simulator is compared (processor-truth.ts). */
+export interface StripeIntent {
+  readonly id: string;
+  readonly reference: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly captured_amount: number;
+  readonly attempts: readonly { readonly status: string }[];
+  readonly refunds: readonly (Movement & { readonly reference: string })[];
+  readonly disputes: readonly Movement[];
+  /** Events that were never sent. */
+  readonly untold: number;
+  readonly isReturned: boolean;
+}
+
 export interface StripeTruth {
-  readonly intents: readonly TheirIntent[];
+  readonly intents: readonly StripeIntent[];
   readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 }
 
@@ -27,7 +47,7 @@ export function stripeTruth(stripe: Pick<StripeShop, "account" | "untold"> | und
   return { intents, statement: new Map(moved) };
 }
 
-function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): TheirIntent {
+function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): StripeIntent {
   const ofIntent = <T extends Json & { id: string; status: string }>(all: Iterable<T>) =>
     [...all]
       .filter((each) => each.payment_intent === intent.id)
@@ -53,7 +73,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
 }
 
 /** Stripe's own page before its buyer has begun: there is no intent yet, the page's id is what we know. */
-function pageTruth(page: Json & { id: string; status: string }): TheirIntent {
+function pageTruth(page: Json & { id: string; status: string }): StripeIntent {
   return {
     id: page.id,
     reference: String(page.client_reference_id ?? ""),
@@ -63,6 +83,8 @@ function pageTruth(page: Json & { id: string; status: string }): TheirIntent {
     attempts: [],
     refunds: [],
     disputes: [],
+    untold: 0,
+    isReturned: false,
   };
 }
 

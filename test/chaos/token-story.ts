@@ -25,7 +25,7 @@ export async function playToken(story: Story): Promise<void> {
   seen.creations += 1;
   const tries = key && random.chance(0.15) ? 2 : 1;
   const answers = await Promise.all(
-    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience) : once(ask))),
+    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience, "paying by token") : once(ask))),
   );
   for (const one of answers) {
     if (one && ![201, 409, 502, 503].includes(one.status) && !isRefusedByOperator(story, one))

@@ -4,7 +4,7 @@ import { startWalkRig, walk } from "../chaos/walk.ts";
 import type { WideRig } from "../chaos/wide-rig.ts";
 import { suite } from "../harness/suite.ts";
 
-const test = suite("walk over payments", { timeoutMs: 120_000 });
+const test = suite("walk over payments", { timeoutMs: 145_000 });
 const operations = 150;
 let rig: WideRig;
 
