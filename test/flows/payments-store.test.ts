@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Database } from "#platform/database.ts";
 import { type Id, newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import type { OutboxRows } from "#platform/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refundable } from "../../services/payments/rules/refund.ts";
 import {
@@ -34,7 +35,7 @@ import { suite } from "../harness/suite.ts";
 
 const test = suite("tables of payments", { timeoutMs: 20_000 });
 const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
-const noEvents = { ids: [], subjects: [], bodies: [] };
+const noEvents: OutboxRows = { ids: [], subjects: [], bodies: [] };
 const account = { id: "mco_other", connector: "stripe", surface: "hosted" };
 const pauses = [60, 120];
 let db: Database;
@@ -77,12 +78,33 @@ async function paidPayment(): Promise<Id<"payment">> {
 
 const asPaid: Refundable = { outcome: "succeeded", capturedAmount: 1_000n, refundedAmount: 0n, disputeHold: "none" };
 
-async function reserve(paymentId: string, amount: bigint, asRead: Refundable): Promise<StoredRefund | undefined> {
-  const text = { reason: "", failureCode: "", failureMessage: "", connectorRef: "", connector: "simulator", currency: "EUR" };
-  const refund = { ...owner, ...text, id: newId("refund"), paymentId, amount, acknowledged: false, unasked: false, createdAt: new Date() };
+async function reserve(
+  paymentId: string,
+  amount: bigint,
+  asRead: Refundable,
+  events: OutboxRows = noEvents,
+): Promise<StoredRefund | undefined> {
+  const text = {
+    reason: "",
+    failureCode: "",
+    failureMessage: "",
+    connectorRef: "",
+    connector: "simulator",
+    currency: "EUR",
+  };
+  const refund = {
+    ...owner,
+    ...text,
+    id: newId("refund"),
+    paymentId,
+    amount,
+    acknowledged: false,
+    unasked: false,
+    createdAt: new Date(),
+  };
   const pending = { ...refund, status: "pending" } as const;
   const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
-  return (await insertReservation(db, asRead, pending, operation, 0, noEvents)) ? pending : undefined;
+  return (await insertReservation(db, asRead, pending, operation, 0, events)) ? pending : undefined;
 }
 
 test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
@@ -93,16 +115,35 @@ test("an amount is reserved only from the payment as it was judged, and then it 
     { refundedAmount: 100n },
     { disputeHold: "open" },
   ];
-  for (const other of others) assert.equal(await reserve(id, 300n, { ...asPaid, ...other }), undefined, Object.keys(other)[0]);
+  for (const other of others)
+    assert.equal(await reserve(id, 300n, { ...asPaid, ...other }), undefined, Object.keys(other)[0]);
   assert.equal((await db.rows("select 1 from refunds where payment_id = $1", [id])).length, 0);
   assert.ok(await reserve(id, 300n, asPaid));
   assert.equal(await reserve(id, 300n, asPaid), undefined, "judged by what it was before");
   assert.equal((await findPayment(db, id))?.state.refundedAmount, 300n);
 });
 
+test("what is reserved is booked against the merchant and announced, in the same statement", async () => {
+  const id = await paidPayment();
+  const name = newId("event");
+  const events = { ids: [name], subjects: ["test.subject"], bodies: [Buffer.from("body")] };
+  assert.equal(await reserve(id, 300n, { ...asPaid, refundedAmount: 1n }, events), undefined);
+  assert.equal((await announced(name)).length, 0, "what was not reserved is not announced");
+  assert.ok(await reserve(id, 300n, asPaid, events));
+  assert.deepEqual(await announced(name), [{ subject: "test.subject" }]);
+  const booked = await db.rows("select kind, debit, credit, amount from journal where payment_id = $1", [id]);
+  const accounts = { debit: "merchant_balance", credit: "refunds_pending" };
+  assert.deepEqual(booked, [{ kind: "refund_reserved", ...accounts, amount: "300" }]);
+});
+
+function announced(eventId: string): Promise<{ subject: string }[]> {
+  return db.rows("select subject from outbox where event_id = $1", [eventId]);
+}
+
 test("a refund keeps the processor's id that it has, and ends its operation when it ends", async () => {
   const refund = (await reserve(await paidPayment(), 300n, asPaid)) ?? assert.fail();
-  const save = (connectorRef: string, ends: boolean) => db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
+  const save = (connectorRef: string, ends: boolean) =>
+    db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
   const stateOf = async () => (await findOperation(db, "create_refund", refund.id))?.state;
   await save("rf_1", false);
   assert.equal(await stateOf(), "started");
@@ -166,7 +207,10 @@ test("a payment is seen from its first attempt on, by its merchant in its enviro
 test("an operation that is claimed is nobody else's, also before the claim has committed", async () => {
   const { operationId } = await newPayment();
   await db.transaction(async (tx) => {
-    assert.deepEqual((await claimOperations(tx, pauses, 10)).map(({ id }) => id), [operationId]);
+    assert.deepEqual(
+      (await claimOperations(tx, pauses, 10)).map(({ id }) => id),
+      [operationId],
+    );
     assert.deepEqual(await claimOperations(db, pauses, 10), [], "passed over, not waited for");
   });
   assert.deepEqual(await claimOperations(db, pauses, 10), [], "not due");
@@ -184,9 +228,15 @@ test("an operation that nobody could end is parked once and said to be; what is 
   assert.deepEqual(states, [["started"], ["started"], ["parked"]]);
   await due();
   assert.deepEqual(await claim(), []);
-  assert.deepEqual((await historyOf(db, operationId)).map(({ fact }) => fact), ["parked"]);
+  assert.deepEqual(
+    (await historyOf(db, operationId)).map(({ fact }) => fact),
+    ["parked"],
+  );
   assert.equal(await countParked(db), 1n);
-  assert.deepEqual((await parkedOperations(db, "", 10)).map((one) => one.id), [operationId]);
+  assert.deepEqual(
+    (await parkedOperations(db, "", 10)).map((one) => one.id),
+    [operationId],
+  );
   assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page begins behind it");
   const move = () => db.transaction((tx) => unpark(tx, operationId, "started"));
   assert.deepEqual([await move(), await move()], [true, false], "only what is parked is moved on");

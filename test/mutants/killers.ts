@@ -56,9 +56,7 @@ export class Killers {
     const flows = globs.flatMap((glob) => globSync(glob, { cwd: this.#root }).sort());
     const killer = (stage: Stage) => (path: string) => ({ stage, file: path, args: [] });
     const all = [...units.map(killer("unit tests")), ...this.#thatReach(file, flows).map(killer("flow tests")), walk];
-    return all.filter(
-      (one) => this.#stages.includes(one.stage) && this.#parts.some((part) => one.file.includes(part)),
-    );
+    return all.filter((one) => this.#stages.includes(one.stage) && this.#parts.some((part) => one.file.includes(part)));
   }
 
   #thatReach(file: string, tests: readonly string[]): string[] {

@@ -1,5 +1,5 @@
-// `npm run mutants -- [--only PART] [--from N] [--numbers 3,8] [--until unit|flows|walk] [--list] [--despite-failures]`: makes one wrong edit of
-// the money paths after another in a copy of the project; says which test kills it, or that it lives, and then ends with 1.
+// `npm run mutants -- [--only PART] [--from N] [--numbers 3,8] [--until unit|flows|walk] [--tests PART,PART] [--list] [--despite-failures]`:
+// makes one wrong edit of the money paths after another in a copy of the project; says which test kills it, or that it lives: exit code 1.
 // A list of edits and not StrykerJS 10.1.1, which was tried: it needs TypeScript's JavaScript API, which TypeScript 7 does not have; its
 // operators blank a whole SQL text, where most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
 import { parseArgs } from "node:util";
@@ -28,11 +28,12 @@ interface Choice {
   readonly chosen: readonly Numbered[];
   readonly listOnly: boolean;
   readonly despiteFailures: boolean;
-  readonly stages: readonly Stage[];
+  /** What may kill. */
+  readonly used: { readonly stages: readonly Stage[]; readonly parts: readonly string[] };
 }
 
 async function main(): Promise<void> {
-  const { chosen, listOnly, despiteFailures, stages: used } = readArguments();
+  const { chosen, listOnly, despiteFailures, used } = readArguments();
   if (listOnly) {
     for (const { number, mutant } of chosen) console.log(`${nameOf(number, mutant)}\n     breaks: ${mutant.breaks}`);
     return;
@@ -76,6 +77,7 @@ function readArguments(): Choice {
       from: { type: "string" },
       numbers: { type: "string" },
       until: { type: "string" },
+      tests: { type: "string" },
       list: { type: "boolean" },
       "despite-failures": { type: "boolean" },
     } as const;
@@ -89,12 +91,12 @@ function readArguments(): Choice {
       .filter(({ number, mutant }) => number >= from && nameOf(number, mutant).includes(values.only ?? ""))
       .filter(({ number }) => numbers?.includes(number) ?? true);
     if (chosen.length === 0) throw new Error("no mutant is chosen; --list shows them");
-    const used = stages.slice(0, stages.indexOf(last) + 1);
+    const used = { stages: stages.slice(0, stages.indexOf(last) + 1), parts: values.tests?.split(",") ?? [""] };
     return {
       chosen,
       listOnly: values.list === true,
       despiteFailures: values["despite-failures"] === true,
-      stages: used,
+      used,
     };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
