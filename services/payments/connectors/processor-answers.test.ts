@@ -50,7 +50,9 @@ test.after(async () => {
 
 function answer(status: number, error: { code?: string; type?: string } = {}): void {
   says.status = status;
-  says.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", ...error } });
+  // A processor's own words: without a code of its own an answer may be an edge's.
+  const code = status === 404 ? "resource_missing" : "refused";
+  says.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", code, ...error } });
   heard.length = 0;
 }
 
