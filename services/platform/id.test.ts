@@ -6,7 +6,9 @@ import { idTimeMs, isId, newId } from "./id.ts";
 const test = suite("ids");
 
 test("ids of one process ascend strictly, also within a millisecond and when the clock steps back", () => {
-  const ids = [5, 5, 5, 4, 6].map((ms) => newId("payment", Date.parse("2040-01-01") + ms));
+  const ids = [...Array.from({ length: 100 }, () => 5), 4, 6].map((ms) =>
+    newId("payment", Date.parse("2040-01-01") + ms),
+  );
   assert.deepEqual(
     ids,
     ids.toSorted((a, b) => (a < b ? -1 : 1)),

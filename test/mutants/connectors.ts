@@ -217,7 +217,7 @@ export const connectors: readonly Mutant[] = [
       "last: undefined",
       "a statement is read to its last page",
     ],
-    ["lists[lists.indexOf(list) + 1]", "lists[lists.length]", "a statement has refunds and disputes too"],
+    ["lists.indexOf(list) + 1]", "lists.indexOf(list) + 9]", "a statement has refunds and disputes too"],
     [
       "return charge.metadata[metadataNames.payment] !== undefined;",
       "return true;",

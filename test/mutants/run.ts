@@ -15,6 +15,7 @@ const root = new URL("../..", import.meta.url).pathname;
 /** What `--until` takes. */
 const untils: Readonly<Record<string, Stage>> = { unit: "unit tests", flows: "flow tests", walk: "walk" };
 const stops: (() => Promise<void>)[] = [];
+let isInterrupted = false;
 
 await main();
 
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
     for (const { number, mutant } of chosen) console.log(`${nameOf(number, mutant)}\n     breaks: ${mutant.breaks}`);
     return;
   }
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(signal, () => void interrupted());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.on(signal, () => void interrupted());
   process.channel?.unref();
   const began = performance.now();
   let good = false;
@@ -119,7 +120,10 @@ async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop();
 }
 
+/** A terminal tells the whole group, and the command that started this one passes it on: it comes twice. */
 async function interrupted(): Promise<void> {
+  if (isInterrupted) return;
+  isInterrupted = true;
   await stopAll();
   process.exit(130);
 }
