@@ -35,7 +35,8 @@ export const suspense: Commands = {
     run: (peers, given) => resolve(peers, given, SuspenseAction.TAKE),
   },
   close: {
-    about: "ends the payment of an intent that the processor lost, or of one with another amount on which nothing was paid",
+    about:
+      "ends the payment of an intent that the processor lost, or of one with another amount on which nothing was paid",
     words: ["item"],
     options: wordOptions,
     run: (peers, given) => resolve(peers, given, SuspenseAction.CLOSE),

@@ -128,10 +128,15 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
     customerEmail,
     metadata,
   };
-  await insertPayment(payments, { ...payment, amount, currency, connector, surface, expiresAt }, firstTry(newId("operation"), "create_intent", payment.id, undefined), {
-    operationSeconds: 3_600,
-    checkSeconds: 3_600,
-  });
+  await insertPayment(
+    payments,
+    { ...payment, amount, currency, connector, surface, expiresAt },
+    firstTry(newId("operation"), "create_intent", payment.id, undefined),
+    {
+      operationSeconds: 3_600,
+      checkSeconds: 3_600,
+    },
+  );
   await recordIntent(payments, id, `pi_${id}`, sealed);
   await insertSession(
     checkout,

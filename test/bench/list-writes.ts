@@ -46,7 +46,12 @@ async function writePayment(db: Database): Promise<void> {
     surface: "embedded",
     expiresAt: new Date(Date.now() + 86_400_000),
   };
-  await insertPayment(db, payment, { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined }, { operationSeconds: 3_600, checkSeconds: 3_600 });
+  await insertPayment(
+    db,
+    payment,
+    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined },
+    { operationSeconds: 3_600, checkSeconds: 3_600 },
+  );
   await recordIntent(db, id, `pi_${id}`, Buffer.alloc(300));
   await db.transaction(async (tx) => {
     const locked = await lockPayment(tx, id);

@@ -63,7 +63,10 @@ function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
   const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
   const expiresAt = new Date(Date.now() + 3_600_000);
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-  return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), { operationSeconds: 0, checkSeconds: 0 });
+  return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), {
+    operationSeconds: 0,
+    checkSeconds: 0,
+  });
 }
 
 async function paidPayment(): Promise<Id<"payment">> {

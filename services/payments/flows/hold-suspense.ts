@@ -9,7 +9,15 @@ import { appendMovements } from "../store/journal.ts";
 import type { StoredPayment } from "../store/payments.ts";
 import type { StoredRefund } from "../store/refunds.ts";
 import { closeSuspense, reopenSuspense, saveSuspense, suspenseOf } from "../store/suspense.ts";
-import type { Settled } from "./settle-payment.ts";
+
+/** What was taken in besides the payment. */
+export interface Held {
+  /** Kinds of what is held in suspense since now; each is an alert. */
+  readonly held: readonly SuspenseKind[];
+  /** What differs when the intent is not the one that we asked for: it is never finalized. */
+  readonly mismatch: string | undefined;
+  readonly ignored: readonly string[];
+}
 
 interface OtherIntent {
   readonly kind: "second_charge" | "other_amount";
@@ -32,15 +40,14 @@ export async function holdOtherIntent(
   payment: StoredPayment,
   report: IntentReport,
   { kind, what }: OtherIntent,
-): Promise<Settled> {
-  const nothing = { payment, refunds: [], held: [] };
+): Promise<Held> {
   const mismatch = kind === "other_amount" ? what : undefined;
   const known = await suspenseOf(tx, payment.connector, report.ref, kind);
   const isEnded = known?.state === "closed" && known.resolution !== "given_back";
-  if (isEnded) return { ...nothing, mismatch, ignored: [`${known.id} was ${known.resolution}`] };
+  if (isEnded) return { held: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
   const holding = joinHoldings(known, holdingOf(report));
   if (kind === "second_charge" && !known && holding.amount === 0n) {
-    return { ...nothing, mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
+    return { held: [], mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
   }
   const item = { ...itemOf(payment, kind, report.ref), id: known?.id ?? newId("suspense"), currency: report.currency };
   const isNew = await saveSuspense(tx, { ...item, ...holding });
@@ -49,7 +56,7 @@ export async function holdOtherIntent(
   const isEmpty = holding.amount > 0n && heldIn(holding) === 0n;
   if (isEmpty) await closeSuspense(tx, item.id, { resolution: "given_back", operator: "", note: "" });
   else if (known) await reopenSuspense(tx, item.id);
-  return { ...nothing, mismatch, held: isNew ? [kind] : [], ignored: [`intent ${report.ref}: held as ${item.id}`] };
+  return { mismatch, held: isNew ? [kind] : [], ignored: [`intent ${report.ref}: held as ${item.id}`] };
 }
 
 /** Lists second refunds for an operator; their money is booked with them. @returns the kinds that are new. */

@@ -15,7 +15,7 @@ import { disputesOf, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
-import { holdOtherIntent, holdSecondRefunds, otherIntentOf } from "./hold-suspense.ts";
+import { type Held, holdOtherIntent, holdSecondRefunds, otherIntentOf } from "./hold-suspense.ts";
 
 export interface SettleDeps {
   readonly outbox: Outbox;
@@ -23,16 +23,11 @@ export interface SettleDeps {
   readonly patienceSeconds: number;
 }
 
-export interface Settled {
+/** `ignored`: why facts changed nothing, for the record. */
+export interface Settled extends Held {
   readonly payment: StoredPayment;
-  /** Why facts changed nothing, for the record. */
-  readonly ignored: readonly string[];
-  /** Refunds that changed or are new. */
+  /** The payment's refunds as they are now, where the news was about some. */
   readonly refunds: readonly StoredRefund[];
-  /** Kinds of what is held in suspense since now; each is an alert. */
-  readonly held: readonly string[];
-  /** What differs when the intent is not the one that we asked for: it is never finalized. */
-  readonly mismatch: string | undefined;
 }
 
 /** Folds a processor's report into the payment within the caller's transaction. @throws Failure NOT_FOUND (no such payment). */
@@ -55,7 +50,8 @@ export async function settleLocked(
   path: Path,
 ): Promise<Settled> {
   const other = otherIntentOf(books.payment, report);
-  if (other) return await holdOtherIntent(tx, books.payment, report, other);
+  if (other)
+    return { payment: books.payment, refunds: [], ...(await holdOtherIntent(tx, books.payment, report, other)) };
   return await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
 }
 
@@ -95,10 +91,12 @@ async function settleNews(
   const refunds = news.kind === "refund" || isAbout("refunds") ? await refundsOf(tx, payment.id) : [];
   const disputes = isAbout("disputes") ? await disputesOf(tx, payment.id) : [];
   const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, newId);
-  return await write(tx, deps, payment, connectorRef, settlement);
+  const settled = await write(tx, deps, payment, connectorRef, settlement);
+  const changed = new Set(settled.refunds.map(({ id }) => id));
+  return { ...settled, refunds: [...refunds.filter(({ id }) => !changed.has(id)), ...settled.refunds] };
 }
 
-/** Writes everything that changed; nothing is written when nothing did. */
+/** Writes everything that changed; nothing is written when nothing did. @returns the refunds that changed or are new. */
 async function write(
   tx: Tx,
   deps: SettleDeps,

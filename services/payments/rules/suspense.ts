@@ -33,8 +33,9 @@ export function holdingOf(report: {
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
 }): Holding {
-  const captured = report.facts.map((fact) => (fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n));
-  const amount = captured.reduce((most, one) => (one > most ? one : most), 0n);
+  const captured = report.facts.flatMap((fact) => (fact.kind === "attempt_succeeded" ? fact.capturedAmount : []));
+  // At most one attempt pays; a later one is what stands.
+  const amount = captured.at(-1) ?? 0n;
   const back = [
     ...report.refunds.filter(({ status }) => status === "succeeded"),
     ...report.disputes.filter(({ status }) => status === "lost"),
