@@ -165,6 +165,8 @@ export interface ProcessorEvent {
   readonly report: IntentReport | undefined;
   /** The intent to ask the processor for, when the event only tells that something happened to it; empty: none. */
   readonly intentRef: string;
+  /** The refund or dispute that it is about: an answer without it is older than the event. Absent: it is about the intent. */
+  readonly objectRef?: string;
 }
 
 /** A processor's account as the processor describes it. */

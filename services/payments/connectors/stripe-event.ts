@@ -101,7 +101,13 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     type: event.type,
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
+    ...(isPart(event.data.object) && { objectRef: event.data.object.id ?? "" }),
   };
+}
+
+/** True for what hangs on an intent. */
+function isPart({ object }: { readonly object: string }): boolean {
+  return object === "refund" || object === "dispute";
 }
 
 /** The parsed event under the first secret that fits. */

@@ -43,7 +43,7 @@ export async function receiveProcessorEvent(
   const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
-  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
+  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event);
   crashPoint("receive-event.3-asked");
   return { duplicate: !(await takeInEvent(deps, account, event, report)) };
 }
@@ -55,7 +55,7 @@ export async function receiveProcessorEvent(
  */
 export async function takeInListed(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
-  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event.intentRef);
+  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event);
   return await takeInEvent(deps, account, event, report);
 }
 
@@ -100,10 +100,21 @@ function verifiedEvent(
   throw refusal;
 }
 
-/** undefined: the processor has no such intent, so it is none of ours. @throws Failure CONNECTOR_ERROR: it sends the event again. */
-async function askedReport(connector: Connector, account: Account, ref: string): Promise<IntentReport | undefined> {
-  const answer = await connector.retrieveIntent(account, ref);
-  return answer.kind === "not_found" ? undefined : provenValue(answer);
+/**
+ * undefined: the processor has no such intent, so it is none of ours.
+ * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when its lists are behind the event: taken in now, the news would be lost.
+ */
+async function askedReport(
+  connector: Connector,
+  account: Account,
+  { intentRef, objectRef }: ProcessorEvent,
+): Promise<IntentReport | undefined> {
+  const answer = await connector.retrieveIntent(account, intentRef);
+  if (answer.kind === "not_found") return undefined;
+  const report = provenValue(answer);
+  const isThere = [...report.refunds, ...report.disputes].some(({ ref }) => ref === objectRef);
+  if (!objectRef || isThere) return report;
+  throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor's lists are behind its event") });
 }
 
 /** @returns what it settled; undefined: it is not about a payment of ours. @throws Repeat. */

@@ -293,6 +293,9 @@ class Draft {
   /** Every event of one change also tells where the payment stands after it: they have one version. */
   #told(): readonly Announced[] {
     const { state } = this;
+    const isHeard = this.#announcements.some(({ type }) => type.startsWith("payment."));
+    // Whoever follows payments hears of each change of status; merchants have no such event.
+    if (!isHeard && statusOf(state) !== statusOf(this.#books.state)) this.#announce("payment.updated");
     const after = {
       // The session of a payment whose debit came back was paid, and stays completed.
       outcome: isReturned(state) ? "succeeded" : state.outcome,
