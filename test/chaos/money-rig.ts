@@ -38,6 +38,7 @@ const hurried = {
   IDEMPOTENCY_LEASE_SECONDS: "3",
   RECONCILE_AFTER_SECONDS: "2",
   PROCESSOR_TIMEOUT_SECONDS: "1",
+  CIRCUIT_OPEN_MAX_SECONDS: "1",
   EVENT_ACK_WAIT_SECONDS: "2",
   SIMULATOR_DELAY_MS: "200",
   // A day, as the processors' keys live: only a run that draws their end has a shorter one.

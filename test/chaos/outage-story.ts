@@ -6,8 +6,8 @@ import type { Random } from "./random.ts";
 import type { Shop } from "./shop.ts";
 import type { Run } from "./story.ts";
 
-/** More than a circuit's window, so that it opens; few enough to be over soon. */
-const callsFailed = { min: 25, max: 45 };
+/** More than half of a circuit's window, so that it opens; few enough for its probes to use up soon. */
+const callsFailed = { min: 14, max: 24 };
 
 type Driver = (run: Run, shop: Shop, random: Random) => Promise<boolean>;
 

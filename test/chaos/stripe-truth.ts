@@ -55,8 +55,10 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
   const declines = account.events.filter(
     ({ type, data }) => type === "payment_intent.payment_failed" && objectOf(data).id === intent.id,
   );
+  // Of an intent of Stripe's own page we keep the page's id.
+  const page = [...account.sessions.values()].find((each) => each.payment_intent === intent.id);
   return {
-    id: intent.id,
+    id: page?.id ?? intent.id,
     reference: String((intent.metadata as Json).tollbooth_payment ?? ""),
     status: intent.status,
     amount: intent.amount,

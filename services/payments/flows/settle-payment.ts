@@ -120,7 +120,8 @@ async function write(
   }
   for (const dispute of settlement.disputes) await saveDispute(tx, { ...dispute, paymentId: id, connector });
   const isNews = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
-  const isSaved = isNews || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
+  const isSaved =
+    isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
   if (isSaved) {
     const checkAfterSeconds = isSettled ? undefined : deps.patienceSeconds;
     await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, settlement.attempts);

@@ -60,6 +60,8 @@ export interface Settlement {
   readonly ignored: readonly string[];
   /** Nothing is left to ask the processor. */
   readonly isSettled: boolean;
+  /** Something could not be taken in yet: the processor is asked again soon. */
+  readonly asksAgain: boolean;
 }
 
 export interface ChangedRefund {
@@ -178,6 +180,7 @@ class Draft {
       announcements: this.#told(),
       ignored: this.#ignored,
       isSettled: isFinal && !isWaiting,
+      asksAgain: this.#asksAgain,
     };
   }
 

@@ -241,7 +241,7 @@ export async function showPayment(sql: Sql, id: string): Promise<void> {
 /**
  * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is not
  * settled stays on the reconcile job's list.
- * @param payment `checkAfterSeconds`: when the reconcile job asks about it, unless it is on the list already; undefined: never.
+ * @param payment `checkAfterSeconds`: when the reconcile job asks about it at the latest, its schedule beginning anew; undefined: never.
  */
 export async function savePayment(
   tx: Tx,
@@ -262,7 +262,7 @@ export async function savePayment(
        card_last4 = $16, card_funding = $17, card_fingerprint = $18, card_exp_month = $19, card_exp_year = $20,
        verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25,
        failed_at = $31, finished_attempts = $33, not_found_since = null,
-       next_check_at = case when $32::float8 is null then null else coalesce(next_check_at, now() + make_interval(secs => $32)) end
+       next_check_at = case when $32::float8 is not null then least(next_check_at, now() + make_interval(secs => $32)) end, checks = 0
      where id = $1`,
     [
       payment.id,
