@@ -60,7 +60,8 @@ export function feeBy({ basisPoints, fixed }: Rate, amount: bigint): bigint {
 }
 
 export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
-  const { outcome, capturedAmount, disputes } = facts;
+  const { outcome, capturedAmount } = facts;
+  const disputes = holding(facts);
   const refundedAmount = total(facts.refunds.filter(stands));
   // What the bank decided, or has still to decide; an inquiry takes nothing and a won dispute nothing any more.
   const [open, lost] = [disputes.filter(isOpen), disputes.filter(isLost)];
@@ -77,7 +78,7 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
 /** What is left to the merchant when everything open is decided in the merchant's favour; nothing while nothing is captured. */
 export function expectedNet(facts: PaymentFacts, fee: bigint): bigint {
   if (facts.capturedAmount === 0n) return 0n;
-  return facts.capturedAmount - fee - total(facts.refunds.filter(stands)) - total(facts.disputes.filter(isLost));
+  return facts.capturedAmount - fee - total(facts.refunds.filter(stands)) - total(holding(facts).filter(isLost));
 }
 
 /** Debits minus credits that one refund leaves: where its money is now. */
@@ -88,8 +89,14 @@ export function refundBalances({ status, amount, unasked }: RefundFact): Wanted 
   return status === "succeeded" ? move("merchant_balance", "processor_clearing", amount) : {};
 }
 
-/** The same of a dispute. */
-export function disputeBalances(dispute: DisputeFact): Wanted {
+/** Disputes that can hold something: money whose debit came back is nobody's to hold. */
+function holding({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
+  return outcome === "succeeded" ? disputes : [];
+}
+
+/** The same of a dispute. @param isPaid the money did not come back */
+export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
+  if (!isPaid) return {};
   if (isOpen(dispute)) return move("merchant_balance", "disputes_held", dispute.amount);
   return isLost(dispute) ? move("merchant_balance", "processor_clearing", dispute.amount) : {};
 }
@@ -127,7 +134,7 @@ export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<A
   const asked = standing.filter((refund) => !refund.unasked);
   const pending = total(asked.filter(({ status }) => status === "pending"));
   const unasked = total(standing.filter((refund) => refund.unasked));
-  const [open, lost] = [total(facts.disputes.filter(isOpen)), total(facts.disputes.filter(isLost))];
+  const [open, lost] = [total(holding(facts).filter(isOpen)), total(holding(facts).filter(isLost))];
   const strange = total(facts.suspense.map((one) => ({ amount: -(suspenseBalances(one).suspense ?? 0n) })));
   return new Map([
     ["processor_clearing", captured - (total(asked) - pending) - unasked - lost + strange],

@@ -148,9 +148,12 @@ test("a debit that comes back after it succeeded takes capture and fee back, onc
   assert.deepEqual([anew.state.outcome, anew.announce], ["succeeded", ["payment.succeeded"]]);
 });
 
-test("a dispute that holds the money decides about a debit that comes back", () => {
-  const paid = { ...apply(state(), facts.paid(attempt("at_1"))).state, disputeHold: "open" as const };
-  assert.equal(apply(paid, facts.failed(attempt("at_1"))).state, paid);
+test("a lost dispute has taken the money of a debit that comes back; an open one lets it go", () => {
+  const paid = apply(state(), facts.paid(attempt("at_1"))).state;
+  const lost = { ...paid, disputeHold: "lost" as const, disputedAmount: 1_000n };
+  assert.equal(apply(lost, facts.failed(attempt("at_1"))).state, lost);
+  const open = { ...paid, disputeHold: "open" as const, disputedAmount: 1_000n };
+  assert.equal(apply(open, facts.failed(attempt("at_1"))).state.disputeHold, "none");
 });
 
 test("an older attempt's failure is told and counted but does not hide a newer attempt", () => {

@@ -230,8 +230,8 @@ function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_fa
 
 /** The attempt that had paid failed afterwards, as a returned debit does: the money is gone again, and the fee with it. */
 function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_failed" }>): Change {
-  // A dispute already holds this money and decides about it.
-  if (state.disputeHold !== "none") return ignore(state, "a dispute holds the money");
+  // A lost dispute has taken this money already.
+  if (state.disputeHold === "lost") return ignore(state, "a lost dispute has taken the money");
   const { ref } = fact.attempt;
   const next: PaymentState = {
     ...state,
@@ -239,6 +239,9 @@ function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attemp
     capturedAmount: 0n,
     feeAmount: 0n,
     capturedAt: undefined,
+    // What an open dispute holds is released by whoever knows the disputes (rules/settlement.ts).
+    disputeHold: "none",
+    disputedAmount: 0n,
     failedAt: fact.at,
     failedAttempts: state.failedAttempts + 1,
     // Should the buyer pay once more, the merchant hears of it anew.

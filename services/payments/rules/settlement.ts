@@ -83,7 +83,7 @@ export function settle(
   const draft = new Draft(books, path, newId);
   switch (news.kind) {
     case "intent":
-      for (const fact of news.facts) draft.apply(applyFact(draft.state, fact, path, books.fees), fact.kind);
+      for (const fact of news.facts) draft.fact(fact);
       for (const report of news.refunds) draft.refund(report);
       draft.disputes(news.disputes);
       break;
@@ -126,6 +126,15 @@ class Draft {
     this.#asksAgain = true;
   }
 
+  fact(fact: IntentFact): void {
+    const held = this.state.disputeHold;
+    this.apply(applyFact(this.state, fact, this.#path, this.#books.fees), fact.kind);
+    // The money that open disputes held went back with its debit.
+    if (held !== "open" || this.state.disputeHold !== "none") return;
+    const open = this.#books.disputes.filter(({ status }) => holdOf(status) === "open");
+    for (const { id, amount } of open) this.#movements.unshift({ kind: "dispute_released", cause: id, amount });
+  }
+
   apply(change: Change, what: string): void {
     this.state = change.state;
     this.#movements.push(...change.movements);
@@ -147,16 +156,12 @@ class Draft {
 
   disputes(reports: readonly DisputeReport[]): void {
     if (reports.length === 0) return;
-    if (this.state.outcome !== "succeeded") {
-      this.#ignored.push("disputes of a payment that is not paid");
-      return;
-    }
     const known = [...this.#books.disputes];
     for (const report of reports) {
       const index = known.findIndex((dispute) => dispute.connectorRef === report.ref);
       const { dispute, announce } = this.#moveDispute(known[index], report);
       known.splice(index < 0 ? known.length : index, 1, dispute);
-      this.#holdFor(known);
+      if (this.#isPaid) this.#holdFor(known);
       for (const type of announce) this.#announce(type, { dispute_id: dispute.id, dispute_status: dispute.status });
     }
   }
@@ -260,8 +265,13 @@ class Draft {
     const { status, reason, openedAt, evidenceDueAt } = report;
     const moved = { id, connectorRef: report.ref, status, amount, reason, openedAt, evidenceDueAt };
     this.#changedDisputes.push(moved);
-    this.#movements.push(...change.movements);
+    // A dispute about money that came back holds nothing.
+    if (this.#isPaid) this.#movements.push(...change.movements);
     return { dispute: moved, announce: change.announce };
+  }
+
+  get #isPaid(): boolean {
+    return this.state.outcome === "succeeded";
   }
 
   /** Several disputes on one payment are rare: it is held by the open ones, else by the lost ones. */
