@@ -83,7 +83,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
-  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, onCalm: () => putClockForward(rig) });
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax });
   await post.stop();
   printRun(run, "chaos", end, say);
   const undrawn = seconds >= longSeconds ? run.drawn.missing("chaos").map((name) => `never drawn: ${name}`) : [];
@@ -169,12 +169,6 @@ function receiversMisbehave({ rig, drawn }: Run, random: Random): void {
       return reply;
     });
   }
-}
-
-/** What is in doubt is asked about after pauses that grow to hours (README, "When something fails"); here it is asked about now. */
-async function putClockForward({ books }: ChaosRig): Promise<void> {
-  await books.payments.rows(`update operations set next_try_at = now() where state = 'started'`);
-  await books.payments.rows(`update payments set next_check_at = now() where next_check_at is not null and visible`);
 }
 
 async function runCommand(): Promise<void> {

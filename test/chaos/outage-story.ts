@@ -7,7 +7,7 @@ import type { Shop } from "./shop.ts";
 import type { Run } from "./story.ts";
 
 /** More than half of a circuit's window, so that it opens; few enough for its probes to use up soon. */
-const callsFailed = { min: 14, max: 24 };
+const callsFailed = { min: 10, max: 13 };
 
 type Driver = (run: Run, shop: Shop, random: Random) => Promise<boolean>;
 

@@ -49,7 +49,12 @@ export function booksDifferences(books: PaymentBooks): string[] {
       left(books, refund.id, `refund ${refund.id} (${refund.status})`, refundBalances(refund)),
     ),
     ...books.disputes.flatMap((dispute) =>
-      left(books, dispute.id, `dispute ${dispute.id} (${dispute.status})`, disputeBalances(dispute, books.outcome === "succeeded")),
+      left(
+        books,
+        dispute.id,
+        `dispute ${dispute.id} (${dispute.status})`,
+        disputeBalances(dispute, books.outcome === "succeeded"),
+      ),
     ),
     ...books.suspense.flatMap((item) =>
       left(books, item.id, `suspense ${item.id} (${item.state})`, suspenseBalances(item)),

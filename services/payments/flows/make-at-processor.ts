@@ -140,7 +140,7 @@ async function look<T>(
   if (isTold(found)) return found;
   if (found.kind === "unknown" && found.resumeAfter) await recordSearch(db, operation.id, found.resumeAfter);
   if (found.kind !== "not_found" || !found.at) return unknownBy(found);
-  const since = await recordNothingFound(db, operation.id, found.at);
+  const since = await recordNothingFound(db, operation.id, found.at, keyLifeSeconds);
   const isProved = found.at.getTime() - since.getTime() >= keyLifeSeconds * 1_000;
   return isProved ? { kind: "never_made", cause: found.cause } : { ...unknownBy(found), isEmpty: true };
 }

@@ -157,14 +157,16 @@ export async function recordResend(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Notes that a complete look found nothing, by the processor's own clock.
+ * Notes that a complete look found nothing, by the processor's own clock; the next look is due when that can be proof.
+ * @param proofSeconds for how long nothing must be found.
  * @returns since when that is so, without a send in between.
  */
-export async function recordNothingFound(sql: Sql, id: string, at: Date): Promise<Date> {
+export async function recordNothingFound(sql: Sql, id: string, at: Date, proofSeconds: number): Promise<Date> {
   const [row] = await sql.rows<{ since: string }>(
-    `update operations set not_found_since = least(not_found_since, $2), search_after = '' where id = $1
-     returning not_found_since as since`,
-    [id, at.toISOString()],
+    `update operations set not_found_since = least(not_found_since, $2), search_after = '',
+       next_try_at = least(next_try_at, now() + make_interval(secs => $3) - ($2 - least(not_found_since, $2)) + interval '1 second')
+     where id = $1 returning not_found_since as since`,
+    [id, at.toISOString(), proofSeconds],
   );
   return time(row?.since ?? null) ?? at;
 }
