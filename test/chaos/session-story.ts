@@ -106,7 +106,8 @@ function placeOf(answer: Answer): { page: string; intentId: string } {
 function confirmer({ run, seen, name, patience, ...story }: Story, payment: Paying): () => Promise<void> {
   return async () => {
     seen.count();
-    const answer = await untilAnswered(() => run.rig.buyer.post(payment.confirmPath), patience, "confirming");
+    const ask = () => run.rig.buyer.post(payment.confirmPath);
+    const answer = await untilAnswered(ask, verifying(payment, patience), "confirming");
     if (answer && ![200, 410].includes(answer.status)) seen.offence(name, `confirming answered ${answer}`);
     if (answer?.at("status") !== "completed") return;
     tellPaid({ run, seen, name, patience, ...story }, payment, "answer");
@@ -115,10 +116,16 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
   };
 }
 
+/** An intent that is not the one that was asked for is never finalized: its session has connector_error until an operator ends it. */
+function verifying({ mishaps }: Paying, patience: Story["patience"]): Story["patience"] {
+  const isUnverifiable = () => mishaps.has("amounts that differ") || mishaps.has("intent lost for good");
+  return { ...patience, onGivenUp: (last) => void (isUnverifiable() || patience.onGivenUp?.(last)) };
+}
+
 async function expire({ shop, seen, name, patience }: Story, payment: Paying): Promise<void> {
   seen.count();
   const ask = (): Promise<Answer> => shop.api.post(`/v1/checkout-sessions/${payment.sessionId}/expire`);
-  const answer = await untilAnswered(ask, patience, "expiring");
+  const answer = await untilAnswered(ask, verifying(payment, patience), "expiring");
   if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
   if (answer?.at("status") === "expired") payment.toldExpired = true;
 }

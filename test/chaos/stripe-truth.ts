@@ -52,9 +52,12 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     [...all]
       .filter((each) => each.payment_intent === intent.id)
       .map(({ id, status, amount }) => ({ id, status, amount: Number(amount) }));
-  const declines = account.events.filter(
-    ({ type, data }) => type === "payment_intent.payment_failed" && objectOf(data).id === intent.id,
-  );
+  // A failure before there was a charge is gone from an intent that was paid later, and nothing depends on it any more.
+  const declines = account.events.filter(({ type, data }) => {
+    const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
+    const isKept = intent.status !== "succeeded" || Boolean(error?.charge);
+    return type === "payment_intent.payment_failed" && id === intent.id && isKept;
+  });
   // Of an intent of Stripe's own page we keep the page's id.
   const page = [...account.sessions.values()].find((each) => each.payment_intent === intent.id);
   return {

@@ -165,7 +165,7 @@ export interface ProcessorEvent {
   readonly report: IntentReport | undefined;
   /** The intent to ask the processor for, when the event only tells that something happened to it; empty: none. */
   readonly intentRef: string;
-  /** The refund or dispute that it is about: an answer without it is older than the event. Absent: it is about the intent. */
+  /** The refund, dispute or attempt that it is about: an answer without it is older than the event. Absent or empty: the intent. */
   readonly objectRef?: string;
 }
 

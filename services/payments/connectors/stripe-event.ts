@@ -49,6 +49,9 @@ const EventShape = Type.Object({
       id: Type.Optional(Id),
       object: Type.String(),
       payment_intent: Type.Optional(Type.Union([Id, Type.Object({ id: Id }), Type.Null()])),
+      last_payment_error: Type.Optional(
+        Type.Union([Type.Object({ charge: Type.Optional(Type.Union([Id, Type.Null()])) }), Type.Null()]),
+      ),
       metadata: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()])),
     }),
   }),
@@ -101,13 +104,14 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     type: event.type,
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
-    ...(isPart(event.data.object) && { objectRef: event.data.object.id ?? "" }),
+    objectRef: partOf(event.data.object),
   };
 }
 
-/** True for what hangs on an intent. */
-function isPart({ object }: { readonly object: string }): boolean {
-  return object === "refund" || object === "dispute";
+/** What of an intent the event is about: a refund, a dispute, or the charge that failed; empty: the intent itself. */
+function partOf({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
+  if (object === "refund" || object === "dispute") return id ?? "";
+  return object === "payment_intent" ? (error?.charge ?? "") : "";
 }
 
 /** The parsed event under the first secret that fits. */

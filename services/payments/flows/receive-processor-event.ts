@@ -9,7 +9,7 @@ import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Account, Connector, IntentReport, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
-import { lockPayment } from "../store/payments.ts";
+import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor-events.ts";
 import { type Accounts, provenValue } from "./ask-processor.ts";
 import { type Settled, settleLocked } from "./settle-payment.ts";
@@ -43,7 +43,7 @@ export async function receiveProcessorEvent(
   const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
-  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event);
+  const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
   crashPoint("receive-event.3-asked");
   return { duplicate: !(await takeInEvent(deps, account, event, report)) };
 }
@@ -55,7 +55,7 @@ export async function receiveProcessorEvent(
  */
 export async function takeInListed(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
-  const report = event.intentRef === "" ? event.report : await askedReport(connector, account, event);
+  const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
   return await takeInEvent(deps, account, event, report);
 }
 
@@ -101,18 +101,24 @@ function verifiedEvent(
 }
 
 /**
- * undefined: the processor has no such intent, so it is none of ours.
- * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when its lists are behind the event: taken in now, the news would be lost.
+ * undefined: the processor has no such intent, and it is none that we wait for.
+ * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its lists are behind the
+ * event: taken in now, the news would be lost.
  */
 async function askedReport(
+  db: Database,
   connector: Connector,
   account: Account,
   { intentRef, objectRef }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
   const answer = await connector.retrieveIntent(account, intentRef);
-  if (answer.kind === "not_found") return undefined;
+  if (answer.kind === "not_found") {
+    if (!(await isAwaited(db, connector.name, intentRef))) return undefined;
+    throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know an intent that it gave") });
+  }
   const report = provenValue(answer);
-  const isThere = [...report.refunds, ...report.disputes].some(({ ref }) => ref === objectRef);
+  const attempts = report.facts.flatMap((fact) => ("attempt" in fact ? fact.attempt : []));
+  const isThere = [...report.refunds, ...report.disputes, ...attempts].some(({ ref }) => ref === objectRef);
   if (!objectRef || isThere) return report;
   throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor's lists are behind its event") });
 }

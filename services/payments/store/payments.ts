@@ -217,6 +217,15 @@ export async function recordIntent(sql: Sql, id: string, connectorRef: string, r
   );
 }
 
+/** True for an intent of ours that has not ended unpaid. */
+export async function isAwaited(sql: Sql, connector: string, connectorRef: string): Promise<boolean> {
+  const rows = await sql.rows(
+    `select 1 from payments where connector = $1 and connector_ref = $2 and outcome <> 'canceled'`,
+    [connector, connectorRef],
+  );
+  return rows.length === 1;
+}
+
 /**
  * Notes that the processor has no such intent, by its own clock. @returns since when it says so without a break.
  */
