@@ -7,6 +7,7 @@ import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
@@ -278,6 +279,33 @@ test("what a webhook never brought is found in the processor's event list: a dis
     [await balance(returned, "processor_clearing"), await balance(returned, "merchant_balance")],
     [0, 0],
   );
+});
+
+test("a resumed refund goes straight to its object: what was switched off meanwhile is not asked again", async () => {
+  const paymentId = await paidPayment();
+  await fault("api.refunds.create", "error_after");
+  await fault("api.refunds.get", "error_before");
+  const key = { key: randomBytes(8).toString("hex"), fingerprint: Buffer.alloc(32, 1) };
+  const ask = () => services.payments.refundPayment({ ...owner(), paymentId, amount: 400n, idempotency: key });
+  const { refund } = await ask();
+  // As if the process had died before it stored the answer, and an operator had switched refunds off then.
+  await db.rows(`update idempotency_keys set answer = null where key = $1`, [key.key]);
+  const merchant = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  const state = (refundsEnabled: boolean) =>
+    merchant.client(MerchantService).updateMerchantState({ merchantId: services.merchantId, refundsEnabled });
+  try {
+    await state(false);
+    await eventually("refunds to be off", () =>
+      services.payments.refundPayment({ ...owner(), paymentId, amount: 1n }).then(
+        () => false,
+        (error) => error.reason === "FEATURE_DISABLED",
+      ),
+    );
+    assert.equal((await ask()).refund?.id, refund?.id);
+  } finally {
+    await state(true);
+    merchant.close();
+  }
 });
 
 test("a payment that ends because nothing of it was ever made says so: a canceled intent has its event", async () => {

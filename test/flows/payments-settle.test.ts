@@ -1,9 +1,11 @@
 // Settling against a real PostgreSQL: what the books hold after late, repeated and concurrent reports.
 import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
 import { Database } from "#platform/database.ts";
 import { type Id, newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { Outbox } from "#platform/outbox.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
@@ -243,6 +245,48 @@ test("a dispute that is heard of only when it is over was announced as opened, a
   assert.deepEqual((await posted(other)).slice(2), ["dispute_held 400", "dispute_released 400"]);
 });
 
+test("payment.refunded tells what the amounts give, whatever disputes say; net takes off every lost dispute and no open one", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  const dispute = (ref: string, amount: bigint, status: "lost" | "needs_response" | "won") => {
+    return { ref, amount, status, reason: "fraudulent", openedAt: new Date() };
+  };
+  const refund = refundReport({ ref: `rf_${id}`, amount: 400n });
+  const held = [dispute(`d1_${id}`, 100n, "lost"), dispute(`d2_${id}`, 200n, "needs_response")];
+  await settle(id, report(id, { disputes: held }), "processor");
+  await settle(id, report(id, { refunds: [refund], disputes: held }), "processor");
+  const told = await db.rows<{ body: Buffer }>(`select body from outbox where subject like '%payment.refunded'`);
+  const events = told.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === id);
+  assert.deepEqual(
+    events.map(({ status, attributes }) => [status, attributes.payment_status]),
+    [["partially_refunded", "disputed"]],
+  );
+  const record = await findRecord(db, owner, id);
+  assert.deepEqual([record?.status, record?.netAmount], ["disputed", 1_000n - 400n - 59n - 100n]);
+  const ended = [dispute(`d1_${id}`, 100n, "won"), dispute(`d2_${id}`, 200n, "won")];
+  await settle(id, report(id, { refunds: [refund], disputes: ended }), "processor");
+  assert.equal(
+    (await findRecord(db, owner, id))?.status,
+    "partially_refunded",
+    "disputed only while one is open or lost",
+  );
+});
+
+test("each change of a payment counts its version, and its events carry it", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  await settle(id, report(id), "processor");
+  const rows = await db.rows<{ body: Buffer }>(
+    `select body from outbox where subject like '%payment.succeeded' order by seq`,
+  );
+  const versions = rows
+    .map(({ body }) => fromBinary(EventSchema, body))
+    .filter(({ objectId }) => objectId === id)
+    .map(({ attributes }) => Number(attributes.version));
+  const [row] = await db.rows<{ version: string }>(`select version from payments where id = $1`, [id]);
+  assert.deepEqual(versions, [Number(row?.version) - 1, Number(row?.version)]);
+});
+
 test("SQL itself refuses a refunded amount that differs from the refunds, and any change of the journal", async () => {
   const id = await newPayment();
   await settle(id, report(id));
@@ -259,6 +303,7 @@ test("SQL itself refuses a refunded amount that differs from the refunds, and an
   await assert.rejects(db.rows(`update payments set refunded_amount = 1001 where id = $1`, [id]), /check/);
   await assert.rejects(db.rows(`update journal set amount = 1 where payment_id = $1`, [id]), /append-only/);
   await assert.rejects(db.rows(`delete from journal where payment_id = $1`, [id]), /append-only/);
+  await assert.rejects(db.rows(`truncate journal`), /append-only/);
 });
 
 test("the accounts of a merchant sum to zero after everything", async () => {
