@@ -107,55 +107,6 @@ async function runCommand(): Promise<void> {
   try {
     const report = await walk(rig, { operations, seed, only, say: console.log });
     for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
-    if (process.env.WALK_DEBUG) {
-      for (const id of new Set(report.differences.flatMap((d) => /pay_[0-9a-z]{26}/.exec(d)?.[0] ?? []))) {
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(
-              `select id, outcome, status, connector, connector_ref, failed_attempts, dispute_hold, captured_amount, refunded_amount, checks, next_check_at, version from payments where id = $1`,
-              [id],
-            ),
-          ),
-        );
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(
-              `select id, status, amount, connector_ref, opened_at from disputes where payment_id = $1`,
-              [id],
-            ),
-          ),
-        );
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(
-              `select ref, outcome, failure_code, ended_at from attempts where payment_id = $1`,
-              [id],
-            ),
-          ),
-        );
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(
-              `select event_id, type, note, received_at from processor_events where payment_id = $1 order by received_at`,
-              [id],
-            ),
-          ),
-        );
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(
-              `select subject, created_at from outbox where position($1::bytea in body) > 0 order by seq`,
-              [Buffer.from(id)],
-            ),
-          ),
-        );
-        console.log(
-          JSON.stringify(
-            await rig.books.payments.rows(`select kind, amount from journal where payment_id = $1 order by id`, [id]),
-          ),
-        );
-      }
-    }
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     console.log(
       `${report.operations} operations, ${report.payments} payments, ${report.faults} faults, ${seconds} s: ${report.differences.length} differences`,

@@ -21,6 +21,7 @@ const plans = {
   "502": { work: "never", answer: { status: 502 } },
   "503": { work: "never", answer: { status: 503, type: "api_error", code: "" } },
   "not json": { work: "now", answer: { status: 502 } },
+  "200 refused": { work: "now", answer: { status: 200, type: invalid, code: "parameter_invalid_integer" } },
   early: { work: "later", answer: { status: 502 } },
   "401": { work: "never", answer: { status: 401, type: invalid, code: "" } },
   "403": { work: "never", answer: { status: 403, type: invalid, code: "" } },

@@ -122,7 +122,8 @@ function refusalOf<V>(error: unknown, { codes, params }: Refusals): Answer<V> {
   const { statusCode = 500, code = "", rawType } = error;
   // An edge may answer for an origin that goes on working, and somebody else's work under the key or on the object says nothing yet.
   const isBusy = code === "lock_timeout" || code === "idempotency_key_in_use";
-  if (statusCode >= 500 || undecided.has(statusCode) || isBusy) return { kind: "unknown", cause };
+  const isClientError = statusCode >= 400 && statusCode < 500;
+  if (!isClientError || undecided.has(statusCode) || isBusy) return { kind: "unknown", cause };
   // The key was used for another order: what became of that one has to be looked up.
   if (rawType === "idempotency_error") return { kind: "unknown", cause };
   // Our own credentials, before any work.
