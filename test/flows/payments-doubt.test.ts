@@ -281,6 +281,24 @@ test("what a webhook never brought is found in the processor's event list: a dis
   );
 });
 
+test("a refund of the dashboard that is heard of after its debit came back took its money all the same", async () => {
+  const paymentId = await paidPayment();
+  const ref = await refOf(paymentId);
+  await fault("webhooks", "drop", { count: 3 });
+  await services.processor("POST", `/test/intents/${ref}/refunds`, { amount: 400 });
+  await services.processor("POST", `/test/intents/${ref}/return`);
+  await eventually("both to be known", async () => {
+    const { status, refundedAmount } = await record(paymentId);
+    return status === "failed" && refundedAmount === 400n;
+  });
+  assert.equal(await balance(paymentId, "merchant_balance"), 400, "the merchant owes it");
+  const [row] = await db.rows<{ waits: boolean }>(
+    `select next_check_at is not null as waits from payments where id = $1`,
+    [paymentId],
+  );
+  assert.equal(row?.waits, false, "nothing is left to ask");
+});
+
 test("a resumed refund goes straight to its object: what was switched off meanwhile is not asked again", async () => {
   const paymentId = await paidPayment();
   await fault("api.refunds.create", "error_after");

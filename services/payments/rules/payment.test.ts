@@ -124,6 +124,14 @@ test("a late fact about the same attempt never moves a payment backwards", () =>
   }
 });
 
+test("a debit whose return is heard of before its success is never paid; another attempt is", () => {
+  const returned = apply(state(), facts.failed(attempt("at_1"))).state;
+  const late = apply(returned, facts.paid(attempt("at_1")), "processor");
+  assert.deepEqual([late.state.outcome, late.movements, late.announce], ["failed", [], []]);
+  assert.notEqual(late.ignored, undefined);
+  assert.equal(apply(returned, facts.paid(attempt("at_2", later))).state.outcome, "succeeded");
+});
+
 test("a debit that comes back after it succeeded takes capture and fee back, once, and may be paid anew", () => {
   const paid = apply(state(), facts.paid(attempt("at_1")), "processor").state;
   const change = apply(paid, facts.failed(attempt("at_1")));

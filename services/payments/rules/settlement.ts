@@ -216,7 +216,7 @@ class Draft {
   /** A refund made at the processor's own dashboard, or a second one in the name of one of ours. It waits while it does not fit. */
   #importRefund(report: RefundReport, unasked: boolean): void {
     const { status, amount } = report;
-    if (counts(status) && amount > this.state.capturedAmount - this.state.refundedAmount) {
+    if (counts(status) && amount > this.#refundable) {
       // A refund of ours that the processor never got holds the amount; the reconcile job settles that one first.
       this.#asksAgain = true;
       this.#ignored.push(`refund ${report.ref}: more than what is left; taken in when it fits`);
@@ -268,6 +268,12 @@ class Draft {
     // A dispute about money that came back holds nothing.
     if (this.#isPaid) this.#movements.push(...change.movements);
     return { dispute: moved, announce: change.announce };
+  }
+
+  /** What a refund that was really made can be of: the debit that it gave back may have come back afterwards. */
+  get #refundable(): bigint {
+    const { outcome, amount, capturedAmount, refundedAmount } = this.state;
+    return (outcome === "failed" ? amount : capturedAmount) - refundedAmount;
   }
 
   get #isPaid(): boolean {

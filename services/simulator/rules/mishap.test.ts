@@ -27,6 +27,23 @@ test("what was refunded before the debit came back stays refunded, and another c
   assert.equal([again.status, again.captured_amount, again.attempts.length], ["succeeded", 1_000, 2]);
 });
 
+test("a debit whose money a lost dispute has taken does not come back", () => {
+  const paid = paidIntent();
+  const times = { opened_at: at, evidence_due_at: later, closed_at: later, moved_at: later };
+  const dispute = {
+    id: "dsp_1",
+    account: paid.account,
+    intent_id: paid.id,
+    amount: 1_000,
+    reason: "general",
+    ...times,
+  };
+  const lost = { ...paid, disputes: [{ ...dispute, status: "lost" } as const] };
+  assert.is(refusedAs(returnDebit(lost, later)), "intent_not_returnable");
+  const won = { ...lost, disputes: [{ ...dispute, status: "won" } as const] };
+  assert.is(changed(returnDebit(won, later)).intent.captured_amount, 0);
+});
+
 test("only an unpaid intent gets another amount", () => {
   const { intent } = changed(changeAmount(unpaidIntent(), 60_000));
   assert.is(intent.amount, 60_000);
