@@ -242,9 +242,9 @@ export const paymentsProcessor: readonly Mutant[] = [
       "that our try was not sent says nothing of another's",
     ],
     [
-      'if (answer.kind === "unknown" || answer.kind === "not_found") {',
-      'if (answer.kind === "not_found") {',
-      "a refund without an answer stays pending",
+      'return refund.status === "failed" && refund.connectorRef === "";',
+      'return refund.status === "failed";',
+      "a refund that failed after it was made is told as a refund",
     ],
   ]),
   ...mutantsOf("services/payments/jobs/poll-events.ts", [
