@@ -14,27 +14,38 @@ export const checkout: readonly Mutant[] = [
       "money that arrived is never refused",
     ],
     [
-      'completed: { open: "final", processing: "final", paid: "completed", canceled: "final" }',
-      'completed: { open: "final", processing: "final", paid: "completed", canceled: "closed" }',
+      'completed: { open: "kept", processing: "kept", paid: "completed", canceled: "kept" }',
+      'completed: { open: "kept", processing: "kept", paid: "completed", canceled: "closed" }',
       "a completed session stays completed",
     ],
+    ["if (late && !wins)", "if (late)", "money that arrived completes the session however late its news is"],
+    ["if (late && !wins)", "if (late && wins && !wins)", "a late fact changes nothing"],
     [
-      "if (!wins && isStale(session, fact))",
-      "if (isStale(session, fact))",
-      "money that arrived completes the session however late its news is",
+      "return fact.version < session.heardVersion;",
+      "return fact.version > session.heardVersion;",
+      "versions put news in order",
     ],
-    ["if (!wins && isStale(session, fact))", "if (false)", "a late fact changes nothing"],
+    ["fact.version || session.heardVersion", "session.heardVersion", "the newest version is remembered"],
     [
-      'move === "reopened" && fact.at !== "now" &&',
-      'move === "reopened" &&',
+      "late && fact.version > 0n ? paidBefore(session, fact)",
+      "late && fact.version < 0n ? paidBefore(session, fact)",
+      "a payment's older news does not hide where it stands now",
+    ],
+    [
+      'return fact.version > 0n || fact.at === "now" ||',
+      "return fact.version > 0n ||",
       "the processor's own answer reopens a session",
     ],
     [
-      "&& fact.failedAttempts === session.failedAttempts)",
-      "&& fact.failedAttempts > session.failedAttempts)",
+      "|| fact.failedAttempts !== session.failedAttempts;",
+      "|| fact.failedAttempts >= session.failedAttempts;",
       "a session is reopened by a new decline alone",
     ],
-    ["Math.max(fact.failedAttempts, session.failedAttempts)", "fact.failedAttempts", "declines are never forgotten"],
+    [
+      "Math.max(fact.failedAttempts, session.failedAttempts),\n    heardVersion",
+      "fact.failedAttempts,\n    heardVersion",
+      "declines are never forgotten",
+    ],
     [
       "state.failedAttempts >= failedAttemptsMax",
       "state.failedAttempts > failedAttemptsMax",
@@ -86,7 +97,7 @@ export const checkout: readonly Mutant[] = [
       "payments hears of a confirm that comes after the processor's webhook",
     ],
     [
-      'if (isOverdue(session, new Date())) return await ask(context, session, "cancelIntent");',
+      'if (isOverdue(session)) return await ask(context, session, "cancelIntent");',
       "",
       "an overdue session ends when somebody meets it",
     ],
@@ -109,17 +120,22 @@ export const checkout: readonly Mutant[] = [
       "a session commits only with its stored answer",
     ],
     [
-      'const claim = await context.keys.claim(scope, newId("session"));',
-      'const claim = await context.keys.claim({ ...scope, fingerprint: Buffer.alloc(32) }, newId("session"));',
+      "const claim = await context.keys.claim(scope, freshId);",
+      "const claim = await context.keys.claim({ ...scope, fingerprint: Buffer.alloc(32) }, freshId);",
       "another request under the same key is refused",
     ],
     [
-      "return await make(context, request, objectId, (record, response)",
-      'return await make(context, request, newId("session"), (record, response)',
+      "const reserved = { id: objectId, isResumed",
+      "const reserved = { id: freshId, isResumed",
       "a retry goes on with the same session",
     ],
     [
-      'if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason);',
+      "isResumed: objectId !== freshId }",
+      "isResumed: false }",
+      "a retry is not screened again for an intent that is there",
+    ],
+    [
+      'if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });',
       'if (claim.answer.kind === "refusal") throw new Failure("IDEMPOTENCY_CONFLICT");',
       "a stored refusal is given again",
     ],
@@ -137,9 +153,14 @@ export const checkout: readonly Mutant[] = [
       "a payment's answer is stored under its key",
     ],
     [
-      "const response = await pay(context, request, objectId);",
-      'const response = await pay(context, request, newId("payment"));',
+      "payAnew : goOn)(context, request, objectId)",
+      "payAnew : goOn)(context, request, freshId)",
       "a retry goes on with the same payment",
+    ],
+    [
+      "(objectId === freshId ? payAnew : goOn)",
+      "(objectId === freshId ? payAnew : payAnew)",
+      "a retry is not screened again for a payment that is there",
     ],
     ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked payment is not made"],
     ["await context.keys.settleFailure(scope, lockId, failure);", "", "a request that failed gives its key back"],
@@ -151,8 +172,8 @@ export const checkout: readonly Mutant[] = [
       "an expiry that was asked for is remembered",
     ],
     [
-      "isLive(session.state.status) && session.expiresAt <= now",
-      "session.expiresAt <= now",
+      'return isLive(session.state.status) && cancelMeaning(session, clockNow()) === "expired";',
+      'return cancelMeaning(session, clockNow()) === "expired";',
       "only a live session is overdue",
     ],
     [
@@ -163,7 +184,7 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/flows/resolve-session.ts", [
     [
-      "if (isOverdue(stored, new Date())) return await endSession(context, stored);",
+      "if (isOverdue(stored)) return await endSession(context, stored);",
       "",
       "nobody is shown the form of a session whose time is over",
     ],
@@ -176,10 +197,11 @@ export const checkout: readonly Mutant[] = [
   ...mutantsOf("services/checkout/flows/session-secret.ts", [
     ["if (!session || !same) throw", "if (!session) throw", "a session opens with its own secret alone"],
     [
-      'return session.state.status === "open" ? openedRender(vault, session) : undefined;',
-      "return openedRender(vault, session);",
+      'return session.state.status === "open" && !session.expiryAsked ? openedRender(vault, session) : undefined;',
+      "return session.expiryAsked ? undefined : openedRender(vault, session);",
       "only an open session shows its form",
     ],
+    ["&& !session.expiryAsked ?", "?", "a session that its merchant has ended shows no form"],
   ]),
   ...mutantsOf("services/checkout/flows/freshen-session.ts", [
     [
@@ -190,8 +212,8 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/jobs/expire-sessions.ts", [
     [
-      'if (cancelMeaning(session, new Date()) !== "expired" && !isExhausted(session.state)) return undefined;',
-      'if (cancelMeaning(session, new Date()) !== "expired") return undefined;',
+      "if (isOverdue(session) || isExhausted(session.state)) await endSession",
+      "if (isOverdue(session)) await endSession",
       "tries that are over cancel the session without any confirm",
     ],
     ["if (outage) throw outage;", "", "the job pauses while payments is away"],
@@ -228,11 +250,11 @@ export const checkout: readonly Mutant[] = [
       "a session's change is announced with it",
     ],
     [
-      "when $9 then least(s.next_check_at, now())",
-      "when $9 then s.next_check_at",
+      "then least(s.next_check_at, now())",
+      "then s.next_check_at",
       "tries that are over fall due for the sweeper at once",
     ],
-    ["set expiry_asked = true where", "set expiry_asked = false where", "that an expiry was asked for is stored"],
+    ["set expiry_asked = true,", "set expiry_asked = false,", "that an expiry was asked for is stored"],
     ["limit $1 for update skip locked)", "limit $1)", "two sweepers do not claim the same session"],
     [
       "render = case when $8 then s.render end,",

@@ -37,10 +37,10 @@ export const connectors: readonly Mutant[] = [
       "a processor that is silent is not waited for",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/simulator.ts", [
+  ...mutantsOf("services/payments/connectors/simulator-answers.ts", [
     [
-      "if (status >= 500 || undecided.has(status)) return",
-      "if (undecided.has(status)) return",
+      "if (status < 400 || status >= 500 || undecided.has(status)) return",
+      "if (status < 400 || undecided.has(status)) return",
       "a 5xx is never a refusal",
     ],
     ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],
@@ -50,21 +50,17 @@ export const connectors: readonly Mutant[] = [
       "silence is unknown",
     ],
     [
-      'headers: { ...authOf(account), "idempotency-key": key }, json',
-      'headers: { ...authOf(account), "idempotency-key": randomUUID() }, json',
-      "the processor is given our idempotency key",
-    ],
-    ["!sameSecret(wanted, v1) ||", "", "an event is believed only with its source's signature"],
-    ["age > signatureToleranceSeconds", "age < 0", "an old event is a replay"],
-    [
-      'if (event.account !== account.externalAccountId) throw new Error("another account\'s event");',
-      "",
-      "an event of another account is refused",
-    ],
-    [
-      'answer.status === 404 ? { kind: "not_found"',
-      'answer.status >= 404 ? { kind: "not_found"',
+      'answer.status === 404 && errorCode(answer.body) === "resource_missing"',
+      'errorCode(answer.body) !== "never"',
       "only a 404 says that there is nothing",
+    ],
+    ['&& errorCode(answer.body) === "resource_missing"', "", "the 404 of an edge says nothing"],
+    ['if (code === "" ||', "if (", "a refusal that is not in the processor's own words says nothing"],
+    ['new Set(["idempotency_key_reused"])', "new Set([])", "a key that was used for another order may have made it"],
+    [
+      'if (list.kind !== "succeeded") return { kind: "unknown", cause: "cause" in list ? list.cause : list };',
+      'if (list.kind !== "succeeded") return { kind: "not_found", at: new Date(), cause: undefined };',
+      "a search without an answer proves nothing",
     ],
     [
       'return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;',
@@ -77,7 +73,21 @@ export const connectors: readonly Mutant[] = [
       "what our credentials were refused for was not done",
     ],
   ]),
+  ...mutantsOf("services/payments/connectors/simulator.ts", [
+    [
+      'headers: { ...authOf(account), "idempotency-key": key }, json',
+      'headers: { ...authOf(account), "idempotency-key": randomUUID() }, json',
+      "the processor is given our idempotency key",
+    ],
+    ["!sameSecret(wanted, v1) ||", "", "an event is believed only with its source's signature"],
+    ["age > signatureToleranceSeconds", "age < 0", "an old event is a replay"],
+  ]),
   ...mutantsOf("services/payments/connectors/simulator-objects.ts", [
+    [
+      'if (event.account !== externalAccountId) throw new Error("another account\'s event");',
+      "",
+      "an event of another account is refused",
+    ],
     [
       "capturedAmount: BigInt(intent.captured_amount),",
       "capturedAmount: BigInt(intent.amount),",
@@ -128,11 +138,11 @@ export const connectors: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/stripe-event.ts", [
     [
-      "return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds);",
+      "return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds, undefined, clockMs());",
       'return JSON.parse(Buffer.from(body).toString("utf8"));',
       "an event is believed only with its source's signature",
     ],
-    ["header, secret, toleranceSeconds)", "header, secret, 10 * 365 * 86_400)", "an old event is a replay"],
+    ["header, secret, toleranceSeconds,", "header, secret, 10 * 365 * 86_400,", "an old event is a replay"],
     [
       "event.livemode !== (account.environment === Environment.LIVE)",
       "event.livemode === undefined",
@@ -140,18 +150,38 @@ export const connectors: readonly Mutant[] = [
     ],
     ['return isOurs ? intentId : "";', "return intentId;", "what is not ours is not asked for"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-objects.ts", [
+  ...mutantsOf("services/payments/connectors/stripe-attempts.ts", [
     [
-      "charges.toReversed().toSorted((a, b) => a.created - b.created)",
-      "charges.toSorted((a, b) => b.created - a.created)",
+      "a.at - b.at || a.place - b.place",
+      "b.at - a.at || b.place - a.place",
       "attempts come in the order in which they happened",
     ],
+    ["a.at - b.at || a.place - b.place", "a.at - b.at", "the event list orders the tries of one second"],
     ['if (intent.status === "canceled") return undefined;', "", "an authorization that was given up is no payment"],
     [
       "charge.captured ? fromStripe(charge.amount_captured,",
       "charge.captured ? fromStripe(charge.amount,",
       "what was captured is what the processor says",
     ],
+    ["returned ? dateOf(returned.created) : at", "at", "a debit that was returned failed when it was returned"],
+    ["(told.length > 0 ? told : shown)", "shown", "every try that failed without a charge counts"],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-search.ts", [
+    ["page.data.findLast((made)", "page.data.find((made)", "the oldest intent under our reference is ours"],
+    ["seconds(since) - marginSeconds", "seconds(since) + marginSeconds", "a search begins before the first try"],
+    [
+      'return list === "sessions" && this.found === undefined ?',
+      'return list === "intents" && this.found === undefined ?',
+      "nothing is missing before both lists were read",
+    ],
+    ["this.at ??= dateMs(", "this.at = dateMs(", "absence is dated by the first page"],
+    [
+      "if (reading.cursor === undefined) {",
+      "if (reading.cursor === undefined || reading.pages > 0) {",
+      "a search that is not at its end proves nothing",
+    ],
+  ]),
+  ...mutantsOf("services/payments/connectors/stripe-objects.ts", [
     [
       "charge && charge.currency !== dispute.currency ? charge : dispute",
       "dispute",
@@ -200,9 +230,14 @@ export const connectors: readonly Mutant[] = [
       "the processor is given our idempotency key for a refund",
     ],
     [
-      "const found = refunds.value.map(readRefund).find((refund) => refund.reference === reference);",
-      "const found = refunds.value.map(readRefund)[0];",
+      "const found = refunds.value.map(readRefund).findLast((refund) => refund.reference === reference);",
+      "const found = refunds.value.map(readRefund).at(-1);",
       "a refund is found by our reference",
+    ],
+    [
+      ".findLast((refund) => refund.reference === reference)",
+      ".find((refund) => refund.reference === reference)",
+      "the oldest refund under our reference is ours",
     ],
     [
       'if (refunds.kind !== "succeeded") return inDoubt(refunds);',
@@ -211,13 +246,17 @@ export const connectors: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe-statement.ts", [
-    ['charge.status !== "succeeded" ||', "", "a charge that failed is not in the statement"],
     [
-      "last: page.has_more ? page.data.at(-1)?.id : undefined",
-      "last: undefined",
-      "a statement is read to its last page",
+      'charge.status === "succeeded" ? charge.amount_captured : 0',
+      "charge.amount_captured",
+      "a charge that failed takes nothing in the statement",
     ],
-    ["lists.indexOf(list) + 1]", "lists.indexOf(list) + 9]", "a statement has refunds and disputes too"],
+    ['next: page.has_more ? (page.data.at(-1)?.id ?? "") : ""', 'next: ""', "a statement is read to its last page"],
+    [
+      ".filter(({ charge }) => intentOf(charge) !== undefined &&",
+      '.filter(({ charge, object }) => object === "payment" && intentOf(charge) !== undefined &&',
+      "a statement has refunds and disputes too",
+    ],
     [
       "return charge.metadata[metadataNames.payment] !== undefined;",
       "return true;",

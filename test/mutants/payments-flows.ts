@@ -22,8 +22,8 @@ export const paymentsFlows: readonly Mutant[] = [
       "each path announces under its own name",
     ],
     [
-      "if (error instanceof IntentMismatch) alertMismatch(deps.log, paymentId, error);\n",
-      "",
+      'if (mismatch !== undefined) {\n    moneyAlerts.inc({ kind: "intent_mismatch" });',
+      'if (mismatch === "") {\n    moneyAlerts.inc({ kind: "intent_mismatch" });',
       "an intent that is not ours raises an alert",
     ],
   ]),
@@ -75,7 +75,7 @@ export const paymentsFlows: readonly Mutant[] = [
       "await finishMatch(deps.db, accountId, { matchedUntil: new Date(), pauseSeconds: retrySeconds",
       "a day that could not be read is read later",
     ],
-    ["Date.now() - lagMs", "Date.now()", "what is still under way is not compared"],
+    ["clockMs() - lagMs", "clockMs()", "what is still under way is not compared"],
   ]),
   ...mutantsOf("services/payments/jobs/check-journal.ts", [
     [

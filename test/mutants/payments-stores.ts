@@ -121,8 +121,8 @@ export const paymentsStores: readonly Mutant[] = [
       "who takes an operation over leaves a trace",
     ],
     [
-      "set state = 'done' where kind = $1 and reference = $2 and state <> 'done'`",
-      "set state = state where kind = $1 and reference = $2 and state <> 'done'`",
+      "set state = 'done', sealed_order = null where kind = $1 and reference = $2 and state <> 'done'`",
+      "set state = state, sealed_order = null where kind = $1 and reference = $2 and state <> 'done'`",
       "an operation that has come to its end is closed",
     ],
   ]),
@@ -272,6 +272,9 @@ export const paymentsStores: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/store/journal-check.ts", [
+    ["where due_at <= now() returning after_id`", "returning after_id`", "replicas share one pass of the check"],
+  ]),
+  ...mutantsOf("services/payments/audit/read-books.ts", [
     [
       "where p.id > $1 order by p.id limit $2`",
       "where p.id > $1 order by p.id desc limit $2`",
@@ -282,6 +285,5 @@ export const paymentsStores: readonly Mutant[] = [
       "and a.outcome <> '') as paid_attempts",
       "a capture by an attempt that failed is a difference",
     ],
-    ["where due_at <= now() returning after_id`", "returning after_id`", "replicas share one pass of the check"],
   ]),
 ];

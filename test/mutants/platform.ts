@@ -13,10 +13,21 @@ export const platform: readonly Mutant[] = [
       "",
       "one request works under a key at a time",
     ],
+    ["(coalesce(k.locked_until, '-infinity') < now() or", "(true or", "a lease is respected"],
     [
-      "coalesce(k.locked_until, '-infinity') < now() then excluded.lock_id",
-      "true then excluded.lock_id",
-      "a lease is respected",
+      "or starts_with(k.lock_id, $9))",
+      "or (starts_with(k.lock_id, $9) and false))",
+      "a try of the same request has the key at once",
+    ],
+    [
+      "if (isOf(bare, scope)) return",
+      "if (isOf(bare, scope) || !bare.mine) return",
+      "one key of two operations is two keys",
+    ],
+    [
+      "const rowKey = rowKeyOf(scope, lockId);",
+      "const rowKey = scope.key;",
+      "the answer of an operation that came second with a key is stored with its own",
     ],
     [
       "if (finished.length === 0) throw",
@@ -41,8 +52,8 @@ export const platform: readonly Mutant[] = [
       "a corrected request may have the same key",
     ],
     [
-      'return { kind: "work", objectId: row.object_id, lockId };',
-      'return { kind: "work", objectId, lockId };',
+      "returning object_id, fingerprint, answer, operation,",
+      "returning $5::text as object_id, fingerprint, answer, operation,",
       "a retry works on the object of the first try",
     ],
   ]),
@@ -104,6 +115,21 @@ export const platform: readonly Mutant[] = [
       "[Date.now(), (asked + answered) / 2]",
       "times come from the database's clock",
     ],
+    [
+      "anchor = { databaseMs, atMs };",
+      "anchor ??= { databaseMs, atMs };",
+      "a step of the database's clock is followed",
+    ],
     ["Math.abs(stepped) > stepMs", "stepped > stepMs", "a step back of the database's clock is told too"],
+  ]),
+  ...mutantsOf("services/platform/time-budget.ts", [
+    ["left - hopReserveMs", "left", "who calls another keeps a reserve to answer with"],
+    [
+      "remainingMs(Number.MAX_SAFE_INTEGER) - settleReserveMs",
+      "remainingMs(Number.MAX_SAFE_INTEGER)",
+      "what a processor answered late is still settled and told",
+    ],
+    ["share < worthwhileMs ? 0 : share", "share < worthwhileMs ? 1 : share", "no call begins without time for it"],
+    ["Math.min(limitMs, left)", "Math.max(limitMs, left)", "a call to a processor ends within its limit"],
   ]),
 ];

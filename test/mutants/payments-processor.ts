@@ -1,0 +1,292 @@
+// Mutants of what payments makes, looks for, holds and gives back at processors: keys, proof of absence, events, suspense, retries.
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+export const paymentsProcessor: readonly Mutant[] = [
+  ...mutantsOf("services/payments/flows/make-at-processor.ts", [
+    [">= keyLifeSeconds * 1_000;", ">= 0;", "absence is proved by as long as keys live, not by one look"],
+    [
+      "operation.keyAgeSeconds < keyLifeSeconds * resendShare",
+      "operation.keyAgeSeconds < keyLifeSeconds / resendShare",
+      "a key is not sent again when the processor may have forgotten it",
+    ],
+    ["await recordResend(db, operation.id);", "", "what was not found before a send proves nothing after it"],
+    [
+      'return found.kind === "unknown" && found.isEmpty ? sent : found;',
+      'return found.kind === "unknown" ? sent : sent;',
+      "a refusal does not hide what an earlier send has made",
+    ],
+    [
+      'if (isTold(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;',
+      'if (isTold(sent)) return sent;\n  if (!operation.tried) return { kind: "not_sent", cause: sent };',
+      "a send without an answer may have done it",
+    ],
+    [
+      '(!operation.tried && sent.kind !== "unknown")',
+      'sent.kind === "not_sent"',
+      "that a later send failed says nothing of the first",
+    ],
+    ["!found.isEmpty || !mayResend", "!mayResend", "nothing is sent again before a whole look found nothing"],
+    [
+      "send(processorKey(operation))",
+      "send(processorKey({ ...operation, generation: operation.generation + 1 }))",
+      "what is sent again has the same key",
+    ],
+    [
+      'if (found.kind === "unknown" && found.resumeAfter) await recordSearch(db, operation.id, found.resumeAfter);',
+      "",
+      "a search that is too long for one call goes on where it ended",
+    ],
+    [
+      'await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");',
+      "",
+      "that a send was not answered is remembered",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/settle-payment.ts", [
+    ["payment.version + (isSaved ? 1 : 0)", "payment.version", "a change's events carry the version after it"],
+    ["if (isSaved) {", "if (isSaved && settlement.movements.length > 0) {", "every change of a payment is written"],
+    [
+      'state !== payment.state || (payment.connectorRef === "" && connectorRef !== "")',
+      "state !== payment.state",
+      "an intent's id is kept when nothing else is new",
+    ],
+    ["payment.scheduled === isSettled ||", "", "a payment that is settled is asked about no longer"],
+    ["isSettled ? undefined : deps.patienceSeconds", "undefined", "a payment that is not settled is asked about"],
+    [
+      "await appendMovements(tx, payment, settlement.movements, events);",
+      "await appendMovements(tx, payment, [], events);",
+      "money that moved is booked with its change",
+    ],
+    [
+      "owned.filter(({ unasked }) => unasked)",
+      "owned.filter(({ unasked }) => unasked && false)",
+      "a second refund is listed for an operator",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/hold-suspense.ts", [
+    [
+      'if (isOther) return { kind: "second_charge", what: "intent id" };',
+      "",
+      "an intent beside ours is never settled as ours",
+    ],
+    [
+      "!known && holding.amount === 0n",
+      "!known && holding.amount >= 0n",
+      "a charge beside ours is listed for an operator",
+    ],
+    [
+      "report.amount !== payment.state.amount",
+      "report.amount > payment.state.amount",
+      "an intent of a smaller amount is not the one that we asked for",
+    ],
+    ["holdingMovements(item.id, known, holding)", "[]", "a charge that nobody asked for stands in the journal"],
+    ["else if (known) await reopenSuspense(tx, item.id);", "", "what comes again after it went back is open again"],
+    [
+      "if (isEmpty) await closeSuspense(",
+      "if (isEmpty && !known) await closeSuspense(",
+      "what went back ends its item",
+    ],
+    [
+      'known?.state === "closed" && known.resolution !== "given_back"',
+      'known?.state === "closed" && known.resolution === ""',
+      "what an operator took is not held again",
+    ],
+    ['held.push("second_refund");', "held.slice();", "a second refund is an alert"],
+    ["returned: stands ? 0n : refund.amount", "returned: 0n", "a second refund that failed has taken nothing"],
+  ]),
+  ...mutantsOf("services/payments/flows/give-back.ts", [
+    [
+      "pending.reduce((sum, refund) => sum + refund.amount, 0n)",
+      "pending.reduce((sum) => sum, 0n)",
+      "what is on its way back is not given back again",
+    ],
+    [
+      "const left = amount - returned - pending",
+      "const left = amount - pending",
+      "what went back is not given back again",
+    ],
+    ["if (left === 0n) await closeOperation(", "await closeOperation(", "giving back goes on until nothing is left"],
+    ["if (isOver) await settleNeverMade(tx, deps, books);", "", "a payment ends whose only intent was given back"],
+  ]),
+  ...mutantsOf("services/payments/flows/resolve-suspense.ts", [
+    ["if (!allowed.includes(word.action)) {", "if (allowed.length === 0) {", "an item takes only what fits its kind"],
+    [
+      "[released, ...openingMovements(taken)]",
+      "[released]",
+      "a second refund that was taken is the merchant's to bear",
+    ],
+    [
+      "await changeAmount(tx, item.paymentId, report.amount);",
+      "",
+      "what was taken is the payment's with the amount that was paid",
+    ],
+    ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
+    ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
+  ]),
+  ...mutantsOf("services/payments/store/suspense.ts", [
+    [
+      "where id = $1 and state = 'open' returning id`",
+      "where id = $1 returning id`",
+      "an item is ended once, whoever else ends it too",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/receive-processor-event.ts", [
+    [
+      "if (!objectRef || isThere) return report;",
+      "if (!objectRef || isThere || report) return report;",
+      "an event waits until the processor's lists have what it is about",
+    ],
+    [
+      "if (!(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "return undefined;",
+      "an event about an intent of ours is not taken in without it",
+    ],
+    [
+      "if (!(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "",
+      "an event about a stranger's intent does not come again for ever",
+    ],
+    [
+      "locked?.payment.connectorAccountId === account.id",
+      "locked !== undefined",
+      "an account's event moves no payment of another account",
+    ],
+    ["if (!fresh) throw new Repeat();", "", "an event that comes again changes nothing"],
+  ]),
+  ...mutantsOf("services/payments/flows/verify-intent.ts", [
+    [
+      "const lifeMs = connector.keyLifeSeconds * 1_000;",
+      "const lifeMs = connector.keyLifeSeconds * 0;",
+      "an intent that is missing once is not gone",
+    ],
+    [
+      "if (missingMs < lifeMs * lagShare) throw failure;",
+      "if (missingMs < lifeMs) throw failure;",
+      "an intent that stays missing is listed for an operator",
+    ],
+    [
+      "if (settled.mismatch !== undefined) throw",
+      'if (settled.mismatch === "") throw',
+      "an intent that is not ours confirms nothing",
+    ],
+    ["if (item) await closeSuspense(tx, item.id, end);", "", "a lost intent that is proved gone leaves the list"],
+  ]),
+  ...mutantsOf("services/payments/flows/create-payment.ts", [
+    [
+      "payment.state.visible ? openOrder(deps.vault, payment, operation) : undefined",
+      "openOrder(deps.vault, payment, operation)",
+      "a payment that its caller never saw is not sent again",
+    ],
+    [
+      "await showPayment(deps.db, request.id);\n  await reopenOperation",
+      "await reopenOperation",
+      "a payment in doubt is shown as pending",
+    ],
+    [
+      "if (!state.visible) await showPayment(deps.db, request.id);",
+      "",
+      "a payment that the processor has and has not begun is shown",
+    ],
+    [
+      'await closeOperation(deps.db, "create_intent", request.id);\n    throw refusedOrder(made);',
+      "throw refusedOrder(made);",
+      "what its caller was told did not happen is not sent by us",
+    ],
+    [
+      '} else if (made.kind === "declined" || made.kind === "never_made") {',
+      '} else if (made.kind === "declined") {',
+      "a payment that surely was never made fails",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/refund-payment.ts", [
+    [
+      "if (problem !== undefined) throw",
+      'if (problem === "") throw',
+      "an amount that the processor refuses is not tried",
+    ],
+    [
+      "if (neverSent(known)) await",
+      "if (neverSent(known) && known.amount < 0n) await",
+      "a retry takes up a refund that was never made",
+    ],
+    [
+      "payment.state.refundedAmount + reservation.amount }",
+      "payment.state.refundedAmount }",
+      "a refund that is taken up again takes its amount again",
+    ],
+    [
+      'await renewOperation(tx, "create_refund", known.id, deps.patienceSeconds);',
+      "",
+      "a refund that is taken up again is asked for under a new key",
+    ],
+    [
+      "request.merchantId && payment.environment === request.environment",
+      "request.merchantId",
+      "a test key does not refund live payments",
+    ],
+    [
+      'else await recordTakeOver(tx, "create_refund", refundId);',
+      "",
+      "a retry knows that an earlier run may have refunded",
+    ],
+    [
+      "if (!account.refundsEnabled) throw",
+      "if (account.refundsEnabled === undefined) throw",
+      "refunds can be switched off",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/drive-refund.ts", [
+    [
+      'answer.kind === "not_sent" && !(await isUntouched(tx, payment.id, operation))',
+      'answer.kind === "not_sent" && (await isUntouched(tx, payment.id, operation)) === undefined',
+      "that our try was not sent says nothing of another's",
+    ],
+    [
+      'return refund.status === "failed" && refund.connectorRef === "";',
+      'return refund.status === "failed";',
+      "a refund that failed after it was made is told as a refund",
+    ],
+  ]),
+  ...mutantsOf("services/payments/jobs/poll-events.ts", [
+    ["readUntil.getTime() - overlapMs", "readUntil.getTime() - 0 * overlapMs", "an entry that shows up late is read"],
+    [
+      "return held && reached && held < reached ? held : reached;",
+      "return reached;",
+      "an event that could not be taken in comes again",
+    ],
+    ["else held = earlier(held, event.createdAt);", "", "a list is held back by an event that could not be taken in"],
+    [
+      'if (after === "" || !since) break;',
+      'if (after === "" || !since || pages >= 0) break;',
+      "a list is read to its end",
+    ],
+    [
+      "await takeInListed(deps, account, event);",
+      "void takeInListed(deps, account, event);",
+      "an event counts as read when it was taken in",
+    ],
+  ]),
+  ...mutantsOf("services/payments/jobs/reconcile.ts", [
+    [
+      "if (isDown(deps, payment)) return await deferOperation(",
+      'if (isDown(deps, payment) && operation.id === "") return await deferOperation(',
+      "an outage does not use up an operation's tries",
+    ],
+    [
+      "payment.expiresAt.getTime() + orphanPatienceMs < clockMs()",
+      "payment.expiresAt.getTime() - orphanPatienceMs < clockMs()",
+      "an intent is canceled only after its time",
+    ],
+    [
+      "if (isTold(found)) await recordMade(",
+      'if (isTold(found) && found.value.report.ref === "") await recordMade(',
+      "an intent whose answer was lost is found",
+    ],
+    [
+      'if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);',
+      "",
+      "an intent that was never made is no longer looked for",
+    ],
+    ['moneyAlerts.inc({ kind: "operation_parked" });', "", "an outcome that was never told raises an alert"],
+  ]),
+];
