@@ -15,8 +15,16 @@ test("a failure keeps reason, violations and pause over RPC", () => {
 test("network and database outages are SERVICE_UNAVAILABLE, whatever wraps them", () => {
   const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
   const shutdown = Object.assign(new Error("terminating"), { code: "57P01" });
+  const demoted = Object.assign(new Error("cannot execute INSERT in a read-only transaction"), { code: "25006" });
   const pool = new Error("timeout exceeded when trying to connect");
-  for (const error of [refused, shutdown, pool, new Error("x", { cause: refused }), new AggregateError([refused])]) {
+  for (const error of [
+    refused,
+    shutdown,
+    demoted,
+    pool,
+    new Error("x", { cause: refused }),
+    new AggregateError([refused]),
+  ]) {
     assert.equal(asFailure(error).reason, "SERVICE_UNAVAILABLE");
   }
   for (const code of [Code.Unavailable, Code.DeadlineExceeded]) {

@@ -132,8 +132,10 @@ function reasonName(value: number): FailureReason {
 }
 
 // Socket errors of Node, and SQLSTATE classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown,
-// cancel by statement_timeout), 40 (rollback: deadlock, serialization) and 55P03 (lock not available).
-const outageCode = /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)|(08|53|57|40)\w{3}|55P03)$/;
+// cancel by statement_timeout), 40 (rollback: deadlock, serialization), 55P03 (lock not available) and 25006 (read-only, as a server is
+// that is no longer the primary).
+const outageCode =
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)|(08|53|57|40)\w{3}|55P03|25006)$/;
 const outageMessage =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed)/;
 

@@ -40,7 +40,7 @@ export const operatorFaults: Drivers<OperatorFault, Driver> = {
       ["JPY", 1],
     ] as const);
     shop.refusals.add("payment_blocked");
-    const blocking = { kind: RiskKind.AMOUNT_CAP, subject: currency, limit: 0n, operator, note: "for a while" };
+    const blocking = { kind: RiskKind.AMOUNT_CAP, subject: currency, limit: 1n, operator, note: "for a while" };
     const { merchantId, environment } = shop;
     const { rule } = await rules.createRule({ ...blocking, merchantId, environment });
     await held(story);

@@ -48,7 +48,7 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     const ref = refundRef(payment);
     return (
       ref !== undefined &&
-      isThere(await once(async () => await shop.simulator?.api.post(`/test/refunds/${ref}/duplicate`, {})))
+      isThere(await once(async () => await shop.simulator?.api.post(`/test/refunds/${ref}/duplicate`, { amount: 1 })))
     );
   },
   "intent lost for good": async (story, payment) =>

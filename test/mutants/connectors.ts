@@ -117,8 +117,8 @@ export const connectors: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/stripe-client.ts", [
     [
-      "if (statusCode >= 500 || undecided.has(statusCode) || isBusy) return",
-      "if (undecided.has(statusCode) || isBusy) return",
+      "const isClientError = statusCode >= 400 && statusCode < 500;",
+      "const isClientError = statusCode >= 400;",
       "a 5xx is never a refusal",
     ],
     ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],

@@ -27,9 +27,14 @@ export const paymentsSettlement: readonly Mutant[] = [
       "an amount that was given back makes room for a refund that did not fit",
     ],
     [
-      "amount > this.state.capturedAmount - this.state.refundedAmount",
-      "amount > this.state.capturedAmount",
+      '(outcome === "failed" ? amount : capturedAmount) - refundedAmount',
+      '(outcome === "failed" ? amount : capturedAmount)',
       "a refund of the dashboard waits until it fits",
+    ],
+    [
+      '(outcome === "failed" ? amount : capturedAmount) - refundedAmount',
+      "capturedAmount - refundedAmount",
+      "a refund of a debit that came back took its money",
     ],
     ["if (counts(status)) this.#addRefunded(amount);", "", "a refund of the dashboard counts"],
     ["this.#addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
@@ -102,7 +107,11 @@ export const paymentsSettlement: readonly Mutant[] = [
       "announcedByConfirm: state.announcedByConfirm,",
       "a payment that is paid anew is announced anew",
     ],
-    ['if (isLate) return ignore(state, "this attempt was returned");', "", "a late success does not undo a return"],
+    [
+      'if (isLate) return ignore(state, "this attempt failed afterwards");',
+      "",
+      "a late success does not undo a return",
+    ],
     [
       'if (isReturned(state)) return ignore(state, "a returned payment stays");',
       "",
