@@ -27,9 +27,14 @@ export const paymentsSettlement: readonly Mutant[] = [
       "an amount that was given back makes room for a refund that did not fit",
     ],
     [
-      "amount > this.state.capturedAmount - this.state.refundedAmount",
-      "amount > this.state.capturedAmount",
+      "capturedAmount) - refundedAmount;",
+      "capturedAmount) - 0n * refundedAmount;",
       "a refund of the dashboard waits until it fits",
+    ],
+    [
+      '(outcome === "failed" ? amount : capturedAmount)',
+      "capturedAmount",
+      "a refund that was made before its debit came back is taken in",
     ],
     ["if (counts(status)) this.#addRefunded(amount);", "", "a refund of the dashboard counts"],
     ["this.#addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
@@ -102,11 +107,20 @@ export const paymentsSettlement: readonly Mutant[] = [
       "announcedByConfirm: state.announcedByConfirm,",
       "a payment that is paid anew is announced anew",
     ],
-    ['if (isLate) return ignore(state, "this attempt was returned");', "", "a late success does not undo a return"],
+    [
+      'if (isLate) return ignore(state, "this attempt failed afterwards");',
+      "",
+      "a late success does not undo a return",
+    ],
     [
       'if (isReturned(state)) return ignore(state, "a returned payment stays");',
       "",
       "a returned payment does not become canceled",
+    ],
+    [
+      'const isLate = state.outcome === "failed" &&',
+      "const isLate = isReturned(state) &&",
+      "a debit whose return is heard of first is never paid",
     ],
     ["if (!isDirect || !state.visible) return", "if (!isDirect) return", "a payment that nobody saw does not fail"],
     [
