@@ -116,11 +116,8 @@ export const connectors: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe-client.ts", [
-    [
-      "const isClientError = statusCode >= 400 && statusCode < 500;",
-      "const isClientError = statusCode >= 400;",
-      "a 5xx is never a refusal",
-    ],
+    ["statusCode >= 400 && statusCode < 500;", "statusCode >= 400;", "a 5xx is never a refusal"],
+    ["statusCode >= 400 && statusCode < 500;", "statusCode < 500;", "an error that came with 200 is no refusal"],
     ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],
     ['code === "lock_timeout" || code === "idempotency_key_in_use"', "false", "a key that is in use says nothing yet"],
     [

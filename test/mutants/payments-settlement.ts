@@ -27,14 +27,14 @@ export const paymentsSettlement: readonly Mutant[] = [
       "an amount that was given back makes room for a refund that did not fit",
     ],
     [
-      '(outcome === "failed" ? amount : capturedAmount) - refundedAmount',
-      '(outcome === "failed" ? amount : capturedAmount)',
+      "capturedAmount) - refundedAmount;",
+      "capturedAmount) - 0n * refundedAmount;",
       "a refund of the dashboard waits until it fits",
     ],
     [
-      '(outcome === "failed" ? amount : capturedAmount) - refundedAmount',
-      "capturedAmount - refundedAmount",
-      "a refund of a debit that came back took its money",
+      '(outcome === "failed" ? amount : capturedAmount)',
+      "capturedAmount",
+      "a refund that was made before its debit came back is taken in",
     ],
     ["if (counts(status)) this.#addRefunded(amount);", "", "a refund of the dashboard counts"],
     ["this.#addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
@@ -116,6 +116,11 @@ export const paymentsSettlement: readonly Mutant[] = [
       'if (isReturned(state)) return ignore(state, "a returned payment stays");',
       "",
       "a returned payment does not become canceled",
+    ],
+    [
+      'const isLate = state.outcome === "failed" &&',
+      "const isLate = isReturned(state) &&",
+      "a debit whose return is heard of first is never paid",
     ],
     ["if (!isDirect || !state.visible) return", "if (!isDirect) return", "a payment that nobody saw does not fail"],
     [
