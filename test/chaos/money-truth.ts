@@ -30,6 +30,8 @@ export interface OurPayment {
   readonly declined: number;
   readonly byConfirm: boolean;
   readonly byProcessor: boolean;
+  /** The journal says that something was captured. */
+  readonly wasCaptured: boolean;
   /** The journal says that a debit came back. */
   readonly wasReturned: boolean;
   readonly refunds: readonly OurRefund[];
@@ -74,6 +76,7 @@ const paymentsText = `
     ${seconds("p.captured_at")} as "capturedAt",
     ${seconds("(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')")} as "bookedAt",
     p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
+    exists (select from journal j where j.payment_id = p.id and j.kind = 'captured') as "wasCaptured",
     exists (select from journal j where j.payment_id = p.id and j.kind = 'capture_returned') as "wasReturned",
     ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,
     ${listOf("suspense", "'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}

@@ -31,6 +31,7 @@ const ours: OurPayment = {
   declined: 0,
   byConfirm: true,
   byProcessor: true,
+  wasCaptured: true,
   wasReturned: false,
   refunds: [{ id: "re_1", ref: "rf_1", amount: 300, status: "succeeded", unasked: false }],
   disputes: [],
@@ -125,7 +126,15 @@ test("a debit that came back is failed with nothing captured, and its journal sa
   const failed = { outcome: "failed", status: "failed", captured: 0, refunded: 0, fee: 0, refunds: [], declined: 1 };
   assert.equal(found({ ...failed, wasReturned: true }, [attempts]), "");
   assert.match(found(failed, [attempts]), /the debit came back, and no row of the journal says so/);
+  assert.equal(found({ ...failed, wasCaptured: false }, [attempts]), "", "heard of after it had come back");
   assert.match(found({}, [attempts]), /captured amount is 1000 with us and 0/);
+});
+
+test("declined attempts are counted as at the processor; one that it forgot may be known or not", () => {
+  const forgetful = { ...intent, attempts: [{ status: "forgotten" }] };
+  for (const declined of [0, 1]) assert.equal(found({ declined }, [forgetful]), "");
+  assert.match(found({ declined: 2 }, [forgetful]), /declined attempts is 2/);
+  assert.match(found({ declined: 1 }, [intent]), /declined attempts is 1/);
 });
 
 test("what the API answers must be what the processor's objects give", () => {

@@ -52,11 +52,11 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     [...all]
       .filter((each) => each.payment_intent === intent.id)
       .map(({ id, status, amount }) => ({ id, status, amount: Number(amount) }));
-  // A failure before there was a charge is gone from an intent that was paid later, and nothing depends on it any more.
-  const declines = account.events.filter(({ type, data }) => {
+  const attempts = account.events.flatMap(({ type, data }) => {
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
-    const isKept = intent.status !== "succeeded" || Boolean(error?.charge);
-    return type === "payment_intent.payment_failed" && id === intent.id && isKept;
+    if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
+    // A failure before there was a charge is gone from an intent that was paid later: whoever looked before knows of it.
+    return [{ status: intent.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
   });
   // Of an intent of Stripe's own page we keep the page's id.
   const page = [...account.sessions.values()].find((each) => each.payment_intent === intent.id);
@@ -66,7 +66,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     status: intent.status,
     amount: intent.amount,
     captured_amount: Number(intent.amount_received ?? 0),
-    attempts: declines.map(() => ({ status: "failed" })),
+    attempts,
     refunds: ofIntent(account.refunds.values()).map((refund) => ({
       ...refund,
       reference: String((account.refunds.get(refund.id)?.metadata as Json | undefined)?.tollbooth_refund ?? ""),
