@@ -64,7 +64,7 @@ test("a key makes one intent and one refund, whichever faults strike its request
   rig.fake.earlyMs = 50;
   rig.fake.slowMs = 50;
   for (const [i, fault] of faults.entries()) {
-    rig.fake.misbehave({ fault, method: "POST", path: commands, probability: 0.15, seed: seed + i });
+    rig.fake.misbehave({ fault, method: "POST", path: commands, probability: 0.1, seed: seed + i });
   }
   /** The same call under the same key, until there is an answer. */
   const insist = async <T>(send: () => Promise<{ kind: string; value?: T }>): Promise<T | undefined> => {
