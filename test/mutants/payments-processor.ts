@@ -261,8 +261,8 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a list is read to its end",
     ],
     [
-      "await takeInListed(deps, account, event);",
-      "void takeInListed(deps, account, event);",
+      "await takeInEvent(deps, account, event);",
+      "void takeInEvent(deps, account, event);",
       "an event counts as read when it was taken in",
     ],
   ]),

@@ -6,10 +6,10 @@ import type { Tx } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { isReturned } from "../rules/payment.ts";
 import { closeOperation, findOperation } from "../store/operations.ts";
-import { findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
+import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./ask-processor.ts";
 import { lookForIntent } from "./make-at-processor.ts";
-import { settleNeverMade } from "./settle-payment.ts";
+import { lockedBooks, settleNeverMade } from "./settle-payment.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 /** @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
@@ -54,8 +54,7 @@ export async function endUnmadePayment(
   deps: Pick<VerifyDeps, "outbox" | "patienceSeconds">,
   paymentId: string,
 ): Promise<StoredPayment> {
-  const books = await lockPayment(tx, paymentId);
-  if (!books) throw new Failure("NOT_FOUND");
+  const books = await lockedBooks(tx, paymentId);
   // Somebody has learned of it meanwhile.
   if (books.payment.connectorRef !== "") return books.payment;
   const { payment } = await settleNeverMade(tx, deps, books);

@@ -6,11 +6,10 @@ import { newId } from "#platform/id.ts";
 import { type Account, type Connector, type IntentReport, isTold } from "../connectors/connector.ts";
 import { holdingOf } from "../rules/suspense.ts";
 import { closeOperation, findOperation, type Operation, openGiveBack } from "../store/operations.ts";
-import { lockPayment } from "../store/payments.ts";
 import { findSuspense, type StoredSuspense } from "../store/suspense.ts";
 import { provenValue } from "./ask-processor.ts";
 import { makeRefund } from "./make-at-processor.ts";
-import { settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
 /** The operator's call. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
@@ -75,8 +74,7 @@ async function refundRest(
 /** @returns minor units that are still there; an own payment whose intent was given back is over. */
 async function settleItem(deps: VerifyDeps, item: StoredSuspense, report: IntentReport): Promise<bigint> {
   const left = await deps.db.transaction(async (tx) => {
-    const books = await lockPayment(tx, item.paymentId);
-    if (!books) throw new Failure("NOT_FOUND");
+    const books = await lockedBooks(tx, item.paymentId);
     await settleLocked(tx, deps, books, report, "reconcile");
     const now = await findSuspense(tx, item.id);
     const rest = now ? now.amount - now.returned : 0n;

@@ -43,29 +43,18 @@ export async function receiveProcessorEvent(
   const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
-  const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
-  crashPoint("receive-event.3-asked");
-  return { duplicate: !(await takeInEvent(deps, account, event, report)) };
+  return { duplicate: !(await takeInEvent(deps, account, event)) };
 }
 
 /**
- * Phases 3 and 4 for an event of the account's own list, which nobody had to sign.
- * @returns false: it was taken in before.
+ * Phases 3 and 4: for a webhook that was verified, and for an event of the account's own list, which nobody had to sign.
+ * @returns false: it was taken in before, and nothing was changed.
  * @throws Failure CONNECTOR_ERROR: the processor could not be asked; the event comes again.
  */
-export async function takeInListed(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
+export async function takeInEvent(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
   const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
-  return await takeInEvent(deps, account, event, report);
-}
-
-/** Phase 4. @returns false: it was taken in before, and nothing was changed. */
-async function takeInEvent(
-  deps: ReceiveDeps,
-  account: Account,
-  event: ProcessorEvent,
-  report: IntentReport | undefined,
-): Promise<boolean> {
+  crashPoint("receive-event.3-asked");
   try {
     const settled = await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
     crashPoint("receive-event.4-settled");

@@ -6,12 +6,12 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { openingMovements } from "../rules/refund.ts";
 import { actionsOf, heldIn, type SuspenseAction } from "../rules/suspense.ts";
 import { appendMovements } from "../store/journal.ts";
-import { changeAmount, findPayment, type LockedPayment, lockPayment } from "../store/payments.ts";
+import { changeAmount, findPayment } from "../store/payments.ts";
 import { findRefund, saveRefund } from "../store/refunds.ts";
 import { closeSuspense, findSuspense, type StoredSuspense } from "../store/suspense.ts";
 import { provenValue } from "./ask-processor.ts";
 import { giveBack } from "./give-back.ts";
-import { settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
 export interface SuspenseWord {
@@ -57,7 +57,7 @@ async function noteWord(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWo
 /** The merchant bears a second refund like any other. */
 async function takeRefund(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const { payment } = await lockedPayment(tx, item);
+    const { payment } = await lockedBooks(tx, item.paymentId);
     const refund = await findRefund(tx, item.refundId);
     if (!refund) throw new Error("an item without its refund");
     const taken = { ...refund, unasked: false };
@@ -74,12 +74,12 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
   const connector = deps.connectors.get(item.connector);
   const report = provenValue(await connector.retrieveIntent(account, item.connectorRef));
   await deps.db.transaction(async (tx) => {
-    const books = await lockedPayment(tx, item);
+    const books = await lockedBooks(tx, item.paymentId);
     await closeOrFail(tx, item, word, "taken");
     const released = { kind: "suspense_released", cause: item.id, amount: heldIn(item) } as const;
     await appendMovements(tx, books.payment, [released]);
     await changeAmount(tx, item.paymentId, report.amount);
-    await settleLocked(tx, deps, await lockedPayment(tx, item), report, "reconcile");
+    await settleLocked(tx, deps, await lockedBooks(tx, item.paymentId), report, "reconcile");
   });
   deps.outbox.poke();
 }
@@ -87,17 +87,11 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
 /** Nothing of it will ever be paid. */
 async function closePayment(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const books = await lockedPayment(tx, item);
+    const books = await lockedBooks(tx, item.paymentId);
     await closeOrFail(tx, item, word, "closed");
     await settleNeverMade(tx, deps, books);
   });
   deps.outbox.poke();
-}
-
-async function lockedPayment(tx: Tx, { paymentId }: StoredSuspense): Promise<LockedPayment> {
-  const locked = await lockPayment(tx, paymentId);
-  if (!locked) throw new Failure("NOT_FOUND");
-  return locked;
 }
 
 async function closeOrFail(

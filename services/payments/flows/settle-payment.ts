@@ -38,7 +38,7 @@ export async function settlePayment(
   report: IntentReport,
   path: Path,
 ): Promise<Settled> {
-  return await settleLocked(tx, deps, await locked(tx, paymentId), report, path);
+  return await settleLocked(tx, deps, await lockedBooks(tx, paymentId), report, path);
 }
 
 /** The same for a payment that the caller has locked. */
@@ -62,7 +62,7 @@ export async function settleRefund(
   paymentId: string,
   report: RefundReport,
 ): Promise<Settled> {
-  const books = await locked(tx, paymentId);
+  const books = await lockedBooks(tx, paymentId);
   return await settleNews(tx, deps, books, { kind: "refund", report }, "reconcile", books.payment.connectorRef);
 }
 
@@ -72,7 +72,8 @@ export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPay
   return await settleNews(tx, deps, books, news, "reconcile", books.payment.connectorRef);
 }
 
-async function locked(tx: Tx, paymentId: string): Promise<LockedPayment> {
+/** The payment under its lock, with what settling needs. @throws Failure NOT_FOUND. */
+export async function lockedBooks(tx: Tx, paymentId: string): Promise<LockedPayment> {
   const books = await lockPayment(tx, paymentId);
   if (!books) throw new Failure("NOT_FOUND");
   return books;

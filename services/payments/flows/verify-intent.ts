@@ -14,7 +14,7 @@ import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "..
 import { closeSuspense, suspenseOf } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./ask-processor.ts";
 import { holdLostIntent } from "./hold-suspense.ts";
-import { type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
+import { lockedBooks, type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -51,7 +51,7 @@ export async function settleReport(
   crashPoint("verify-intent.3-settled");
   deps.outbox.poke();
   tellSettled(deps.log, settled);
-  if (settled.mismatch !== undefined) throw mismatchFailure(settled.mismatch);
+  if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
   // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
   const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
   if (ignored.length > 0) deps.log.info({ payment_id: paymentId, path, ignored }, "facts that moved nothing");
@@ -62,7 +62,7 @@ export async function settleReport(
 export function tellSettled(log: Log, { payment, held, mismatch }: Settled): void {
   if (mismatch !== undefined) {
     moneyAlerts.inc({ kind: "intent_mismatch" });
-    const err = new Error(`the processor's intent differs from the payment in its ${mismatch}`);
+    const err = mismatchError(mismatch);
     log.fatal({ alert: "intent_mismatch", payment_id: payment.id, err }, "intent differs from payment");
   }
   for (const kind of held) {
@@ -74,10 +74,8 @@ export function tellSettled(log: Log, { payment, held, mismatch }: Settled): voi
   }
 }
 
-function mismatchFailure(what: string): Failure {
-  return new Failure("CONNECTOR_ERROR", {
-    cause: new Error(`the processor's intent differs from the payment in its ${what}`),
-  });
+function mismatchError(what: string): Error {
+  return new Error(`the processor's intent differs from the payment in its ${what}`);
 }
 
 // An intent that is missing for less than this share of what absence needs may be a replica of the processor that lags.
@@ -130,8 +128,7 @@ export async function endLostIntent(
   { id, connector, connectorRef }: StoredPayment,
   end: Parameters<typeof closeSuspense>[2],
 ): Promise<Settled> {
-  const books = await lockPayment(tx, id);
-  if (!books) throw new Failure("NOT_FOUND");
+  const books = await lockedBooks(tx, id);
   const item = await suspenseOf(tx, connector, connectorRef, "lost_intent");
   if (item) await closeSuspense(tx, item.id, end);
   return await settleNeverMade(tx, deps, books);

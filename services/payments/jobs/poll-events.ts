@@ -6,7 +6,7 @@ import type { JobContext } from "#platform/job.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
 import type { Account, Connector, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/ask-processor.ts";
-import { type ReceiveDeps, takeInListed } from "../flows/receive-processor-event.ts";
+import { type ReceiveDeps, takeInEvent } from "../flows/receive-processor-event.ts";
 import { claimCursors, finishCursor, takeUpCursors } from "../store/event-cursors.ts";
 import { unknownEvents } from "../store/processor-events.ts";
 
@@ -111,7 +111,7 @@ async function takeInPage(
   const worker = async () => {
     for (const event of waiting) {
       try {
-        await takeInListed(deps, account, event);
+        await takeInEvent(deps, account, event);
       } catch (error) {
         const isStuck = newestMs - event.createdAt.getTime() > stuckMs;
         if (isStuck) moneyAlerts.inc({ kind: "event_stuck" });
