@@ -12,9 +12,17 @@ export interface CallContext {
   readonly traceparent: string;
   /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */
   readonly deadlineMs: number | undefined;
+  /** Something was sent to a processor on behalf of the call. */
+  begun?: boolean;
 }
 
 export const callContext = new AsyncLocalStorage<CallContext>();
+
+/** Before anything is sent that changes something outside: from now on a failure of the call does not say that nothing was done. */
+export function noteBegun(): void {
+  const context = callContext.getStore();
+  if (context) context.begun = true;
+}
 
 const traceparentFormat = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 

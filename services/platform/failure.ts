@@ -46,6 +46,8 @@ export interface FailureOptions {
   readonly retryAfterMs?: number;
   /** The refusal was decided earlier and stored under the caller's idempotency key. */
   readonly replayed?: boolean;
+  /** A processor may have done the work already. */
+  readonly begun?: boolean;
 }
 
 /** The first this many violations are told (CONTRACT.md §2). */
@@ -57,6 +59,7 @@ export class Failure extends Error {
   readonly violations: readonly Violation[];
   readonly retryAfterMs: number;
   readonly replayed: boolean;
+  readonly begun: boolean;
 
   constructor(reason: FailureReason, options: FailureOptions = {}) {
     super(reason, options.cause === undefined ? undefined : { cause: options.cause });
@@ -64,6 +67,7 @@ export class Failure extends Error {
     this.violations = (options.violations ?? []).slice(0, violationsMax);
     this.retryAfterMs = options.retryAfterMs ?? 0;
     this.replayed = options.replayed ?? false;
+    this.begun = options.begun ?? false;
   }
 
   /** True for defects and outages, which are logged as errors; false for refusals of the caller's doing. */
@@ -88,8 +92,8 @@ export function asFailure(error: unknown): Failure {
   });
 }
 
-/** The Failure as an RPC error. */
-export function toConnectError(failure: Failure): ConnectError {
+/** The Failure as an RPC error. @param begun something was sent to a processor before it */
+export function toConnectError(failure: Failure, begun = failure.begun): ConnectError {
   const detail = create(FailureSchema, {
     reason: Reason[failure.reason],
     fieldViolations: failure.violations.map((v) =>
@@ -97,6 +101,7 @@ export function toConnectError(failure: Failure): ConnectError {
     ),
     retryAfterMs: failure.retryAfterMs,
     replayed: failure.replayed,
+    begun,
   });
   const error = new ConnectError(failure.message, catalogue[failure.reason].code, undefined, [
     { desc: FailureSchema, value: detail },
@@ -113,6 +118,7 @@ function fromConnectError(error: ConnectError): Failure {
       violations: detail.fieldViolations.map((v) => ({ field: v.field, problem: v.problem })),
       retryAfterMs: detail.retryAfterMs,
       replayed: detail.replayed,
+      begun: detail.begun,
     });
   }
   const away = [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled, Code.ResourceExhausted, Code.Aborted];

@@ -97,7 +97,7 @@ export class CallGate {
     if (failure.reason === "INTERNAL_ERROR") this.#log.error(fields, "call failed");
     else if (failure.fault) this.#log.warn(fields, "call failed");
     else this.#log.debug(fields, "call refused");
-    return toConnectError(failure);
+    return toConnectError(failure, failure.begun || callContext.getStore()?.begun === true);
   }
 }
 

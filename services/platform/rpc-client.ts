@@ -1,7 +1,7 @@
 // Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
 // that ends before the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
-// may just be changing. What may be repeated is, for a few seconds, when the connection broke before the answer: a peer that died may have
-// done the work, and "unavailable" would invite its caller to have it done again.
+// may just be changing. What may be repeated is, as long as its caller waits, when the connection broke before the answer or the peer failed
+// with the work begun: the money may have moved, and "unavailable" would invite its caller to have it moved again.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -22,9 +22,9 @@ export interface Peer {
 const retryPauseMs = 50;
 // Both sides look at their files again when a token is not known, at most ten times a second.
 const tokenPauseMs = 150;
-// A peer that was killed is back within this; each try waits twice as long as the one before.
-const brokenMsMax = 4_000;
-const brokenPauseMs = 50;
+// Between tries of what may have been done; each waits twice as long as the one before, up to a second.
+const unfinishedPauseMs = 50;
+const unfinishedPauseMsMax = 1_000;
 
 /** A peer at `http://host:port`, for unary calls. Failed calls throw the Failure that the peer gave. */
 export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
@@ -56,9 +56,8 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
             token.refresh();
             return await call();
           }
-          if (!wasAway(error)) throw error;
-          if (mayRepeat(method, rest[1]) && wasBroken(error)) return await untilBack(call, error);
-          if (!isRead(method)) throw error;
+          if (mayRepeat(method, rest[1]) && isUnfinished(error)) return await untilFinished(call, error);
+          if (!wasAway(error) || !isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
         });
@@ -70,20 +69,18 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
   };
 }
 
-/** Calls again while the peer is away and there is time. */
-async function untilBack<T>(call: () => Promise<T>, broken: unknown): Promise<T> {
-  const until = performance.now() + Math.min(brokenMsMax, callPatienceMs());
-  let failure = broken;
-  for (let ms = brokenPauseMs; performance.now() + ms < until; ms *= 2) {
+/** Calls again while the peer, or what it needs, is away and there is time. */
+async function untilFinished<T>(call: () => Promise<T>, unfinished: unknown): Promise<T> {
+  const until = performance.now() + callPatienceMs();
+  for (let ms = unfinishedPauseMs; performance.now() + ms < until; ms = Math.min(2 * ms, unfinishedPauseMsMax)) {
     await pause(ms);
     try {
       return await call();
     } catch (error) {
-      if (!wasAway(error)) throw error;
-      failure = error;
+      if (asFailure(error).reason !== "SERVICE_UNAVAILABLE") throw error;
     }
   }
-  throw failure;
+  throw unfinished;
 }
 
 /** True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it carries. */
@@ -129,7 +126,13 @@ function isStranger(error: unknown): boolean {
   );
 }
 
-/** True when the connection was made, so that the peer may have begun. */
+/** True when the peer may have done some of the work: it says so, or the connection was made and broke. */
+function isUnfinished(error: unknown): boolean {
+  if (wasAway(error)) return wasBroken(error);
+  const { reason, begun } = asFailure(error);
+  return reason === "SERVICE_UNAVAILABLE" && begun;
+}
+
 function wasBroken(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

@@ -10,11 +10,11 @@ import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
 import { createSupervisor, type Supervisor } from "../../deploy/local/supervisor.ts";
 import { api } from "../harness/api.ts";
+import { refuseWrites } from "../harness/read-only.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Link, Part } from "./disturbance.ts";
 import { type BadLink, openLink } from "./link.ts";
 import { startMoneyRig } from "./money-rig.ts";
-import { refuseWrites } from "./read-only.ts";
 import { keyedApi } from "./shop.ts";
 import { startOutside, type WideRig, widen } from "./wide-rig.ts";
 

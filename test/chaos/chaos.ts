@@ -9,6 +9,7 @@ import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { playClock } from "./clock-story.ts";
 import { type Disturbance, faultOf, schedule } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
+import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
 import { playStory } from "./play.ts";
 import { misbehave } from "./processor-faults.ts";
@@ -48,8 +49,8 @@ const progressEveryMs = 10_000;
 const awayMax = 2;
 /** From so long on every row of the table is drawn, or the run fails. */
 export const longSeconds = 300;
-/** What a long run gives the processor's keys to live: longer than anything of ours stays in doubt. */
-const keySeconds = 120;
+/** How long the simulator honours keys: in a long run they end, though not before anything of ours could stay in doubt. */
+const keySecondsOf = (seconds: number) => (seconds >= longSeconds ? 120 : 86_400);
 
 const usage = `npm run chaos -- [--minutes N] [--seed S] [--clients C] [--only names]
 
@@ -62,7 +63,8 @@ const usage = `npm run chaos -- [--minutes N] [--seed S] [--clients C] [--only n
 /** Runs on a rig of its own kind. */
 export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<ChaosReport> {
   const { say, seed, seconds } = options;
-  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0 };
+  const listedBefore = new Set<string>();
+  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
   const firedBefore = rig.fake.fired();
   const set = await misbehave(rig, seed, run.drawn);
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
@@ -83,7 +85,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
-  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax });
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds: keySecondsOf(seconds) });
   await post.stop();
   printRun(run, "chaos", end, say);
   const undrawn = seconds >= longSeconds ? run.drawn.missing("chaos").map((name) => `never drawn: ${name}`) : [];
@@ -190,14 +192,14 @@ async function runCommand(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
   const again = `npm run chaos -- --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
   console.log(`chaos of ${minutes} minutes, seed ${seed}`);
-  const forgets = minutes * 60 >= longSeconds ? { SIMULATOR_KEY_SECONDS: String(keySeconds) } : {};
-  const rig = await startChaosRig(forgets);
+  const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySecondsOf(minutes * 60)) });
   try {
     const options = { seconds: minutes * 60, seed, clients, only, say: console.log, signal: interrupted.signal };
     const report = await chaos(rig, options);
     print(report);
     if (report.differences.length > 0) {
       console.log(`again: ${again}`);
+      console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }
   } catch (error) {

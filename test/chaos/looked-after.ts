@@ -1,8 +1,8 @@
 // Nothing stays that nobody looks at again: after a run every open payment, session, refund and operation has a next look or stands in the
 // operators' list, and what stands there is explained by a fault that was drawn.
-import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import type { MoneyRig } from "./money-rig.ts";
+import type { Run } from "./story.ts";
 
 /** What may bring an item of each kind into the operators' list. */
 const explains: Readonly<Record<string, readonly FaultName[]>> = {
@@ -12,8 +12,14 @@ const explains: Readonly<Record<string, readonly FaultName[]>> = {
   lost_intent: ["intent lost for good"],
 };
 
+/** What stands in the operators' list. */
+export async function inOperatorsList({ books }: MoneyRig): Promise<Set<string>> {
+  const rows = await books.payments.rows<{ id: string }>(`select id from suspense where state = 'open'`);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** @returns a line for each thing that nobody looks at again */
-export async function notLookedAfter(rig: MoneyRig, drawn: Drawn): Promise<string[]> {
+export async function notLookedAfter(rig: MoneyRig, { drawn, listedBefore }: Run): Promise<string[]> {
   const { payments, checkout } = rig.books;
   const open = `select 1 from suspense s where s.payment_id = p.id and s.state = 'open'`;
   const asked = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
@@ -35,7 +41,8 @@ export async function notLookedAfter(rig: MoneyRig, drawn: Drawn): Promise<strin
   const suspended = await payments.rows<{ id: string; kind: string; payment_id: string }>(
     `select id, kind, payment_id from suspense where state = 'open'`,
   );
-  const unexplained = suspended.filter(({ kind }) => !(explains[kind] ?? []).some((name) => drawn.countOf(name) > 0));
+  const isExplained = (kind: string) => (explains[kind] ?? []).some((name) => drawn.countOf(name) > 0);
+  const unexplained = suspended.filter(({ id, kind }) => !listedBefore.has(id) && !isExplained(kind));
   return [
     ...forgottenPayments.map((one) => `${one.id}: ${one.outcome}, and nobody looks at it again`),
     ...forgottenRefunds.map((one) => `${one.payment_id}: refund ${one.id} is pending, and nobody looks at it again`),

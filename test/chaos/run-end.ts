@@ -26,30 +26,38 @@ export interface Ending {
   readonly firedBefore: ReadonlyMap<StripeFault, number>;
   /** How long the services get to bring everything in doubt to its end, milliseconds. */
   readonly limitMs: number;
+  /** How long the simulator honours idempotency keys in this run. */
+  readonly keySeconds: number;
 }
 
 const settleMsMin = 15_000;
+/** How often what is in doubt is asked about: longer than an answer takes. */
+const clockEveryMs = 5_000;
 
-export async function endRun({ run, post, set, firedBefore, limitMs }: Ending): Promise<RunEnd> {
+export async function endRun({ run, post, set, firedBefore, limitMs, keySeconds }: Ending): Promise<RunEnd> {
   const { rig, drawn, honesty } = run;
   rig.clocks.mend();
   await countFired(rig, set, drawn);
   calmStripe(rig.fake, firedBefore, drawn);
   for (const { stripe } of rig.shops) if (stripe) stripe.account.lagMs = 0;
-  drawn.count("keys forgotten", await forgottenKeys(rig));
+  drawn.count("keys forgotten", await forgottenKeys(rig, keySeconds));
   await post.flush();
-  await putClockForward(rig);
   const found = new Set<string>();
   const end = performance.now() + limitMs;
-  for (const shop of rig.shops) {
-    // While the first one's books are waited for, the others' come to agree as well.
-    const leftMs = Math.max(settleMsMin, end - performance.now());
-    const differences = await finalDifferences(viewOf(rig, shop), shop.seen, { limitMs: leftMs });
-    for (const one of differences) found.add(one.startsWith("pay_") ? one : `${shop.name}: ${one}`);
+  const clock = setInterval(() => putClockForward(rig).catch(() => {}), clockEveryMs);
+  try {
+    for (const shop of rig.shops) {
+      // While the first one's books are waited for, the others' come to agree as well.
+      const leftMs = Math.max(settleMsMin, end - performance.now());
+      const differences = await finalDifferences(viewOf(rig, shop), shop.seen, { limitMs: leftMs });
+      for (const one of differences) found.add(one.startsWith("pay_") ? one : `${shop.name}: ${one}`);
+    }
+  } finally {
+    clearInterval(clock);
   }
   const stripe = rig.shops.flatMap((shop) => (shop.stripe ? [shop.stripe.account] : []));
   const dishonest = await honesty.broken(rig, stripe);
-  const forgotten = await notLookedAfter(rig, drawn);
+  const forgotten = await notLookedAfter(rig, run);
   const complaints = rig.fake.complaints.map((one) => `Stripe would not take: ${one}`);
   return {
     differences: [...found, ...dishonest, ...forgotten, ...complaints],
@@ -58,11 +66,12 @@ export async function endRun({ run, post, set, firedBefore, limitMs }: Ending): 
   };
 }
 
-/** Operations whose key the simulator does not know any more. */
-async function forgottenKeys({ books }: WideRig): Promise<number> {
+/** Operations whose key the simulator does not honour any more. */
+async function forgottenKeys({ books }: WideRig, keySeconds: number): Promise<number> {
   const [row] = await books.simulator.rows<{ n: number }>(
-    `select count(*)::int as n from operations o where o.idempotency_key <> '' and not exists
-       (select 1 from idempotency_keys k where k.account = o.account and k.key = o.idempotency_key)`,
+    `select count(*)::int as n from operations
+     where idempotency_key <> '' and created_at < now() - make_interval(secs => $1)`,
+    [keySeconds],
   );
   return row?.n ?? 0;
 }
@@ -88,8 +97,13 @@ export function printRun(
   say(`things that nobody looks at again: ${end.forgotten}`);
 }
 
-/** What is in doubt is asked about after pauses that grow to hours (README, "When something fails"); here it is asked about now. */
+/**
+ * What is in doubt is asked about after pauses that grow to hours (README, "When something fails"); here it is asked about now, and as
+ * often as there would be time for.
+ */
 async function putClockForward({ books }: WideRig): Promise<void> {
-  await books.payments.rows(`update operations set next_try_at = now() where state = 'started'`);
+  await books.payments.rows(
+    `update operations set next_try_at = now(), tries = greatest(tries - 1, 1) where state = 'started'`,
+  );
   await books.payments.rows(`update payments set next_check_at = now() where next_check_at is not null and visible`);
 }

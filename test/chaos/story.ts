@@ -17,6 +17,8 @@ export interface Run {
   readonly honesty: Honesty;
   /** Payments whose webhooks are kept back so far; each takes one of the processor's fault switches. */
   held: number;
+  /** What stood in the operators' list when the run began, put there by another run on the same books. */
+  readonly listedBefore: ReadonlySet<string>;
 }
 
 export interface Story {

@@ -4,7 +4,9 @@
 // in another way.
 import { helpIfAsked, readOptions } from "../harness/options.ts";
 import { Drawn } from "./drawn.ts";
+import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
+import { inOperatorsList } from "./looked-after.ts";
 import { startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
 import { playStory } from "./play.ts";
@@ -36,8 +38,8 @@ const settleMsMax = 90_000;
 const progressEvery = 1_000;
 /** From so many operations on every row of the table is drawn, or the walk fails. */
 export const longWalk = 5_000;
-/** What a long walk gives the processor's keys to live: longer than anything of ours stays in doubt. */
-const keySeconds = 60;
+/** How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt. */
+const keySecondsOf = (operations: number) => (operations >= longWalk ? 60 : 86_400);
 
 const usage = `npm run walk -- [--operations N] [--seed S] [--only names]
 
@@ -49,15 +51,16 @@ const usage = `npm run walk -- [--operations N] [--seed S] [--only names]
 /** A rig for walks. @param operations of the longest of them */
 export async function startWalkRig(operations: number): Promise<WideRig> {
   const outside = await startOutside();
-  const forgets = operations >= longWalk ? { SIMULATOR_KEY_SECONDS: String(keySeconds) } : {};
-  const rig = await startMoneyRig({ env: { ...outside.env, ...forgets }, clocks: outside.clocks });
+  const env = { ...outside.env, SIMULATOR_KEY_SECONDS: String(keySecondsOf(operations)) };
+  const rig = await startMoneyRig({ env, clocks: outside.clocks });
   return await widen(rig, outside);
 }
 
 /** Walks on a rig that is running. */
 export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkReport> {
   const { seed, operations, say } = options;
-  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0 };
+  const listedBefore = await inOperatorsList(rig);
+  const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
   for (const shop of rig.shops) {
     // Another walk may have been here before.
     shop.seen.restart((await ourPayments(viewOf(rig, shop))).size);
@@ -77,7 +80,7 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
     }
   };
   await Promise.all(Array.from({ length: walkersMax }, walker));
-  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax });
+  const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds: keySecondsOf(operations) });
   await post.stop();
   const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
   printRun(run, "walk", end, say);
@@ -114,6 +117,7 @@ async function runCommand(): Promise<void> {
     if (report.differences.length > 0) {
       const which = only.length > 0 ? ` --only "${only.join(",")}"` : "";
       console.log(`again: npm run walk -- --operations ${operations} --seed ${seed}${which}`);
+      console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }
   } finally {

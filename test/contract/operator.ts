@@ -79,6 +79,19 @@ async function firedOf(stack: StackInfo, merchant: TestMerchant): Promise<number
   return faults.filter((fault) => fault.account === account).map((fault) => Number(fault.fired));
 }
 
+/** How often the processor did the work of a payment or refund of ours, by its id. */
+export async function timesDone(stack: StackInfo, merchant: TestMerchant, reference: string): Promise<number> {
+  const processor = await processorApi(stack, await accountOf(merchant));
+  return (await processor.get(`/test/operations?reference=${reference}`)).expect(200).list("data").length;
+}
+
+/** Payments' own database, and how the sessions that everybody has there are ended. */
+export function paymentsDatabase({ database }: StackInfo): { url: string; endSessions: () => Promise<void> } {
+  const url = `${database}_payments`;
+  const others = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+  return { url, endSessions: () => inDatabase(url, others, []) };
+}
+
 /** The merchant's account at the processor. */
 export async function accountOf(merchant: TestMerchant): Promise<string> {
   return (await merchant.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");

@@ -6,10 +6,11 @@ import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cardToken, pay } from "../harness/pay.ts";
+import { refuseWrites } from "../harness/read-only.ts";
 import { stack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, caller } from "./caller.ts";
-import { accountOf, allHaveFailed, failProcessor, hasFailed } from "./operator.ts";
+import { accountOf, allHaveFailed, failProcessor, hasFailed, paymentsDatabase, timesDone } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("outage", { timeoutMs: 90_000 });
@@ -137,6 +138,31 @@ for (const name of ["gateway", "checkout", "payments"]) {
     assert.equal(total.number("total"), 1, "the second order; the first is refunded in part");
   });
 }
+
+test("a database that goes away after the processor did the work does not invite the same work again, with a key or without", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const target = await caller(own.stack, merchant.apiKey);
+  const session = await target.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
+  await pay(session.text("render.frame_url"));
+  const paymentId = (await target.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
+  const token = await cardToken(own.stack.processor, await accountOf(merchant));
+  const slow = { kind: "delay", ms: 700, count: 1 } as const;
+  for (const call of ["api.intents.create", "api.refunds.create"] as const)
+    await failProcessor(own.stack, merchant, { target: call, ...slow });
+  const charge = { amount: 700, currency: "EUR", payment_method: token };
+  const answers = [
+    target.call("createPayment", 201, { body: charge }),
+    target.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } }),
+  ];
+  await eventually("both to be at the processor", () => allHaveFailed(own.stack, merchant));
+  const { url, endSessions } = paymentsDatabase(own.stack);
+  assert.ok(await refuseWrites(url, 1_500, endSessions));
+  const [paid, refunded] = await Promise.all(answers);
+  assert.deepEqual([paid?.text("status"), refunded?.text("status")], ["succeeded", "partially_refunded"]);
+  assert(paid && refunded);
+  for (const id of [paid.text("id"), refunded.text("refunds.0.id")])
+    assert.equal(await timesDone(own.stack, merchant, id), 1);
+});
 
 test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
   const merchant = await freshMerchant(own.stack);

@@ -1,6 +1,7 @@
 // Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our reference, and
 // sends the same key again while the processor surely remembers it; later tries only look. A key is replaced only after absence was proved:
 // complete looks have found nothing for as long as keys live, by the processor's own clock, since the last send. No edge's answer proves it.
+import { noteBegun } from "#platform/call-context.ts";
 import { crashPoint } from "#platform/crash-point.ts";
 import type { Database } from "#platform/database.ts";
 import {
@@ -117,6 +118,7 @@ async function makeOnce<T>(
     await recordResend(db, operation.id);
   }
   if (!send) return await look(db, keyLifeSeconds, operation, find);
+  noteBegun();
   const sent = await send(processorKey(operation));
   if (isTold(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
   // An earlier send, whose answer nobody has, may have done what this one was refused for.

@@ -1,7 +1,7 @@
 // A database that answers and takes no writes, as after a failover by halves.
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { eventually } from "../harness/eventually.ts";
+import { eventually } from "./eventually.ts";
 
 /** The server itself may be killed meanwhile; writes must be taken again whatever happens. */
 const backMsMax = 120_000;
@@ -10,7 +10,7 @@ const backMsMax = 120_000;
  * @param url of the database, on a way that nothing disturbs. @param reconnect makes everybody's sessions begin anew
  * @returns false when the server is away already
  */
-export async function refuseWrites(url: string, forMs: number, reconnect: () => void): Promise<boolean> {
+export async function refuseWrites(url: string, forMs: number, reconnect: () => unknown): Promise<boolean> {
   const name = new URL(url).pathname.slice(1);
   const set = (value: "on" | "off") => run(url, `alter database ${name} set default_transaction_read_only = ${value}`);
   try {
@@ -18,14 +18,14 @@ export async function refuseWrites(url: string, forMs: number, reconnect: () => 
   } catch {
     return false;
   }
-  reconnect();
+  await reconnect();
   await pause(forMs);
   const isBack = async () => {
     await set("off");
     return true;
   };
   await eventually("the database to take writes again", isBack, { limitMs: backMsMax, everyMs: 200 });
-  reconnect();
+  await reconnect();
   return true;
 }
 
