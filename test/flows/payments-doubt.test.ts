@@ -261,6 +261,26 @@ test("an intent that the processor gave and does not know is listed, can be clos
   });
 });
 
+test("an intent that the processor does not know for a while, however long, is in no list any more when it is known again", async () => {
+  const { paymentId } = await sessionOrder();
+  const miss = async () => {
+    await fault("api.intents.get", "missing", { count: 100 });
+    await assert.rejects(services.payments.verifyIntent({ paymentId }), /CONNECTOR_ERROR/);
+    await services.processor("DELETE", "/test/faults");
+  };
+  await miss();
+  await db.rows(`update payments set not_found_since = not_found_since - interval '1 hour' where id = $1`, [paymentId]);
+  await miss();
+  const item = await suspenseOf(paymentId);
+  assert(item);
+  assert.deepEqual([item.kind, item.state], ["lost_intent", "open"]);
+  const known = await resolve(item.id, SuspenseAction.CLOSE);
+  assert.equal(known.item?.resolution, "found");
+  await miss();
+  await services.payments.verifyIntent({ paymentId });
+  assert.equal((await suspenseOf(paymentId))?.state, "closed");
+});
+
 test("what a webhook never brought is found in the processor's event list: a dispute, a failed refund, a returned debit", async () => {
   const [disputed, refunded, returned] = [await paidPayment(), await paidPayment(), await paidPayment()];
   await services.processor("POST", `/test/intents/${await refOf(disputed)}/disputes`, { amount: 300 });

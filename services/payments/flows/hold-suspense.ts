@@ -78,12 +78,18 @@ export async function holdSecondRefunds(
   return held;
 }
 
-/** Lists an intent that the processor gave and knows nothing of. @returns true when it is new. */
+/** Lists an intent that the processor gave and knows nothing of. @returns false when it was listed before. */
 export async function holdLostIntent(tx: Tx, payment: StoredPayment): Promise<boolean> {
   const known = await suspenseOf(tx, payment.connector, payment.connectorRef, "lost_intent");
-  if (known) return false;
+  if (known) return await reopenSuspense(tx, known.id);
   const item = itemOf(payment, "lost_intent", payment.connectorRef);
   return await saveSuspense(tx, { ...item, id: newId("suspense"), amount: 0n, returned: 0n });
+}
+
+/** The processor knows it again. */
+export async function endFoundIntent(tx: Tx, { connector, connectorRef }: StoredPayment): Promise<void> {
+  const item = await suspenseOf(tx, connector, connectorRef, "lost_intent");
+  if (item) await closeSuspense(tx, item.id, { resolution: "found", operator: "", note: "" });
 }
 
 function itemOf(payment: StoredPayment, kind: SuspenseKind, connectorRef: string) {

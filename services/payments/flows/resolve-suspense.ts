@@ -12,7 +12,7 @@ import { closeSuspense, findSuspense, type StoredSuspense } from "../store/suspe
 import { provenValue } from "./ask-processor.ts";
 import { giveBack } from "./give-back.ts";
 import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
-import type { VerifyDeps } from "./verify-intent.ts";
+import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
 export interface SuspenseWord {
   readonly suspenseId: string;
@@ -84,8 +84,16 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
   deps.outbox.poke();
 }
 
-/** Nothing of it will ever be paid. */
+/** Nothing of it will ever be paid. An intent that the processor knows again is settled instead. */
 async function closePayment(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
+  if (item.kind === "lost_intent") {
+    const account = await deps.accounts.byId(item.connectorAccountId);
+    const answer = await deps.connectors.get(item.connector).retrieveIntent(account, item.connectorRef);
+    if (answer.kind !== "not_found") {
+      await settleReport(deps, item.paymentId, provenValue(answer), "reconcile");
+      return;
+    }
+  }
   await deps.db.transaction(async (tx) => {
     const books = await lockedBooks(tx, item.paymentId);
     await closeOrFail(tx, item, word, "closed");

@@ -15,7 +15,7 @@ import { disputesOf, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
-import { type Held, holdOtherIntent, holdSecondRefunds, otherIntentOf } from "./hold-suspense.ts";
+import { endFoundIntent, type Held, holdOtherIntent, holdSecondRefunds, otherIntentOf } from "./hold-suspense.ts";
 
 export interface SettleDeps {
   readonly outbox: Outbox;
@@ -52,6 +52,7 @@ export async function settleLocked(
   const other = otherIntentOf(books.payment, report);
   if (other)
     return { payment: books.payment, refunds: [], ...(await holdOtherIntent(tx, books.payment, report, other)) };
+  if (books.payment.notFoundSince !== undefined) await endFoundIntent(tx, books.payment);
   return await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
 }
 

@@ -98,19 +98,18 @@ async function missIntent(
   const missingMs = at.getTime() - (await recordNotFound(deps.db, payment.id, at)).getTime();
   const lifeMs = connector.keyLifeSeconds * 1_000;
   if (missingMs < lifeMs * lagShare) throw failure;
-  if (missingMs < lifeMs) {
-    const isNew = await deps.db.transaction(
-      async (tx) => (await lockPayment(tx, payment.id)) && holdLostIntent(tx, payment),
+  const isNew = await deps.db.transaction(
+    async (tx) => (await lockPayment(tx, payment.id)) && holdLostIntent(tx, payment),
+  );
+  if (isNew) {
+    moneyAlerts.inc({ kind: "lost_intent" });
+    deps.log.fatal(
+      { alert: "lost_intent", payment_id: payment.id },
+      "the processor does not know an intent that it gave",
     );
-    if (isNew) {
-      moneyAlerts.inc({ kind: "lost_intent" });
-      deps.log.fatal(
-        { alert: "lost_intent", payment_id: payment.id },
-        "the processor does not know an intent that it gave",
-      );
-    }
-    throw failure;
   }
+  // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
+  if (isNew || missingMs < lifeMs) throw failure;
   const end = {
     resolution: "gone",
     operator: "",

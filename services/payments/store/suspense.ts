@@ -13,7 +13,7 @@ export interface StoredSuspense extends Suspense {
   readonly connector: string;
   readonly connectorAccountId: string;
   readonly connectorRef: string;
-  readonly resolution: "" | "given_back" | "taken" | "closed" | "gone";
+  readonly resolution: "" | "given_back" | "taken" | "closed" | "gone" | "found";
   readonly operator: string;
   readonly note: string;
   readonly foundAt: Date;
@@ -117,12 +117,14 @@ export async function closeSuspense(
   return rows.length === 1;
 }
 
-/** An item that was given back is open again: what had gone back came again. */
-export async function reopenSuspense(tx: Tx, id: string): Promise<void> {
-  await tx.rows(
-    `update suspense set state = 'open', resolution = '', closed_at = null where id = $1 and resolution = 'given_back'`,
+/** An item that the processor's own word had ended is open again. @returns false when it was not closed by that word */
+export async function reopenSuspense(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.rows(
+    `update suspense set state = 'open', resolution = '', closed_at = null
+     where id = $1 and resolution in ('given_back', 'found') returning id`,
     [id],
   );
+  return rows.length === 1;
 }
 
 /** Oldest first: ids sort by creation. */

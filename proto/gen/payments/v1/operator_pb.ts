@@ -118,7 +118,7 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
   state: string;
 
   /**
-   * `given_back`, `taken`, `closed` or `gone`; empty while open.
+   * `given_back`, `taken`, `closed`, `gone` (proved to be lost) or `found` (the processor knows it again); empty while open.
    *
    * @generated from field: string resolution = 14;
    */

@@ -51,7 +51,7 @@ create table suspense (
   amount bigint not null check (amount >= 0),
   returned_amount bigint not null default 0 check (returned_amount between 0 and amount),
   state text not null default 'open' check (state in ('open', 'closed')),
-  resolution text not null default '' check (resolution in ('', 'given_back', 'taken', 'closed', 'gone')),
+  resolution text not null default '' check (resolution in ('', 'given_back', 'taken', 'closed', 'gone', 'found')),
   operator text not null default '' check (length(operator) <= 100),
   note text not null default '' check (length(note) <= 2000),
   found_at timestamptz not null default now(),
