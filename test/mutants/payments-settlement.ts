@@ -175,20 +175,18 @@ export const paymentsSettlement: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/rules/suspense.ts", [
     [
-      'report.refunds.filter(({ status }) => status === "succeeded")',
-      'report.refunds.filter(({ status }) => status === "succeeded" || status === "pending")',
+      '...refunds.filter(({ status }) => status === "succeeded"),',
+      '...refunds.filter(({ status }) => status === "succeeded" || status === "pending"),',
       "a refund that is under way has given nothing back",
     ],
+    ['...disputes.filter(({ status }) => status === "lost"),', "", "what a lost dispute took is not there any more"],
     [
-      '...report.disputes.filter(({ status }) => status === "lost"),',
+      "if (told.failedAttempts.has(known.paidBy)) return { ...known, returned: known.amount };",
       "",
-      "what a lost dispute took is not there any more",
-    ],
-    [
-      "returned: amount - (told.amount - told.returned)",
-      "returned: told.returned",
       "a charge that came back as a whole was returned",
     ],
+    ['paidBy === "" || told.accounted', "told.accounted", "a report from before the charge takes nothing back"],
+    ['paidBy === "" || told.accounted < known.returned', 'paidBy === ""', "a report from before a refund undoes none"],
     [
       'return [{ kind: "suspense_held", cause: id, amount: change }];',
       'return [{ kind: "suspense_released", cause: id, amount: change }];',

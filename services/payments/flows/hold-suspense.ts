@@ -104,5 +104,6 @@ function itemOf(payment: StoredPayment, kind: SuspenseKind, connectorRef: string
     connectorAccountId,
     currency,
     connectorRef,
+    paidBy: "",
   };
 }

@@ -21,32 +21,57 @@ export interface Holding {
   readonly returned: bigint;
 }
 
+/** Of an intent: which attempt took the amount; empty: none did. */
+export interface IntentHolding extends Holding {
+  readonly paidBy: string;
+}
+
+/** The same by one report, with what the report knows of: reports overtake each other on their way. */
+export interface ToldHolding extends IntentHolding {
+  readonly failedAttempts: ReadonlySet<string>;
+  /** Minor units of all refunds and disputes, whatever became of them. */
+  readonly accounted: bigint;
+}
+
 export interface Suspense extends Holding {
   readonly kind: SuspenseKind;
   readonly state: "open" | "closed";
   readonly currency: string;
 }
 
-/** What an intent that is none of ours holds, by the processor's report. */
+/** What an intent that is none of ours holds, by the processor's report. At most one attempt pays; a later one is what stands. */
 export function holdingOf(report: {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
-}): Holding {
-  const captured = report.facts.flatMap((fact) => (fact.kind === "attempt_succeeded" ? fact.capturedAmount : []));
-  // At most one attempt pays; a later one is what stands.
-  const amount = captured.at(-1) ?? 0n;
+}): ToldHolding {
+  const { facts, refunds, disputes } = report;
+  const paid = facts.filter((fact) => fact.kind === "attempt_succeeded").at(-1);
+  const failed = facts.filter((fact) => fact.kind === "attempt_failed");
+  const amount = paid?.capturedAmount ?? 0n;
   const back = [
-    ...report.refunds.filter(({ status }) => status === "succeeded"),
-    ...report.disputes.filter(({ status }) => status === "lost"),
-  ].reduce((sum, one) => sum + one.amount, 0n);
-  return { amount, returned: smaller(back, amount) };
+    ...refunds.filter(({ status }) => status === "succeeded"),
+    ...disputes.filter(({ status }) => status === "lost"),
+  ];
+  return {
+    amount,
+    returned: smaller(total(back), amount),
+    paidBy: paid?.attempt.ref ?? "",
+    failedAttempts: new Set(failed.map(({ attempt }) => attempt.ref)),
+    accounted: total([...refunds, ...disputes]),
+  };
 }
 
-/** What was known and is told now, taken together: a charge that came back as a whole is one that was returned. */
-export function joinHoldings(known: Holding | undefined, told: Holding): Holding {
-  const amount = known && known.amount > told.amount ? known.amount : told.amount;
-  return { amount, returned: amount - (told.amount - told.returned) };
+/**
+ * What is known with what is told now. A report that knows of less than we do is an older one and changes nothing; that the attempt which
+ * paid has failed means that its debit came back as a whole.
+ */
+export function joinHoldings(known: IntentHolding | undefined, told: ToldHolding): IntentHolding {
+  const { amount, returned, paidBy } = told;
+  if (!known || known.paidBy === "") return { amount, returned, paidBy };
+  if (told.failedAttempts.has(known.paidBy)) return { ...known, returned: known.amount };
+  const isOlder = paidBy === "" || told.accounted < known.returned;
+  return isOlder ? known : { amount, returned, paidBy };
 }
 
 /** The journal's part of a change of what is held. @param id of the item. */
@@ -54,6 +79,10 @@ export function holdingMovements(id: string, before: Holding | undefined, after:
   const change = heldIn(after) - (before ? heldIn(before) : 0n);
   if (change > 0n) return [{ kind: "suspense_held", cause: id, amount: change }];
   return change < 0n ? [{ kind: "suspense_released", cause: id, amount: -change }] : [];
+}
+
+function total(list: readonly { readonly amount: bigint }[]): bigint {
+  return list.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -13,6 +13,8 @@ export interface StoredSuspense extends Suspense {
   readonly connector: string;
   readonly connectorAccountId: string;
   readonly connectorRef: string;
+  /** The attempt that took the amount; empty: none, or not an intent's. */
+  readonly paidBy: string;
   readonly resolution: "" | "given_back" | "taken" | "closed" | "gone" | "found";
   readonly operator: string;
   readonly note: string;
@@ -33,6 +35,7 @@ interface Row {
   currency: string;
   amount: string;
   returned_amount: string;
+  paid_by: string;
   state: Suspense["state"];
   resolution: StoredSuspense["resolution"];
   operator: string;
@@ -77,13 +80,15 @@ export async function saveSuspense(
     | "currency"
     | "amount"
     | "returned"
+    | "paidBy"
   >,
 ): Promise<boolean> {
   const [row] = await tx.rows<{ is_new: boolean }>(
     `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id, connector_ref,
-       currency, amount, returned_amount)
-     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12)
-     on conflict (connector, connector_ref, kind) do update set amount = excluded.amount, returned_amount = excluded.returned_amount
+       currency, amount, returned_amount, paid_by)
+     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     on conflict (connector, connector_ref, kind) do update set amount = excluded.amount,
+       returned_amount = excluded.returned_amount, paid_by = excluded.paid_by
      returning xmax = 0 as is_new`,
     [
       item.id,
@@ -98,6 +103,7 @@ export async function saveSuspense(
       item.currency,
       item.amount,
       item.returned,
+      item.paidBy,
     ],
   );
   return row?.is_new ?? false;
@@ -158,6 +164,7 @@ function stored(row: Row): StoredSuspense {
     currency: row.currency,
     amount: BigInt(row.amount),
     returned: BigInt(row.returned_amount),
+    paidBy: row.paid_by,
     state: row.state,
     resolution: row.resolution,
     operator: row.operator,

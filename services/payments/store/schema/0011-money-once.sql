@@ -50,6 +50,8 @@ create table suspense (
   -- Minor units: what it moved, and how much of that went back.
   amount bigint not null check (amount >= 0),
   returned_amount bigint not null default 0 check (returned_amount between 0 and amount),
+  -- The processor's id of the attempt that took the amount of an intent.
+  paid_by text not null default '',
   state text not null default 'open' check (state in ('open', 'closed')),
   resolution text not null default '' check (resolution in ('', 'given_back', 'taken', 'closed', 'gone', 'found')),
   operator text not null default '' check (length(operator) <= 100),
