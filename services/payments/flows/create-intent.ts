@@ -123,7 +123,10 @@ async function make(
   const order = { reference, amount, currency, description, returnUrl, surface };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one intent.
-  if (made.kind === "never_made") return await make(deps, place, request, await rotateKey(deps.db, operation));
+  if (made.kind === "never_made") {
+    const anew = await rotateKey(deps.db, operation, deps.patienceSeconds);
+    return await make(deps, place, request, anew);
+  }
   const next = made.kind === "not_sent" ? await fallBack(deps, place, request.id, operation) : undefined;
   if (next) return await make(deps, next, request, operation);
   if (!isTold(made)) throw refusedOrder(made);

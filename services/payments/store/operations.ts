@@ -1,5 +1,6 @@
 // The operations table: every call that changes something at a processor leaves its row here before it is made.
 import { type Sql, type Tx, time } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
 
 export interface Operation {
   readonly id: string;
@@ -102,19 +103,22 @@ export async function reopenOperation(
   );
 }
 
-/** What was surely never made is asked for anew, under a key of its own. */
+// What was surely never made is asked for anew, under a key of its own, and looked after again whatever it was before.
+const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), generation = generation + 1,
+  key_since = now(), not_found_since = null, search_after = ''`;
+
+/** A new key for a refund that is reserved again, under its payment's lock. */
 export async function renewOperation(
   sql: Sql,
   kind: Operation["kind"],
   reference: string,
   tryAfterSeconds: number,
 ): Promise<void> {
-  await sql.rows(
-    `update operations set state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3),
-       generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
-     where kind = $1 and reference = $2`,
-    [kind, reference, tryAfterSeconds],
-  );
+  await sql.rows(`update operations set ${renewed} where kind = $1 and reference = $2`, [
+    kind,
+    reference,
+    tryAfterSeconds,
+  ]);
 }
 
 /** Another run goes on with the operation, so that the first one can no longer speak for all tries. */
@@ -180,14 +184,19 @@ export async function recordSearch(sql: Sql, id: string, searchAfter: string): P
   );
 }
 
-/** Takes a new key; call only after the processor has proved that it has nothing under our reference. */
-export async function rotateKey(sql: Sql, operation: Operation): Promise<Operation> {
+/**
+ * Takes a new key; call only after the processor has proved that it has nothing under our reference.
+ * @throws Failure SERVICE_UNAVAILABLE: somebody else has taken one.
+ */
+export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfterSeconds: number): Promise<Operation> {
   const [row] = await sql.rows<Row>(
-    `update operations o set generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
-     where id = $1 and generation = $2 returning ${columns}`,
-    [operation.id, operation.generation],
+    `update operations o set ${renewed} where id = $1 and generation = $2 returning ${columns}`,
+    [id, generation, tryAfterSeconds],
   );
-  if (!row) throw new Error("another worker has rotated this key");
+  if (!row) {
+    const cause = new Error("another run has taken a new key");
+    throw new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
+  }
   return stored(row);
 }
 
