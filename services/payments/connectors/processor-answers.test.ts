@@ -25,7 +25,7 @@ const order = { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "", re
 const payment = { reference: "pay_1", amount: 1_000n, currency: "EUR", description: "" };
 
 /** A processor that gives the same answer to everything. */
-const says = { status: 200, body: "{}" };
+const says = { status: 200, body: "{}", isCut: false };
 const heard: IncomingHttpHeaders[] = [];
 let server: Server;
 let connectors: Connector[];
@@ -33,9 +33,10 @@ let connectors: Connector[];
 test.before(async () => {
   server = createServer((request, response) => {
     heard.push(request.headers);
-    request
-      .resume()
-      .on("end", () => response.writeHead(says.status, { "content-type": "application/json" }).end(says.body));
+    request.resume().on("end", () => {
+      if (says.isCut) return void request.socket.destroy();
+      response.writeHead(says.status, { "content-type": "application/json" }).end(says.body);
+    });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const address = server.address();
@@ -50,6 +51,7 @@ test.after(async () => {
 
 function answer(status: number, error: { code?: string; type?: string } = {}): void {
   says.status = status;
+  says.isCut = false;
   // A processor's own words: without a code of its own an answer may be an edge's.
   const code = status === 404 ? "resource_missing" : "refused";
   says.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", code, ...error } });
@@ -71,6 +73,23 @@ test("a command that was answered with a fault, or with a word that says nothing
   }
 });
 
+test("a command whose answer never came may have been done, and one that found nobody was not", async () => {
+  for (const connector of connectors) {
+    answer(200);
+    says.isCut = true;
+    assert.equal(await refunded(connector), "unknown", connector.name);
+  }
+  const nowhere = "http://127.0.0.1:9";
+  for (const connector of [
+    simulatorConnector(nowhere, nowhere, timeoutMs, dayS),
+    stripeConnector(nowhere, timeoutMs, dayS),
+  ]) {
+    assert.equal((await connector.createRefund(account, order, "key_1")).kind, "not_sent", connector.name);
+    assert.equal((await connector.findRefund(account, order)).kind, "unknown", connector.name);
+    await connector.close();
+  }
+});
+
 test("a command that our credentials were refused for was not done, and a plain no is a no", async () => {
   for (const connector of connectors) {
     for (const [status, kind] of [
@@ -85,9 +104,10 @@ test("a command that our credentials were refused for was not done, and a plain 
   }
 });
 
-test("an answer that cannot be read proves nothing", async () => {
+test("an answer that cannot be read, or that is an error and came with 200, proves nothing", async () => {
+  const error = JSON.stringify({ error: { type: "invalid_request_error", code: "refused", message: "" } });
   for (const connector of connectors) {
-    for (const body of ["{}", "[]", "busy"]) {
+    for (const body of ["{}", "[]", "busy", error]) {
       answer(200);
       says.body = body;
       assert.equal(await refunded(connector), "unknown", `${connector.name} ${body}`);
@@ -115,6 +135,21 @@ test("only a 404 says that there is nothing, and when it was said", async () => 
     const missing = await connector.retrieveIntent(account, "pi_1");
     assert(missing.kind === "not_found", connector.name);
     assert.ok(missing.at instanceof Date, `${connector.name} says when`);
+  }
+});
+
+test("a search by our reference that was answered with anything but the list proves nothing", async () => {
+  for (const connector of connectors) {
+    for (const status of [400, 401, 403, 404, 409, 429, 500, 503]) {
+      answer(status);
+      const said = `${connector.name} ${status}`;
+      assert.equal((await connector.findRefund(account, order)).kind, "unknown", said);
+      assert.equal(
+        (await connector.findIntent(account, { reference: "pay_1", surface: "embedded" })).kind,
+        "unknown",
+        said,
+      );
+    }
   }
 });
 
