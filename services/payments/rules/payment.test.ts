@@ -4,6 +4,7 @@ import { suite } from "../../../test/harness/suite.ts";
 import {
   type Attempt,
   applyFact,
+  endUnmade,
   type IntentFact,
   netAmount,
   type Outcome,
@@ -132,7 +133,7 @@ test("a debit whose return is heard of before its success is never paid; another
   assert.equal(apply(returned, facts.paid(attempt("at_2", later))).state.outcome, "succeeded");
 });
 
-test("a debit that comes back after it succeeded takes capture and fee back, once, and may be paid anew", () => {
+test("a debit that comes back after it succeeded takes capture and fee back, once", () => {
   const paid = apply(state(), facts.paid(attempt("at_1")), "processor").state;
   const change = apply(paid, facts.failed(attempt("at_1")));
   assert.deepEqual(
@@ -152,8 +153,16 @@ test("a debit that comes back after it succeeded takes capture and fee back, onc
     assert.notEqual(apply(change.state, late, "processor").ignored, undefined, "late news of the same debit");
   }
   assert.notEqual(apply(change.state, { kind: "intent_canceled", at: later }).ignored, undefined, "it stays failed");
-  const anew = apply(change.state, facts.paid(attempt("at_2", later)), "processor");
-  assert.deepEqual([anew.state.outcome, anew.announce], ["succeeded", ["payment.succeeded"]]);
+});
+
+test("a payment that is paid anew after its debit came back is announced anew, whoever had announced it before", () => {
+  const paid = facts.paid(attempt("at_1"));
+  const told = apply(apply(state(), paid, "confirm").state, paid, "processor").state;
+  const returned = apply(told, facts.failed(attempt("at_1"))).state;
+  for (const path of ["confirm", "processor", "reconcile"] as const) {
+    const anew = apply(returned, facts.paid(attempt("at_2", later)), path);
+    assert.deepEqual([anew.state.outcome, anew.announce], ["succeeded", ["payment.succeeded"]], path);
+  }
 });
 
 test("a lost dispute has taken the money of a debit that comes back; an open one lets it go", () => {
@@ -170,6 +179,15 @@ test("an older attempt's failure is told and counted but does not hide a newer a
   assert.equal(change.state.outcome, "processing");
   assert.equal(change.state.failedAttempts, 1);
   assert.deepEqual(change.announce, ["payment.failed"]);
+});
+
+test("late news that an older attempt is under way does not hide a newer one", () => {
+  const second = apply(state(), facts.processing(attempt("at_2", later))).state;
+  for (const late of [facts.action(attempt("at_1", noon)), facts.processing(attempt("at_1", noon))]) {
+    const change = apply(second, late);
+    assert.deepEqual([change.state, change.announce], [second, []], late.kind);
+    assert.notEqual(change.ignored, undefined, late.kind);
+  }
 });
 
 test("a failed attempt is counted and announced once, however often it is reported", () => {
@@ -243,8 +261,39 @@ test("net is what is left of the capture after refunds, fee and all lost dispute
   assert.equal(netAmount({ ...base, capturedAmount: 400n, feeAmount: 42n }), 358n, "of what was captured");
 });
 
-test("net is nothing while nothing is captured", () => {
-  assert.equal(netAmount({ capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, lostAmount: 0n }), 0n);
+test("net is nothing while nothing is captured, also when refunds were made of a debit that came back", () => {
+  const base = { capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, lostAmount: 0n };
+  for (const gone of [{}, { refundedAmount: 300n }, { lostAmount: 300n }]) {
+    assert.equal(netAmount({ ...base, ...gone }), 0n);
+  }
+});
+
+test("what was never made fails for a merchant who was shown it, and is canceled for a session or when nobody saw it", () => {
+  for (const outcome of ["pending", "requires_action", "processing"] as const) {
+    const end = (isDirect: boolean, visible: boolean) => endUnmade(state({ outcome, visible }), isDirect, later);
+    const shown = end(true, true);
+    assert.deepEqual(
+      [shown.state.outcome, shown.state.failedAt, shown.announce],
+      ["failed", later, ["payment.failed"]],
+    );
+    assert.deepEqual([shown.ended[0]?.outcome, shown.ended[0]?.code], ["failed", "not_processed"]);
+    for (const change of [end(true, false), end(false, true), end(false, false)]) {
+      assert.deepEqual([change.state.outcome, change.announce, change.ended], ["canceled", ["payment.canceled"], []]);
+    }
+  }
+});
+
+test("what is paid, came back, is canceled, or is known to have failed does not end as never made", () => {
+  const returned = apply(reached.succeeded, facts.failed(attempt("at_1"))).state;
+  for (const isDirect of [true, false]) {
+    const ended = [reached.succeeded, reached.canceled, returned, ...(isDirect ? [reached.failed] : [])];
+    for (const known of ended) {
+      const change = endUnmade(known, isDirect, later);
+      assert.deepEqual([change.state, change.announce, change.ended], [known, [], []]);
+      assert.notEqual(change.ignored, undefined);
+    }
+  }
+  assert.equal(endUnmade(reached.failed, false, later).state.outcome, "canceled", "a session's declined payment");
 });
 
 test.run();

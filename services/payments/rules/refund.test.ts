@@ -1,6 +1,7 @@
 // Refund reservation and the refund machine: every status × every report.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
+import type { Movement } from "./journal.ts";
 import { moveRefund, openingMovements, type RefundStatus, reserve } from "./refund.ts";
 
 const test = suite("refund machine");
@@ -65,6 +66,22 @@ test("a refund that we first hear of moves the same money as one of ours", () =>
   assert.deepEqual(kinds("pending"), ["refund_reserved"]);
   assert.deepEqual(kinds("succeeded"), ["refund_reserved", "refund_paid"]);
   assert.deepEqual(kinds("failed"), []);
+});
+
+test("the money of a refund that nobody asked for is in suspense until it fails; the merchant never bears it", () => {
+  const second = { id: "re_2", amount: 7n, unasked: true };
+  const booked = (movements: readonly Movement[]) => movements.map(({ kind, cause, amount }) => [kind, cause, amount]);
+  const heardAs = (status: RefundStatus) => booked(openingMovements({ ...second, status }));
+  for (const status of ["pending", "succeeded"] as const) {
+    assert.deepEqual(heardAs(status), [["suspense_refunded", "re_2", 7n]]);
+    const back = moveRefund({ ...second, status }, "failed");
+    assert(back.kind === "moved");
+    assert.deepEqual([back.givenBack, booked(back.movements)], [7n, [["suspense_refund_released", "re_2", 7n]]]);
+  }
+  assert.deepEqual([heardAs("failed"), heardAs("canceled")], [[], []]);
+  const paid = moveRefund({ ...second, status: "pending" }, "succeeded");
+  assert(paid.kind === "moved");
+  assert.deepEqual([paid.givenBack, paid.movements], [0n, []]);
 });
 
 test.run();

@@ -1,0 +1,297 @@
+// What a processor tells goes in: whose refund it is, what is booked, held and told, and whether it is asked again.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
+import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState } from "./payment.ts";
+import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
+import { type Books, type News, type Settlement, settle } from "./settlement.ts";
+
+const test = suite("settlement");
+const noon = new Date("2026-01-01T12:00:00Z");
+const later = new Date("2026-01-01T12:05:00Z");
+const card = { brand: "visa", last4: "4242", funding: "credit", fingerprint: "fp_1", expMonth: 1, expYear: 2030 };
+const attempt: Attempt = { ref: "at_1", startedAt: noon, card, verification: undefined };
+const receipt = { authorizedAt: noon, capturedAt: noon, authorizationCode: "A1", receiptUrl: "https://receipt" };
+const succeeded: IntentFact = { kind: "attempt_succeeded", attempt, capturedAmount: 1_000n, ...receipt };
+const failed: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: later };
+
+const fees = { basisPoints: 290n, fixed: 30n };
+const noMoney = { capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, disputedAmount: 0n };
+const noAttempt = { lastAttemptRef: "", failedAttempts: 0, finishedAttempts: new Set<string>() };
+const notTold = { announcedByConfirm: false, announcedByProcessor: false, visible: false };
+const noDetails = { card: undefined, verification: undefined, authorizationCode: "", receiptUrl: "" };
+const noTimes = { lastAttemptAt: undefined, authorizedAt: undefined, capturedAt: undefined, failedAt: undefined };
+const nothing = { ...noMoney, ...noAttempt, ...notTold, ...noDetails, ...noTimes };
+const unpaid: PaymentState = { amount: 1_000n, outcome: "pending", disputeHold: "none", ...nothing };
+/** 1,000 with a fee of 59. */
+const paid = apply(apply(unpaid, succeeded, "confirm"), succeeded, "processor");
+/** Paid by a debit that came back. */
+const returned = apply(paid, failed, "processor");
+const disputed = { ...paid, disputeHold: "open", disputedAmount: 500n } as const;
+const open = [dispute("1", "needs_response", 300n), dispute("2", "under_review", 200n)];
+
+function apply(state: PaymentState, fact: IntentFact, path: Path): PaymentState {
+  return applyFact(state, fact, path, fees).state;
+}
+
+function refunded(refundedAmount: bigint): PaymentState {
+  return { ...paid, refundedAmount };
+}
+
+/** A refund of ours that the processor has. */
+function refund(change: Partial<Refund> = {}): Refund {
+  const ours = { id: "re_1", amount: 300n, status: "pending", connectorRef: "r_1", acknowledged: true } as const;
+  return { ...ours, unasked: false, reason: "", failureCode: "", failureMessage: "", createdAt: noon, ...change };
+}
+
+/** What is said of a refund that was made at the processor's dashboard. */
+function reported(change: Partial<RefundReport> = {}): RefundReport {
+  const theirs = { ref: "r_9", reference: "", amount: 300n, status: "succeeded" } as const;
+  return { ...theirs, reason: "", failureCode: "", failureMessage: "", createdAt: noon, ...change };
+}
+
+/** As both sides know it. */
+function dispute(id: string, status: DisputeStatus, amount: bigint): Dispute & DisputeReport {
+  return { id, connectorRef: `d_${id}`, ref: `d_${id}`, status, amount, reason: "fraudulent", openedAt: noon };
+}
+
+function books(change: Partial<Books>): Books {
+  return { isDirect: false, state: paid, refunds: [], disputes: [], fees, ...change };
+}
+
+type IntentNews = Extract<News, { readonly kind: "intent" }>;
+
+/** What news of the whole intent comes to. New refunds and disputes are `new_1`, `new_2`. */
+function hear(known: Partial<Books>, news: Partial<IntentNews>, path: Path = "processor"): Settlement {
+  let count = 0;
+  const whole: IntentNews = { kind: "intent", facts: [], refunds: [], disputes: [], ...news };
+  return settle(books(known), whole, path, () => `new_${++count}`);
+}
+
+/** What news of one refund alone comes to. */
+function hearRefund(known: Partial<Books>, report: Partial<RefundReport>): Settlement {
+  return settle(books(known), { kind: "refund", report: reported({ ref: "r_1", ...report }) }, "reconcile", String);
+}
+
+function booked({ movements }: Settlement): string {
+  return movements.map(({ kind, cause, amount }) => `${kind} ${cause} ${amount}`).join(", ");
+}
+
+function told({ announcements }: Settlement): string {
+  return announcements.map(({ type, status }) => `${type} ${status}`).join(", ");
+}
+
+function heldBy({ state }: Settlement): readonly [string, bigint] {
+  return [state.disputeHold, state.disputedAmount];
+}
+
+test("a refund is ours by the processor's id or by our reference; another one under our reference is a second one", () => {
+  const unsent = { connectorRef: "", acknowledged: false };
+  const givenUp = { connectorRef: "", status: "failed" } as const;
+  const cases: readonly (readonly [Partial<Refund>, Partial<RefundReport>, id: string, unasked: boolean])[] = [
+    [{}, { ref: "r_1" }, "re_1", false],
+    [unsent, { ref: "r_1", reference: "re_1" }, "re_1", false],
+    [unsent, { ref: "", reference: "re_1", status: "failed" }, "re_1", false],
+    [{}, { ref: "r_2", reference: "re_1" }, "new_1", true],
+    [{ status: "succeeded" }, { ref: "r_2", reference: "re_1", status: "pending" }, "new_1", true],
+    [givenUp, { ref: "r_2", reference: "re_1" }, "new_1", true],
+    [givenUp, { ref: "r_2", reference: "re_1", status: "failed" }, "re_1", false],
+    [{}, { ref: "r_2", reference: "re_unknown" }, "new_1", false],
+    [unsent, { ref: "", reference: "", status: "failed" }, "new_1", false],
+  ];
+  for (const [known, report, id, unasked] of cases) {
+    const { refunds } = hear({ refunds: [refund(known)], state: refunded(300n) }, { refunds: [reported(report)] });
+    const [name, [changed]] = [JSON.stringify([known, report]), refunds];
+    assert.deepEqual([refunds.length, changed?.refund.id, changed?.refund.unasked], [1, id, unasked], name);
+    assert.deepEqual([changed?.isNew, changed?.refund.connectorRef], [id === "new_1", report.ref], name);
+  }
+});
+
+test("a refund of the dashboard is kept, booked, counted and told like one of ours", () => {
+  const kept = { reason: "x".repeat(255), failureCode: "c", failureMessage: "m", createdAt: later };
+  const settled = hear({}, { refunds: [reported({ ...kept, reason: "x".repeat(300) })] });
+  assert.equal(settled.state.refundedAmount, 300n);
+  assert.equal(booked(settled), "refund_reserved new_1 300, refund_paid new_1 300");
+  assert.equal(told(settled), "payment.refunded partially_refunded");
+  const row = refund({ ...kept, id: "new_1", connectorRef: "r_9", status: "succeeded" });
+  assert.deepEqual(settled.refunds, [{ refund: row, isNew: true, isAcknowledged: false }]);
+  const pending = hear({}, { refunds: [reported({ status: "pending" })] });
+  assert.deepEqual([told(pending), pending.isSettled], ["payment.refunded partially_refunded", false]);
+});
+
+test("a refund of the dashboard that does not fit waits, and its payment is asked about again", () => {
+  for (const status of ["pending", "succeeded"] as const) {
+    const state = refunded(701n);
+    const waits = hear({ state }, { refunds: [reported({ status })] });
+    assert.deepEqual([waits.refunds, waits.state, booked(waits), told(waits)], [[], state, "", ""]);
+    assert.deepEqual([waits.asksAgain, waits.isSettled, waits.ignored.length], [true, false, 1]);
+  }
+  const fits = hear({ state: refunded(700n) }, { refunds: [reported()] });
+  assert.deepEqual([fits.state.refundedAmount, fits.asksAgain, fits.isSettled], [1_000n, false, true]);
+  assert.equal(told(fits), "payment.refunded refunded");
+  const none = hear({ state: refunded(1_000n) }, { refunds: [reported({ status: "failed" })] });
+  assert.deepEqual([none.state.refundedAmount, booked(none)], [1_000n, ""], "one that failed takes nothing");
+  assert.deepEqual([told(none), none.asksAgain], ["payment.refund_failed refunded", false]);
+});
+
+test("a refund that fails, before or after its success, gives its amount back; what waited for room is asked for", () => {
+  for (const [status, movement] of [
+    ["pending", "refund_released re_1 300"],
+    ["succeeded", "refund_returned re_1 300"],
+  ] as const) {
+    const known = { refunds: [refund({ status })], state: refunded(300n) };
+    const back = hearRefund(known, { status: "failed", failureCode: "c", failureMessage: "m" });
+    assert.deepEqual([back.state.refundedAmount, booked(back)], [0n, movement]);
+    assert.equal(told(back), "payment.refund_failed succeeded");
+    assert.deepEqual([back.asksAgain, back.isSettled], [true, false]);
+    assert.deepEqual(back.refunds[0]?.refund, refund({ status: "failed", failureCode: "c", failureMessage: "m" }));
+  }
+  const givenUp = { refunds: [refund({ connectorRef: "", status: "failed" })] };
+  assert.equal(told(hearRefund(givenUp, { reference: "re_1", status: "failed" })), "", "its failure was told");
+});
+
+test("a refund is told when the processor has it and when it is paid, each once, and its operation ends once", () => {
+  const state = refunded(300n);
+  let ours = refund({ connectorRef: "", acknowledged: false });
+  const after = (status: RefundStatus) => {
+    const settled = hearRefund({ refunds: [ours], state }, { reference: "re_1", status });
+    const [changed] = settled.refunds;
+    ours = changed?.refund ?? ours;
+    assert.equal(settled.state, state, "its amount was counted when it was reserved");
+    assert.deepEqual([settled.asksAgain, settled.isSettled], [false, status === "succeeded"]);
+    return [told(settled), booked(settled), changed?.isAcknowledged];
+  };
+  assert.deepEqual(after("pending"), ["payment.refunded partially_refunded", "", true]);
+  assert.deepEqual(after("pending"), ["", "", undefined]);
+  assert.deepEqual(after("succeeded"), ["payment.refunded partially_refunded", "refund_paid re_1 300", false]);
+  assert.deepEqual(after("succeeded"), ["", "", undefined]);
+});
+
+test("a refund that was made before its debit came back is taken in, up to the amount that was paid", () => {
+  const whole = hear({ state: returned }, { refunds: [reported({ amount: 1_000n })] });
+  assert.deepEqual([whole.state.refundedAmount, whole.asksAgain], [1_000n, false]);
+  assert.equal(booked(whole), "refund_reserved new_1 1000, refund_paid new_1 1000");
+  const more = hear({ state: returned }, { refunds: [reported(), reported({ ref: "r_8", amount: 701n })] });
+  assert.deepEqual([more.state.refundedAmount, more.asksAgain], [300n, true]);
+});
+
+test("all open disputes together hold a payment, else all lost ones, in whatever order they are told", () => {
+  const [lost, alsoLost] = [dispute("3", "lost", 250n), dispute("4", "lost", 150n)];
+  const free = [dispute("5", "won", 50n), dispute("6", "warning_needs_response", 70n)];
+  for (const [reports, ...held] of [
+    [[...open, ...free], "open", 500n],
+    [[lost, ...open], "open", 500n],
+    [[lost, alsoLost, ...free], "lost", 400n],
+    [free, "none", 0n],
+  ] as const) {
+    for (const disputes of [reports, reports.toReversed()]) {
+      const settled = hear({}, { disputes });
+      assert.deepEqual([...heldBy(settled), settled.disputes.length], [...held, reports.length]);
+      assert.equal(settled.isSettled, held[0] !== "open", "an open dispute is asked about until it is decided");
+    }
+  }
+});
+
+test("a dispute that is decided lets go of what it held alone", () => {
+  const known = { state: disputed, disputes: open };
+  const won = hear(known, { disputes: [dispute("1", "won", 310n)] });
+  assert.deepEqual([heldBy(won), booked(won)], [["open", 200n], "dispute_released 1 300"], "as much as was held");
+  const { dispute_id, dispute_status } = won.announcements[0]?.attributes ?? {};
+  assert.deepEqual([dispute_id, dispute_status], ["1", "won"]);
+  const both = hear(known, { disputes: [dispute("1", "won", 300n), dispute("2", "lost", 200n)] });
+  assert.deepEqual([heldBy(both), booked(both)], [["lost", 200n], "dispute_released 1 300, dispute_lost 2 200"]);
+});
+
+test("a dispute about money that came back holds nothing, and is kept", () => {
+  const settled = hear({ state: returned }, { disputes: [dispute("1", "needs_response", 300n)] });
+  assert.deepEqual([settled.state, booked(settled), settled.isSettled], [returned, "", true]);
+  const { ref, ...kept } = dispute("1", "needs_response", 300n);
+  assert.deepEqual(settled.disputes, [{ ...kept, connectorRef: ref, id: "new_1", evidenceDueAt: undefined }]);
+});
+
+test("a debit that comes back releases what each open dispute held, and nothing else does", () => {
+  const others = [dispute("3", "won", 100n), dispute("4", "warning_closed", 70n)];
+  const known = { state: disputed, disputes: [...open, ...others] };
+  const back = hear(known, { facts: [failed] });
+  const released = ["dispute_released 1 300", "dispute_released 2 200"];
+  const movements = booked(back).split(", ").sort();
+  assert.deepEqual(movements, ["capture_returned at_1 1000", ...released, "fee_returned at_1 59"]);
+  assert.deepEqual(heldBy(back), ["none", 0n]);
+  assert.equal(booked(hear({ ...known, state: back.state }, { facts: [failed] })), "", "it is released once");
+  const stays = hear(known, { facts: [succeeded] });
+  assert.deepEqual([heldBy(stays), booked(stays)], [["open", 500n], ""]);
+});
+
+test("nothing is left to ask of a payment that ended; a session's declined one can still be paid", () => {
+  const isEnd = (state: PaymentState) => [true, false].map((isDirect) => hear({ state, isDirect }, {}).isSettled);
+  for (const state of [paid, returned, { ...unpaid, outcome: "canceled" } as const]) {
+    assert.deepEqual(isEnd(state), [true, true], state.outcome);
+  }
+  assert.deepEqual(isEnd({ ...unpaid, outcome: "failed" }), [true, false]);
+  for (const outcome of ["pending", "requires_action", "processing"] as const) {
+    assert.deepEqual(isEnd({ ...unpaid, outcome }), [false, false], outcome);
+  }
+});
+
+test("every change of status is told: by the event that made it, else by payment.updated", () => {
+  const opened = hear({}, { disputes: [dispute("1", "needs_response", 500n)] });
+  assert.equal(told(opened), "payment.disputed disputed, dispute.created disputed");
+  const known = { state: disputed, disputes: [dispute("1", "needs_response", 500n)] };
+  const won = hear(known, { disputes: [dispute("1", "won", 500n)] });
+  assert.equal(told(won), "dispute.won succeeded, payment.updated succeeded");
+  const moved = hear(known, { disputes: [dispute("1", "under_review", 500n)] });
+  assert.equal(told(moved), "dispute.updated disputed", "the payment stays where it is");
+});
+
+test("every event of one change tells where the payment stands after it, and what it is about", () => {
+  const halves = [reported({ amount: 400n }), reported({ ref: "r_8", amount: 600n })];
+  const settled = hear({ state: unpaid }, { facts: [succeeded], refunds: halves }, "reconcile");
+  const both = "payment.refunded partially_refunded, payment.refunded refunded";
+  assert.equal(told(settled), `payment.succeeded succeeded, ${both}`);
+  const stands = { outcome: "succeeded", payment_status: "refunded", receipt_url: "https://receipt" };
+  const common = { ...stands, path: "reconcile", failed_attempts: "0", card_fingerprint: "fp_1" };
+  const about = [{}, ...["new_1", "new_2"].map((id) => ({ refund_id: id, refund_status: "succeeded" }))];
+  for (const [i, own] of about.entries()) assert.deepEqual(settled.announcements[i]?.attributes, { ...common, ...own });
+});
+
+test("a decline tells its reason; a debit that came back tells its session that it was paid", () => {
+  const why = (settled: Settlement) => {
+    const { failure_code, failed_attempts, outcome, payment_status } = settled.announcements[0]?.attributes ?? {};
+    assert.deepEqual([told(settled), failed_attempts], ["payment.failed failed", "1"]);
+    return [failure_code, outcome, payment_status, settled.attempts[0]?.code];
+  };
+  const [declined, back] = [hear({ state: unpaid }, { facts: [failed] }), hear({}, { facts: [failed] })];
+  assert.deepEqual(why(declined), ["card_declined", "failed", "failed", "card_declined"]);
+  assert.deepEqual(why(back), ["returned", "succeeded", "failed", "returned"]);
+});
+
+test("what an attempt came to is told as that, wherever the payment stands", () => {
+  const unheard = { ...refunded(300n), announcedByProcessor: false };
+  assert.equal(told(hear({ state: unheard }, { facts: [succeeded] })), "payment.succeeded succeeded");
+  const newer: PaymentState = { ...unpaid, outcome: "processing", lastAttemptRef: "at_2", lastAttemptAt: later };
+  assert.equal(told(hear({ state: newer }, { facts: [failed] })), "payment.failed failed");
+});
+
+test("payment.refunded tells by the amounts, whatever disputes say", () => {
+  const settled = hear({ state: disputed }, { refunds: [reported()] });
+  assert.equal(told(settled), "payment.refunded partially_refunded");
+  assert.equal(settled.announcements[0]?.attributes.payment_status, "disputed");
+});
+
+test("news that comes again changes nothing, and each part of it says why", () => {
+  const news = { facts: [succeeded], refunds: [reported()], disputes: [dispute("1", "needs_response", 300n)] };
+  const { state, refunds, disputes } = hear({ state: unpaid }, news);
+  const again = hear({ state, refunds: refunds.map((one) => one.refund), disputes }, news);
+  assert.equal(again.state, state);
+  assert.deepEqual([again.refunds, again.disputes, again.attempts, booked(again), told(again)], [[], [], [], "", ""]);
+  assert.equal(again.ignored.length, 3);
+});
+
+test("a payment of which the processor surely has nothing ends, and says why it failed", () => {
+  const state: PaymentState = { ...unpaid, outcome: "processing", visible: true };
+  const ended = settle(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
+  assert.deepEqual([told(ended), ended.isSettled], ["payment.failed failed", true]);
+  assert.equal(ended.announcements[0]?.attributes.failure_code, "not_processed");
+});
+
+test.run();

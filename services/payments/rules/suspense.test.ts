@@ -1,0 +1,142 @@
+// What a processor holds that nobody asked for: how much is still there, what the books say, and what can be done about it.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import type { DisputeReport, DisputeStatus } from "./dispute.ts";
+import type { Attempt, IntentFact, Outcome } from "./payment.ts";
+import type { RefundReport, RefundStatus } from "./refund.ts";
+import {
+  actionsOf,
+  type Holding,
+  heldIn,
+  holdingMovements,
+  holdingOf,
+  joinHoldings,
+  type Suspense,
+  type SuspenseAction,
+} from "./suspense.ts";
+
+const test = suite("suspense");
+const noon = new Date("2026-01-01T12:00:00Z");
+const attempt: Attempt = { ref: "at_1", startedAt: noon, card: undefined, verification: undefined };
+
+function paid(capturedAmount: bigint): IntentFact {
+  const told = { authorizedAt: noon, capturedAt: noon, authorizationCode: "", receiptUrl: "" };
+  return { kind: "attempt_succeeded", attempt, capturedAmount, ...told };
+}
+
+function refund(status: RefundStatus, amount: bigint): RefundReport {
+  const told = { reason: "", failureCode: "", failureMessage: "", createdAt: noon };
+  return { ...told, ref: `r_${amount}`, reference: "", amount, status };
+}
+
+function dispute(status: DisputeStatus, amount: bigint): DisputeReport {
+  return { ref: `d_${amount}`, amount, status, reason: "", openedAt: noon };
+}
+
+function holding(amount: bigint, returned: bigint): Holding {
+  return { amount, returned };
+}
+
+test("what was captured is held; an intent on which nothing was captured holds nothing", () => {
+  const failed: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: noon };
+  const held = (...facts: IntentFact[]) => holdingOf({ facts, refunds: [], disputes: [] });
+  assert.deepEqual(held(), holding(0n, 0n));
+  assert.deepEqual(held({ kind: "processing_started", attempt }, failed), holding(0n, 0n));
+  assert.deepEqual(held(paid(0n)), holding(0n, 0n), "only authorized");
+  assert.deepEqual(held(failed, paid(1_000n)), holding(1_000n, 0n));
+  assert.deepEqual(held(paid(0n), paid(700n)), holding(700n, 0n), "captured afterwards");
+});
+
+test("only what surely left has gone back: refunds that succeeded and disputes that are lost", () => {
+  const back = (refunds: RefundReport[], disputes: DisputeReport[]) =>
+    holdingOf({ facts: [paid(1_000n)], refunds, disputes });
+  for (const status of ["pending", "failed", "canceled"] as const) {
+    assert.deepEqual(back([refund(status, 300n)], []), holding(1_000n, 0n), `a ${status} refund`);
+  }
+  for (const status of ["warning_needs_response", "needs_response", "under_review", "won"] as const) {
+    assert.deepEqual(back([], [dispute(status, 300n)]), holding(1_000n, 0n), `a ${status} dispute`);
+  }
+  assert.deepEqual(back([refund("succeeded", 300n), refund("succeeded", 200n)], []), holding(1_000n, 500n));
+  assert.deepEqual(back([], [dispute("lost", 400n)]), holding(1_000n, 400n));
+  assert.deepEqual(back([refund("succeeded", 300n)], [dispute("lost", 400n)]), holding(1_000n, 700n));
+});
+
+test("no more goes back than was there", () => {
+  const refunds = [refund("succeeded", 600n)];
+  const disputes = [dispute("lost", 1_000n)];
+  assert.deepEqual(holdingOf({ facts: [paid(1_000n)], refunds, disputes }), holding(1_000n, 1_000n));
+  assert.deepEqual(holdingOf({ facts: [], refunds, disputes }), holding(0n, 0n));
+});
+
+test("what was taken stays on record: a charge of which the processor now has less went back by the difference", () => {
+  const cases: readonly (readonly [Holding | undefined, told: Holding, Holding])[] = [
+    [undefined, holding(1_000n, 300n), holding(1_000n, 300n)],
+    [holding(0n, 0n), holding(1_000n, 0n), holding(1_000n, 0n)],
+    [holding(1_000n, 0n), holding(1_000n, 300n), holding(1_000n, 300n)],
+    // A debit that was returned is told as one that was never paid.
+    [holding(1_000n, 0n), holding(0n, 0n), holding(1_000n, 1_000n)],
+    [holding(1_000n, 300n), holding(0n, 0n), holding(1_000n, 1_000n)],
+    // A refund that failed after its success is money that is there again.
+    [holding(1_000n, 1_000n), holding(1_000n, 0n), holding(1_000n, 0n)],
+  ];
+  for (const [known, told, joined] of cases) assert.deepEqual(joinHoldings(known, told), joined);
+});
+
+test("the books follow what is there: each change is booked once, as held or as released", () => {
+  const story: readonly (readonly [Holding, booked: string])[] = [
+    [holding(0n, 0n), ""],
+    [holding(1_000n, 0n), "suspense_held su_1 1000"],
+    [holding(1_000n, 0n), ""],
+    [holding(1_000n, 300n), "suspense_released su_1 300"],
+    [holding(1_000n, 300n), ""],
+    [holding(1_000n, 200n), "suspense_held su_1 100"],
+    [holding(1_000n, 1_000n), "suspense_released su_1 800"],
+  ];
+  let before: Holding | undefined;
+  for (const [after, booked] of story) {
+    const movements = holdingMovements("su_1", before, after);
+    assert.equal(movements.map(({ kind, cause, amount }) => `${kind} ${cause} ${amount}`).join(), booked);
+    before = after;
+  }
+});
+
+test("what is first heard of when a part of it went back is held for the rest alone", () => {
+  assert.equal(heldIn(holding(1_000n, 300n)), 700n);
+  assert.deepEqual(holdingMovements("su_1", undefined, holding(1_000n, 300n)), [
+    { kind: "suspense_held", cause: "su_1", amount: 700n },
+  ]);
+  assert.deepEqual(holdingMovements("su_1", undefined, holding(1_000n, 1_000n)), []);
+});
+
+const outcomes = ["pending", "requires_action", "processing", "succeeded", "failed", "canceled"] as const;
+
+function allowed(item: Partial<Suspense>, outcome: Outcome = "pending"): readonly SuspenseAction[] {
+  const open = { kind: "other_amount", state: "open", currency: "EUR", ...holding(700n, 0n) } as const;
+  return actionsOf({ ...open, ...item }, { currency: "EUR", state: { outcome } });
+}
+
+test("an operator gives a second charge back, takes a second refund, and closes an intent that is lost", () => {
+  for (const outcome of outcomes) {
+    assert.deepEqual(allowed({ kind: "second_charge" }, outcome), ["give_back"], outcome);
+    assert.deepEqual(allowed({ kind: "second_refund" }, outcome), ["take"], outcome);
+    assert.deepEqual(allowed({ kind: "lost_intent", amount: 0n }, outcome), ["close"], outcome);
+  }
+});
+
+test("another amount is taken for a payment that is not paid, in its own currency; else it can only go back", () => {
+  for (const outcome of outcomes) {
+    const own = outcome === "succeeded" ? ["give_back"] : ["give_back", "take"];
+    assert.deepEqual(allowed({}, outcome), own, outcome);
+    assert.deepEqual(allowed({ returned: 699n }, outcome), own, `${outcome}, the last unit of it`);
+    assert.deepEqual(allowed({ currency: "USD" }, outcome), ["give_back"], `${outcome}, in another currency`);
+    assert.deepEqual(allowed({ returned: 700n }, outcome), ["close"], `${outcome}, with nothing left`);
+  }
+});
+
+test("nothing can be done about an item that is closed", () => {
+  for (const kind of ["second_charge", "other_amount", "second_refund", "lost_intent"] as const) {
+    assert.deepEqual(allowed({ kind, state: "closed" }), [], kind);
+  }
+});
+
+test.run();
