@@ -11,6 +11,8 @@ import { stripeTill } from "./stripe-till.ts";
 const attemptsMax = 3;
 const heldShare = 0.04;
 const otherAmountShare = 0.01;
+/** How long an answer is waited for that will not come. */
+const unverifiableMs = 3_000;
 /** Both surfaces of Stripe need one; nobody goes there. */
 const success_url = "https://shop.example/thanks";
 
@@ -119,7 +121,8 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
 /** An intent that is not the one that was asked for is never finalized: its session has connector_error until an operator ends it. */
 function verifying({ mishaps }: Paying, patience: Story["patience"]): Story["patience"] {
   const isUnverifiable = () => mishaps.has("amounts that differ") || mishaps.has("intent lost for good");
-  return { ...patience, onGivenUp: (last) => void (isUnverifiable() || patience.onGivenUp?.(last)) };
+  const limitMs = isUnverifiable() ? unverifiableMs : patience.limitMs;
+  return { ...patience, limitMs, onGivenUp: (last) => void (isUnverifiable() || patience.onGivenUp?.(last)) };
 }
 
 async function expire({ shop, seen, name, patience }: Story, payment: Paying): Promise<void> {

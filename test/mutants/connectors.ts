@@ -116,6 +116,9 @@ export const connectors: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe-client.ts", [
+    ["&& errorTypes.has(error.type)", "", "an error in an edge's own words is no refusal"],
+    ["if (isStripes(answer.status, answer.body)) return", "return", "what is no object of Stripe's proves nothing"],
+    [' && error.code === "resource_missing";', ";", "an edge's 404 is no proof"],
     ["statusCode >= 400 && statusCode < 500;", "statusCode >= 400;", "a 5xx is never a refusal"],
     ["statusCode >= 400 && statusCode < 500;", "statusCode < 500;", "an error that came with 200 is no refusal"],
     ["new Set([408, 409, 425, 429])", "new Set([408, 409, 425])", "too many requests is no refusal"],

@@ -159,6 +159,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "const lifeMs = connector.keyLifeSeconds * 0;",
       "an intent that is missing once is not gone",
     ],
+    ["if (isNew || missingMs < lifeMs)", "if (missingMs < lifeMs)", "two misses by chance end no payment"],
     [
       "if (missingMs < lifeMs * lagShare) throw failure;",
       "if (missingMs < lifeMs) throw failure;",

@@ -32,11 +32,27 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a refund of the dashboard waits until it fits",
     ],
     [
-      '(outcome === "failed" ? amount : capturedAmount)',
+      "(capturedAmount === 0n ? amount : capturedAmount)",
       "capturedAmount",
       "a refund that was made before its debit came back is taken in",
     ],
     ["if (counts(status)) this.#addRefunded(amount);", "", "a refund of the dashboard counts"],
+    [
+      'named && report.ref === "" && named.connectorRef !== ""',
+      "named && !report",
+      "a refund that the processor has is not given back for a refused try",
+    ],
+    ["this.#changedRefunds.get(next.id)?.isNew ?? false", "false", "a new refund that is told twice is written"],
+    [
+      "known && !isInquiry(known.status) ? known.amount",
+      "known ? known.amount",
+      "what an inquiry is about may grow until money is held",
+    ],
+    [
+      "!this.#released.has(id) && holdOf(status) === hold",
+      "holdOf(status) === hold",
+      "a dispute about a debit that came back never holds what was paid afterwards",
+    ],
     ["this.#addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
     ["this.#movements.push(...openingMovements(refund));", "", "a refund of the dashboard is booked"],
     [
@@ -50,7 +66,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "an open dispute holds the payment beside a lost one",
     ],
     [
-      "if (this.#isPaid) this.#movements.push(...change.movements);",
+      "if (!released) this.#movements.push(...change.movements);",
       "this.#movements.push(...change.movements);",
       "a dispute about money that came back holds nothing",
     ],
@@ -118,7 +134,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a returned payment does not become canceled",
     ],
     [
-      'const isLate = state.outcome === "failed" &&',
+      'const isLate = state.outcome !== "succeeded" &&',
       "const isLate = isReturned(state) &&",
       "a debit whose return is heard of first is never paid",
     ],

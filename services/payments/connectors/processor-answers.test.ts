@@ -115,6 +115,51 @@ test("an answer that cannot be read, or that is an error and came with 200, prov
   }
 });
 
+test("the words of an edge on the way prove nothing, whatever was asked and with whatever status they come", async () => {
+  const words = ["{}", "[]", "1", "null", '"upstream timeout"', '{"message":"no route"}', '{"error":"Bad Request"}'];
+  for (const connector of connectors) {
+    for (const status of [200, 400, 404, 422, 500, 503]) {
+      for (const body of [...words, '{"error":{"message":"no route"}}']) {
+        answer(status);
+        says.body = body;
+        for (const [call, asked] of everyCall(connector)) {
+          const { kind } = await asked();
+          // Where a question goes before the command, the command was not sent.
+          const isOpen = kind === "unknown" || (kind === "not_sent" && call === "refund cs_1");
+          assert.ok(isOpen, `${connector.name} ${call} ${status} ${body}: ${kind}`);
+        }
+      }
+    }
+  }
+});
+
+/** Of an intent, and of a page that makes one. */
+function everyCall(connector: Connector): [string, () => Promise<{ kind: string }>][] {
+  const redirecting = { ...account, surface: "redirect" };
+  const search = { reference: "pay_1", surface: "embedded", since: undefined, after: "" };
+  return [
+    ["create", () => connector.createIntent(account, { ...payment, returnUrl: "", surface: "embedded" }, "key_1")],
+    [
+      "create a page",
+      () =>
+        connector.createIntent(
+          redirecting,
+          { ...payment, returnUrl: "https://shop.example", surface: "redirect" },
+          "key_1",
+        ),
+    ],
+    ["pay", () => connector.payIntent(account, { ...payment, paymentMethod: "pm_1" }, "key_1")],
+    ["find", () => connector.findIntent(account, search)],
+    ["find a refund", () => connector.findRefund(account, order)],
+    ["read the account", () => connector.readAccount(account.environment, account.credentials)],
+    ...["pi_1", "cs_1"].flatMap((ref): [string, () => Promise<{ kind: string }>][] => [
+      [`retrieve ${ref}`, () => connector.retrieveIntent(account, ref)],
+      [`cancel ${ref}`, () => connector.cancelIntent(account, ref)],
+      [`refund ${ref}`, () => connector.createRefund(account, { ...order, intentRef: ref }, "key_1")],
+    ]),
+  ];
+}
+
 test("Stripe's words for work under way, and for a key that was used otherwise, are no refusal", async () => {
   const stripe = connectors.find(({ name }) => name === "stripe") ?? assert.fail();
   const words = [{ code: "lock_timeout" }, { code: "idempotency_key_in_use" }, { type: "idempotency_error" }];

@@ -14,6 +14,7 @@ import {
   readRefund,
   readStatementPage,
   SimulatorIntent,
+  SimulatorList,
   SimulatorRefund,
 } from "./simulator-objects.ts";
 
@@ -58,7 +59,7 @@ export function simulatorConnector(
       }
       const externalAccountId = credentials.account ?? "";
       const known = { externalAccountId, displayName: "Simulator", country: "", canCharge: true };
-      return read(answer, () => known);
+      return read(answer, (body) => SimulatorList.parse(body) && known);
     },
     createIntent: async (account, order, key) => {
       const json = {

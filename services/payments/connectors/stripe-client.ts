@@ -47,14 +47,37 @@ export function stripeClient(origin: string, timeoutMs: number): StripeClient {
           getRawResponse: () => ({ headers: { ...answer.headers }, statusCode: answer.status }),
           toStream: () => undefined,
           toJSON: async () => {
-            if (answer.body === undefined) throw new Error(`Stripe answered ${answer.status} without JSON`);
-            return answer.body;
+            if (isStripes(answer.status, answer.body)) return answer.body;
+            throw new Error(`an answer with ${answer.status} that is not Stripe's own`);
           },
         };
       },
     },
   });
   return { sdk, time: () => http.time(), close: () => http.close() };
+}
+
+// https://docs.stripe.com/api/errors, and what older versions say of keys and rates.
+const errorTypes: ReadonlySet<unknown> = new Set([
+  "api_error",
+  "authentication_error",
+  "card_error",
+  "idempotency_error",
+  "invalid_request_error",
+  "rate_limit_error",
+]);
+
+/**
+ * Every object of Stripe's says what it is, and every error of what type it is. Whatever else comes is the word of an edge on the way, whose
+ * origin may have done the work.
+ */
+function isStripes(status: number, body: unknown): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  if ("error" in body) {
+    const { error } = body;
+    return typeof error === "object" && error !== null && "type" in error && errorTypes.has(error.type);
+  }
+  return status < 300 && "object" in body && typeof body.object === "string";
 }
 
 /** The answer to a question about the account itself: a key that Stripe does not take is declined. */
@@ -92,14 +115,15 @@ export function declinedIntent(error: unknown): Pick<Stripe.PaymentIntent, "id">
   throw error;
 }
 
-/** The answer to a question. Only a 404 is proof that there is nothing. */
+/** The answer to a question. Only Stripe's own word that it has no such object is proof that there is nothing. */
 export async function asked<T>(question: Promise<T>): Promise<Answer<T>> {
   try {
     return { kind: "succeeded", value: await question };
   } catch (error) {
     const cause = causeOf(error);
-    const missing = error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
-    return missing ? { kind: "not_found", at: dateOf(error.headers ?? {}), cause } : { kind: "unknown", cause };
+    const isRefused = error instanceof Stripe.errors.StripeInvalidRequestError;
+    const isMissing = isRefused && error.statusCode === 404 && error.code === "resource_missing";
+    return isMissing ? { kind: "not_found", at: dateOf(error.headers ?? {}), cause } : { kind: "unknown", cause };
   }
 }
 

@@ -11,7 +11,7 @@ import type { IntentReport } from "../connectors/connector.ts";
 import { type Path, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
-import { disputesOf, saveDispute } from "../store/disputes.ts";
+import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
@@ -91,7 +91,7 @@ async function settleNews(
   const { sessionId, state } = payment;
   const isAbout = (what: "refunds" | "disputes") => news.kind === "intent" && news[what].length > 0;
   const refunds = news.kind === "refund" || isAbout("refunds") ? await refundsOf(tx, payment.id) : [];
-  const disputes = isAbout("disputes") ? await disputesOf(tx, payment.id) : [];
+  const disputes = isAbout("disputes") || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
   const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, newId);
   const settled = await write(tx, deps, payment, connectorRef, settlement);
   const changed = new Set(settled.refunds.map(({ id }) => id));
@@ -121,6 +121,7 @@ async function write(
     if (refund) await (isNew ? insertRefund(tx, refund) : saveRefund(tx, refund, isAcknowledged));
   }
   for (const dispute of settlement.disputes) await saveDispute(tx, { ...dispute, paymentId: id, connector });
+  await releaseDisputes(tx, settlement.released);
   const isNews = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
   const isSaved =
     isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;

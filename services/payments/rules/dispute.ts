@@ -17,8 +17,10 @@ export interface Dispute {
   readonly id: string;
   readonly connectorRef: string;
   readonly status: DisputeStatus;
-  /** Minor units: of the first report, since what was held is what is released. */
+  /** Minor units: of the first report that held money, since what was held is what is released. */
   readonly amount: bigint;
+  /** The debit that it is about came back: it holds nothing any more, whatever becomes of it. */
+  readonly released: boolean;
 }
 
 /** What the processor says of a dispute. */
@@ -80,7 +82,8 @@ export function moveDispute(
   };
 }
 
-function isInquiry(status: DisputeStatus): boolean {
+/** A bank asks about the payment, and holds nothing yet. */
+export function isInquiry(status: DisputeStatus): boolean {
   return status.startsWith("warning_");
 }
 

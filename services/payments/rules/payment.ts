@@ -263,7 +263,7 @@ function succeed(
 ): Change {
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
   // News overtakes other news: a debit that came back may be heard of before that it was paid. No attempt is paid after it failed.
-  const isLate = state.outcome === "failed" && state.finishedAttempts.has(fact.attempt.ref);
+  const isLate = state.outcome !== "succeeded" && state.finishedAttempts.has(fact.attempt.ref);
   if (isLate) return ignore(state, "this attempt failed afterwards");
   const announce = announcementOf(state, path);
   if (state.outcome === "succeeded" && (fact.capturedAmount === 0n || state.capturedAmount > 0n)) {

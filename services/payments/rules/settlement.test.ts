@@ -52,7 +52,8 @@ function reported(change: Partial<RefundReport> = {}): RefundReport {
 
 /** As both sides know it. */
 function dispute(id: string, status: DisputeStatus, amount: bigint): Dispute & DisputeReport {
-  return { id, connectorRef: `d_${id}`, ref: `d_${id}`, status, amount, reason: "fraudulent", openedAt: noon };
+  const told = { ref: `d_${id}`, reason: "fraudulent", openedAt: noon };
+  return { id, connectorRef: told.ref, status, amount, released: false, ...told };
 }
 
 function books(change: Partial<Books>): Books {
@@ -206,7 +207,8 @@ test("a dispute about money that came back holds nothing, and is kept", () => {
   const settled = hear({ state: returned }, { disputes: [dispute("1", "needs_response", 300n)] });
   assert.deepEqual([settled.state, booked(settled), settled.isSettled], [returned, "", true]);
   const { ref, ...kept } = dispute("1", "needs_response", 300n);
-  assert.deepEqual(settled.disputes, [{ ...kept, connectorRef: ref, id: "new_1", evidenceDueAt: undefined }]);
+  const own = { connectorRef: ref, id: "new_1", evidenceDueAt: undefined, released: true };
+  assert.deepEqual(settled.disputes, [{ ...kept, ...own }]);
 });
 
 test("a debit that comes back releases what each open dispute held, and nothing else does", () => {
@@ -220,6 +222,47 @@ test("a debit that comes back releases what each open dispute held, and nothing 
   assert.equal(booked(hear({ ...known, state: back.state }, { facts: [failed] })), "", "it is released once");
   const stays = hear(known, { facts: [succeeded] });
   assert.deepEqual([heldBy(stays), booked(stays)], [["open", 500n], ""]);
+});
+
+test("a dispute about a debit that came back never holds what the buyer paid afterwards", () => {
+  const back = hear({ state: disputed, disputes: [dispute("1", "needs_response", 300n)] }, { facts: [failed] });
+  assert.deepEqual(back.released, ["1"]);
+  const anew = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later } };
+  const { state } = hear({ state: back.state }, { facts: [anew] });
+  const known = { state, disputes: [{ ...dispute("1", "needs_response", 300n), released: true }] };
+  for (const status of ["needs_response", "under_review", "won", "lost"] as const) {
+    const again = hear(known, { disputes: [dispute("1", status, 300n)] });
+    assert.deepEqual([heldBy(again), booked(again), again.released], [["none", 0n], "", []], status);
+  }
+});
+
+test("an attempt whose debit came back is never paid by the news that it had been, wherever the payment went since", () => {
+  for (const outcome of ["failed", "canceled", "processing", "requires_action"] as const) {
+    const heard = hear({ state: { ...returned, outcome } }, { facts: [succeeded] });
+    assert.deepEqual([heard.state.outcome, booked(heard), told(heard)], [outcome, "", ""]);
+  }
+});
+
+test("what an inquiry is about may grow until money is held; then as much is released as was held", () => {
+  const known = { disputes: [dispute("1", "warning_needs_response", 300n)] };
+  const held = hear(known, { disputes: [dispute("1", "needs_response", 1_000n)] });
+  assert.deepEqual([heldBy(held), booked(held)], [["open", 1_000n], "dispute_held 1 1000"]);
+  assert.equal(held.disputes[0]?.amount, 1_000n);
+});
+
+test("a new refund that one report tells twice is one new refund, as it was told last", () => {
+  const { refunds, state } = hear({}, { refunds: [reported({ status: "pending" }), reported()] });
+  assert.deepEqual(
+    refunds.map(({ refund: { id, status }, isNew }) => [id, status, isNew]),
+    [["new_1", "succeeded", true]],
+  );
+  assert.equal(state.refundedAmount, 300n);
+});
+
+test("a refund that the processor has is not given back because another try of it was refused", () => {
+  const known = { state: refunded(300n), refunds: [refund()] };
+  const refused = hearRefund(known, { ref: "", reference: "re_1", status: "failed" });
+  assert.deepEqual([refused.state, refused.refunds, booked(refused)], [known.state, [], ""]);
 });
 
 test("nothing is left to ask of a payment that ended; a session's declined one can still be paid", () => {

@@ -1,7 +1,7 @@
 // Settles a payment: what the processor says goes in, everything that changes comes out, and nothing is written here. Confirm, the
 // processor's events, the reconcile job, refunds, cancellations and operators all end in this one fold. Total: news that changes
 // nothing says why.
-import { type Dispute, type DisputeReport, holdOf, moveDispute } from "./dispute.ts";
+import { type Dispute, type DisputeReport, holdOf, isInquiry, moveDispute } from "./dispute.ts";
 import type { FeeSchedule } from "./fee.ts";
 import type { Movement } from "./journal.ts";
 import {
@@ -53,6 +53,8 @@ export interface Settlement {
   /** Refunds and disputes that changed or are new. */
   readonly refunds: readonly ChangedRefund[];
   readonly disputes: readonly ChangedDispute[];
+  /** Ids of disputes whose debit came back. */
+  readonly released: readonly string[];
   readonly attempts: readonly AttemptEnd[];
   readonly movements: readonly Movement[];
   readonly announcements: readonly Announced[];
@@ -107,6 +109,7 @@ class Draft {
   readonly #refunds: Refund[];
   readonly #changedRefunds = new Map<string, ChangedRefund>();
   readonly #changedDisputes: ChangedDispute[] = [];
+  readonly #released: Set<string>;
   readonly #attempts: AttemptEnd[] = [];
   readonly #movements: Movement[] = [];
   readonly #announcements: Announced[] = [];
@@ -119,6 +122,7 @@ class Draft {
     this.#newId = newId;
     this.state = books.state;
     this.#refunds = [...books.refunds];
+    this.#released = new Set(books.disputes.filter(({ released }) => released).map(({ id }) => id));
   }
 
   /** Keeps the payment on the reconcile job's list whatever else is known. */
@@ -127,12 +131,18 @@ class Draft {
   }
 
   fact(fact: IntentFact): void {
-    const held = this.state.disputeHold;
+    const before = this.state;
     this.apply(applyFact(this.state, fact, this.#path, this.#books.fees), fact.kind);
-    // The money that open disputes held went back with its debit.
-    if (held !== "open" || this.state.disputeHold !== "none") return;
-    const open = this.#books.disputes.filter(({ status }) => holdOf(status) === "open");
-    for (const { id, amount } of open) this.#movements.unshift({ kind: "dispute_released", cause: id, amount });
+    if (isReturned(this.state) && !isReturned(before)) this.#release();
+  }
+
+  /** The money that open disputes held went back with its debit; none of them holds what is paid afterwards. */
+  #release(): void {
+    for (const { id, status, amount } of this.#books.disputes) {
+      if (this.#released.has(id)) continue;
+      this.#released.add(id);
+      if (holdOf(status) === "open") this.#movements.unshift({ kind: "dispute_released", cause: id, amount });
+    }
   }
 
   apply(change: Change, what: string): void {
@@ -150,7 +160,9 @@ class Draft {
     const named = this.#refunds.find((refund) => refund.id === report.reference);
     if (same) this.#moveRefund(same, report);
     else if (named && isSecond(named, report)) this.#importRefund(report, true);
-    else if (named) this.#moveRefund(named, report);
+    else if (named && report.ref === "" && named.connectorRef !== "") {
+      this.#ignored.push(`refund ${named.id}: it was made meanwhile`);
+    } else if (named) this.#moveRefund(named, report);
     else this.#importRefund(report, false);
   }
 
@@ -180,6 +192,7 @@ class Draft {
       state: this.state,
       refunds: [...this.#changedRefunds.values()],
       disputes: this.#changedDisputes,
+      released: [...this.#released].filter((id) => this.#books.disputes.some((one) => one.id === id && !one.released)),
       attempts: this.#attempts,
       movements: this.#movements,
       announcements: this.#told(),
@@ -209,7 +222,8 @@ class Draft {
       this.#addRefunded(-change.givenBack);
     }
     this.#refunds[this.#refunds.indexOf(refund)] = next;
-    this.#changedRefunds.set(next.id, { refund: next, isNew: false, isAcknowledged: !refund.acknowledged });
+    const isNew = this.#changedRefunds.get(next.id)?.isNew ?? false;
+    this.#changedRefunds.set(next.id, { refund: next, isNew, isAcknowledged: !refund.acknowledged });
     this.#announceRefund(refund, next);
   }
 
@@ -256,24 +270,30 @@ class Draft {
     report: DisputeReport,
   ): { readonly dispute: Dispute; readonly announce: readonly string[] } {
     const id = known?.id ?? this.#newId("dispute");
-    const amount = known?.amount ?? report.amount;
+    // What an inquiry is about may grow until money is held.
+    const amount = known && !isInquiry(known.status) ? known.amount : report.amount;
+    // What a dispute of an unpaid payment is about came back before anybody heard of the dispute.
+    if (!this.#isPaid) this.#released.add(id);
+    const released = this.#released.has(id);
     const change = moveDispute({ id, amount }, known?.status, report.status);
     if (change.kind === "ignored") {
       this.#ignored.push(`dispute ${id}: ${change.reason}`);
-      return { dispute: known ?? { id, connectorRef: report.ref, status: report.status, amount }, announce: [] };
+      return {
+        dispute: known ?? { id, connectorRef: report.ref, status: report.status, amount, released },
+        announce: [],
+      };
     }
     const { status, reason, openedAt, evidenceDueAt } = report;
-    const moved = { id, connectorRef: report.ref, status, amount, reason, openedAt, evidenceDueAt };
+    const moved = { id, connectorRef: report.ref, status, amount, released, reason, openedAt, evidenceDueAt };
     this.#changedDisputes.push(moved);
-    // A dispute about money that came back holds nothing.
-    if (this.#isPaid) this.#movements.push(...change.movements);
+    if (!released) this.#movements.push(...change.movements);
     return { dispute: moved, announce: change.announce };
   }
 
   /** What a refund that was really made can be of: the debit that it gave back may have come back afterwards. */
   get #refundable(): bigint {
-    const { outcome, amount, capturedAmount, refundedAmount } = this.state;
-    return (outcome === "failed" ? amount : capturedAmount) - refundedAmount;
+    const { amount, capturedAmount, refundedAmount } = this.state;
+    return (capturedAmount === 0n ? amount : capturedAmount) - refundedAmount;
   }
 
   get #isPaid(): boolean {
@@ -282,7 +302,8 @@ class Draft {
 
   /** Several disputes on one payment are rare: it is held by the open ones, else by the lost ones. */
   #holdFor(disputes: readonly Dispute[]): void {
-    const holding = (hold: "open" | "lost") => disputes.filter((dispute) => holdOf(dispute.status) === hold);
+    const holding = (hold: "open" | "lost") =>
+      disputes.filter(({ id, status }) => !this.#released.has(id) && holdOf(status) === hold);
     const [open, lost] = [holding("open"), holding("lost")];
     const [disputeHold, deciding] = open.length > 0 ? (["open", open] as const) : (["lost", lost] as const);
     const disputedAmount = deciding.reduce((sum, dispute) => sum + dispute.amount, 0n);

@@ -37,9 +37,15 @@ function holding(amount: bigint, returned: bigint): Holding {
   return { amount, returned };
 }
 
+/** What a report says is there. */
+function heldBy(report: Parameters<typeof holdingOf>[0]): Holding {
+  const { amount, returned } = holdingOf(report);
+  return { amount, returned };
+}
+
 test("what was captured is held; an intent on which nothing was captured holds nothing", () => {
   const failed: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: noon };
-  const held = (...facts: IntentFact[]) => holdingOf({ facts, refunds: [], disputes: [] });
+  const held = (...facts: IntentFact[]) => heldBy({ facts, refunds: [], disputes: [] });
   assert.deepEqual(held(), holding(0n, 0n));
   assert.deepEqual(held({ kind: "processing_started", attempt }, failed), holding(0n, 0n));
   assert.deepEqual(held(paid(0n)), holding(0n, 0n), "only authorized");
@@ -49,7 +55,7 @@ test("what was captured is held; an intent on which nothing was captured holds n
 
 test("only what surely left has gone back: refunds that succeeded and disputes that are lost", () => {
   const back = (refunds: RefundReport[], disputes: DisputeReport[]) =>
-    holdingOf({ facts: [paid(1_000n)], refunds, disputes });
+    heldBy({ facts: [paid(1_000n)], refunds, disputes });
   for (const status of ["pending", "failed", "canceled"] as const) {
     assert.deepEqual(back([refund(status, 300n)], []), holding(1_000n, 0n), `a ${status} refund`);
   }
@@ -64,22 +70,42 @@ test("only what surely left has gone back: refunds that succeeded and disputes t
 test("no more goes back than was there", () => {
   const refunds = [refund("succeeded", 600n)];
   const disputes = [dispute("lost", 1_000n)];
-  assert.deepEqual(holdingOf({ facts: [paid(1_000n)], refunds, disputes }), holding(1_000n, 1_000n));
-  assert.deepEqual(holdingOf({ facts: [], refunds, disputes }), holding(0n, 0n));
+  assert.deepEqual(heldBy({ facts: [paid(1_000n)], refunds, disputes }), holding(1_000n, 1_000n));
+  assert.deepEqual(heldBy({ facts: [], refunds, disputes }), holding(0n, 0n));
 });
 
-test("what was taken stays on record: a charge of which the processor now has less went back by the difference", () => {
-  const cases: readonly (readonly [Holding | undefined, told: Holding, Holding])[] = [
-    [undefined, holding(1_000n, 300n), holding(1_000n, 300n)],
-    [holding(0n, 0n), holding(1_000n, 0n), holding(1_000n, 0n)],
-    [holding(1_000n, 0n), holding(1_000n, 300n), holding(1_000n, 300n)],
-    // A debit that was returned is told as one that was never paid.
-    [holding(1_000n, 0n), holding(0n, 0n), holding(1_000n, 1_000n)],
-    [holding(1_000n, 300n), holding(0n, 0n), holding(1_000n, 1_000n)],
-    // A refund that failed after its success is money that is there again.
-    [holding(1_000n, 1_000n), holding(1_000n, 0n), holding(1_000n, 0n)],
+test("reports that overtake each other: one that knows of less changes nothing, and a debit that failed came back as a whole", () => {
+  const failed: IntentFact = { kind: "attempt_failed", attempt, code: "returned", message: "", at: noon };
+  const report = (facts: IntentFact[], refunds: RefundReport[] = [], disputes: DisputeReport[] = []) =>
+    holdingOf({ facts, refunds, disputes });
+  const other: IntentFact = { ...failed, attempt: { ...attempt, ref: "at_0" } };
+  const [part, whole] = [refund("succeeded", 300n), refund("succeeded", 1_000n)];
+  const charged = report([paid(1_000n)]);
+  const cases: readonly (readonly [string, ReturnType<typeof holdingOf> | undefined, typeof charged, Holding])[] = [
+    ["new to us", undefined, report([paid(1_000n)], [part]), holding(1_000n, 300n)],
+    ["paid since", report([other]), charged, holding(1_000n, 0n)],
+    ["given back in part", charged, report([paid(1_000n)], [part]), holding(1_000n, 300n)],
+    ["from before the charge", charged, report([other]), holding(1_000n, 0n)],
+    ["from before the refund", report([paid(1_000n)], [part]), charged, holding(1_000n, 300n)],
+    ["returned", charged, report([failed]), holding(1_000n, 1_000n)],
+    ["returned after a refund", report([paid(1_000n)], [part]), report([failed], [part]), holding(1_000n, 1_000n)],
+    [
+      "a refund that failed after its success",
+      report([paid(1_000n)], [whole]),
+      report([paid(1_000n)], [{ ...whole, status: "failed" }]),
+      holding(1_000n, 0n),
+    ],
+    [
+      "a lost dispute that was won after all",
+      report([paid(1_000n)], [], [dispute("lost", 400n)]),
+      report([paid(1_000n)], [], [dispute("won", 400n)]),
+      holding(1_000n, 0n),
+    ],
   ];
-  for (const [known, told, joined] of cases) assert.deepEqual(joinHoldings(known, told), joined);
+  for (const [name, known, told, must] of cases) {
+    const { amount, returned } = joinHoldings(known, told);
+    assert.deepEqual({ amount, returned }, must, name);
+  }
 });
 
 test("the books follow what is there: each change is booked once, as held or as released", () => {

@@ -3,10 +3,18 @@ import type { Sql, Tx } from "#platform/database.ts";
 import type { Dispute, DisputeStatus } from "../rules/dispute.ts";
 import type { ChangedDispute } from "../rules/settlement.ts";
 
+interface Row {
+  id: string;
+  connector_ref: string;
+  status: DisputeStatus;
+  amount: string;
+  released: boolean;
+}
+
 /** Disputes of the payment, oldest first. */
 export async function disputesOf(sql: Sql, paymentId: string): Promise<Dispute[]> {
-  const rows = await sql.rows<{ id: string; connector_ref: string; status: DisputeStatus; amount: string }>(
-    `select id, connector_ref, status, amount from disputes where payment_id = $1 order by opened_at, id`,
+  const rows = await sql.rows<Row>(
+    `select id, connector_ref, status, amount, released from disputes where payment_id = $1 order by opened_at, id`,
     [paymentId],
   );
   return rows.map((row) => ({
@@ -14,6 +22,7 @@ export async function disputesOf(sql: Sql, paymentId: string): Promise<Dispute[]
     connectorRef: row.connector_ref,
     status: row.status,
     amount: BigInt(row.amount),
+    released: row.released,
   }));
 }
 
@@ -23,9 +32,9 @@ export async function saveDispute(
   dispute: ChangedDispute & { readonly paymentId: string; readonly connector: string },
 ): Promise<void> {
   await tx.rows(
-    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     on conflict (id) do update set status = excluded.status, evidence_due_at = excluded.evidence_due_at`,
+    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at, released)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (id) do update set status = excluded.status, amount = excluded.amount, evidence_due_at = excluded.evidence_due_at`,
     [
       dispute.id,
       dispute.paymentId,
@@ -36,6 +45,12 @@ export async function saveDispute(
       dispute.amount,
       dispute.openedAt.toISOString(),
       dispute.evidenceDueAt?.toISOString() ?? null,
+      dispute.released,
     ],
   );
+}
+
+/** What they are about came back. */
+export async function releaseDisputes(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await tx.rows(`update disputes set released = true where id = any($1)`, [ids]);
 }

@@ -32,6 +32,9 @@ alter table operations add constraint operations_kind_check check (kind in ('cre
 -- A refund at the processor under one of our references that nobody asked for a second time.
 alter table refunds add column unasked boolean not null default false;
 
+-- The debit that a dispute is about came back, so that the dispute holds nothing any more.
+alter table disputes add column released boolean not null default false;
+
 -- What happened at a processor in a payment's name that nobody asked for, or that contradicts the payment: kept here until a person or
 -- the processor's own word ends it.
 create table suspense (
