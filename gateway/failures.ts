@@ -63,7 +63,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   idempotency_conflict: {
     status: 409,
     message: "a request with this idempotency key is in progress",
-    docs: "The first request with this Idempotency-Key has not ended yet. Wait for Retry-After and send the same request again: it answers with the first one's result.",
+    docs: "The first request with this Idempotency-Key has not ended yet. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
     retry: true,
     retryAfterSeconds: 1,
   },

@@ -56,7 +56,7 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
             token.refresh();
             return await call();
           }
-          if (mayRepeat(method, rest[1]) && isUnfinished(error)) return await untilFinished(call, error);
+          if (mayRepeat(method, rest[1]) && isUnfinished(error)) return await untilFinished(call, method, error);
           if (!wasAway(error) || !isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
@@ -69,8 +69,11 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
   };
 }
 
-/** Calls again while the peer, or what it needs, is away and there is time. */
-async function untilFinished<T>(call: () => Promise<T>, unfinished: unknown): Promise<T> {
+/**
+ * Calls again while the peer, or what it needs, is away and there is time.
+ * @throws Failure IDEMPOTENCY_CONFLICT for a call with a key, when there is no time left: nobody may be told that nothing was done.
+ */
+async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfinished: unknown): Promise<T> {
   const until = performance.now() + callPatienceMs();
   for (let ms = unfinishedPauseMs; performance.now() + ms < until; ms = Math.min(2 * ms, unfinishedPauseMsMax)) {
     await pause(ms);
@@ -80,14 +83,19 @@ async function untilFinished<T>(call: () => Promise<T>, unfinished: unknown): Pr
       if (asFailure(error).reason !== "SERVICE_UNAVAILABLE") throw error;
     }
   }
-  throw unfinished;
+  throw isKeyed(method) ? new Failure("IDEMPOTENCY_CONFLICT", { cause: unfinished, retryAfterMs: 1_000 }) : unfinished;
 }
 
 /** True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it carries. */
 function mayRepeat(method: DescMethod, input: unknown): boolean {
   if (method.idempotency !== Level.IDEMPOTENT) return false;
-  const isKeyed = method.input.fields.some((field) => field.localName === "idempotency");
-  return !isKeyed || (typeof input === "object" && input !== null && "idempotency" in input && !!input.idempotency);
+  return (
+    !isKeyed(method) || (typeof input === "object" && input !== null && "idempotency" in input && !!input.idempotency)
+  );
+}
+
+function isKeyed(method: DescMethod): boolean {
+  return method.input.fields.some((field) => field.localName === "idempotency");
 }
 
 /** A refusal of this very process is its own trouble, and must not look to its callers like a refusal of theirs. */

@@ -8,17 +8,21 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import * as grpc from "@grpc/grpc-js";
+import { callContext, noteBegun } from "#platform/call-context.ts";
 import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
 import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import {
+  Environment,
   GetMerchantRequestSchema,
   GetMerchantResponseSchema,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -137,6 +141,44 @@ test("a call ends at the caller's deadline", async () => {
   const slow = peer.client(MerchantService).getMerchant({ merchantId: "mer_slow" }, { timeoutMs: 100 });
   await assert.rejects(slow, (error) => error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE");
   peer.close();
+});
+
+test("a call with a key that was begun is made again while its caller waits, and never said to be undone", async () => {
+  let [calls, isBegun] = [0, true];
+  const door = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted: trustingOnly(token),
+    log: createLog("test", "silent"),
+    services: [PaymentsService],
+    routes: (router) =>
+      router.service(PaymentsService, {
+        refundPayment: () => {
+          calls += 1;
+          if (isBegun) noteBegun();
+          throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
+        },
+      }),
+  });
+  const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token });
+  const refund = async (key: string, begun: boolean) => {
+    [calls, isBegun] = [0, begun];
+    const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
+    const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: newId("payment"), amount: 100n };
+    const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
+    return await callContext
+      .run(context, () => peer.client(PaymentsService).refundPayment(asked))
+      .then(
+        () => assert.fail("answered"),
+        (error) => (error instanceof Failure ? error.reason : assert.fail(error)),
+      );
+  };
+  assert.equal(await refund("key", true), "IDEMPOTENCY_CONFLICT");
+  assert.ok(calls > 1);
+  assert.deepEqual([await refund("", true), calls], ["SERVICE_UNAVAILABLE", 1]);
+  assert.deepEqual([await refund("key", false), calls], ["SERVICE_UNAVAILABLE", 1]);
+  peer.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
 test("health answers without a token, and buf curl finds and calls the service by reflection", async () => {
