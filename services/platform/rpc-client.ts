@@ -1,7 +1,8 @@
 // Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
 // that ends before the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
 // may just be changing. What may be repeated is, as long as its caller waits, when the connection broke before the answer or the peer failed
-// with the work begun: the money may have moved, and "unavailable" would invite its caller to have it moved again.
+// with the work begun: the money may have moved, and "unavailable" would invite its caller to have it moved again. A call with an idempotency
+// key is repeated for some seconds whatever was away, since an earlier request with its key may have begun.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -25,6 +26,8 @@ const tokenPauseMs = 150;
 // Between tries of what may have been done; each waits twice as long as the one before, up to a second.
 const unfinishedPauseMs = 50;
 const unfinishedPauseMsMax = 1_000;
+// A part that crashed again and again is back within this.
+const awayMsMax = 12_000;
 
 /** A peer at `http://host:port`, for unary calls. Failed calls throw the Failure that the peer gave. */
 export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
@@ -56,7 +59,8 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
             token.refresh();
             return await call();
           }
-          if (mayRepeat(method, rest[1]) && isUnfinished(error)) return await untilFinished(call, method, error);
+          const isWorth = isUnfinished(error) || (isKeyed(method) && isUnavailable(error));
+          if (mayRepeat(method, rest[1]) && isWorth) return await untilFinished(call, method, error);
           if (!wasAway(error) || !isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
@@ -71,19 +75,26 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
 
 /**
  * Calls again while the peer, or what it needs, is away and there is time.
- * @throws Failure IDEMPOTENCY_CONFLICT for a call with a key, when there is no time left: nobody may be told that nothing was done.
+ * @throws Failure IDEMPOTENCY_CONFLICT for a call with a key that was begun, when there is no time left: nobody may be told that nothing was
+ * done.
  */
 async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfinished: unknown): Promise<T> {
-  const until = performance.now() + callPatienceMs();
-  for (let ms = unfinishedPauseMs; performance.now() + ms < until; ms = Math.min(2 * ms, unfinishedPauseMsMax)) {
+  const began = performance.now();
+  const patienceMs = callPatienceMs();
+  let last = unfinished;
+  let isBegun = isUnfinished(last);
+  const leftMs = () => began + (isBegun ? patienceMs : Math.min(awayMsMax, patienceMs)) - performance.now();
+  for (let ms = unfinishedPauseMs; ms < leftMs(); ms = Math.min(2 * ms, unfinishedPauseMsMax)) {
     await pause(ms);
     try {
       return await call();
     } catch (error) {
-      if (asFailure(error).reason !== "SERVICE_UNAVAILABLE") throw error;
+      if (!isUnavailable(error)) throw error;
+      last = error;
+      isBegun ||= isUnfinished(error);
     }
   }
-  throw isKeyed(method) ? new Failure("IDEMPOTENCY_CONFLICT", { cause: unfinished, retryAfterMs: 1_000 }) : unfinished;
+  throw isBegun && isKeyed(method) ? new Failure("IDEMPOTENCY_CONFLICT", { cause: last, retryAfterMs: 1_000 }) : last;
 }
 
 /** True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it carries. */
@@ -137,8 +148,11 @@ function isStranger(error: unknown): boolean {
 /** True when the peer may have done some of the work: it says so, or the connection was made and broke. */
 function isUnfinished(error: unknown): boolean {
   if (wasAway(error)) return wasBroken(error);
-  const { reason, begun } = asFailure(error);
-  return reason === "SERVICE_UNAVAILABLE" && begun;
+  return isUnavailable(error) && asFailure(error).begun;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return asFailure(error).reason === "SERVICE_UNAVAILABLE";
 }
 
 function wasBroken(error: unknown): boolean {

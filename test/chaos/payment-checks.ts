@@ -131,9 +131,10 @@ function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string
   const item = ours.suspense.find((one) => one.ref === intent.id && one.kind === kind);
   if (!item) return [`${intent.captured_amount} were captured by ${intent.id}, and no ${kind} stands in suspense`];
   const { refunded } = expectedMoney({ captured: intent.captured_amount, refunds: intent.refunds, disputes: [] });
+  const lost = intent.disputes.filter(({ status }) => status === "lost").reduce((sum, { amount }) => sum + amount, 0);
   const found = differ(`the amount of ${kind} ${intent.id}`, item.amount, intent.captured_amount);
   if (item.resolution !== "taken" && item.resolution !== "closed") {
-    found.push(...differ(`what was given back of ${kind} ${intent.id}`, item.returned, refunded));
+    found.push(...differ(`what was given back of ${kind} ${intent.id}`, item.returned, refunded + lost));
   }
   return found;
 }

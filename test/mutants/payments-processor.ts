@@ -137,15 +137,16 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an event waits until the processor's lists have what it is about",
     ],
     [
-      "if (!(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "return undefined;",
       "an event about an intent of ours is not taken in without it",
     ],
     [
-      "if (!(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "",
       "an event about a stranger's intent does not come again for ever",
     ],
+    ["isOld && !(await", "!(await", "an event about an intent whose id we do not have yet waits until it is found"],
     [
       "locked?.payment.connectorAccountId === account.id",
       "locked !== undefined",

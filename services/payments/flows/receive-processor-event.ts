@@ -89,8 +89,11 @@ function verifiedEvent(
   throw refusal;
 }
 
+// Replicas are seconds behind; this is far more.
+const replicaLagMs = 600_000;
+
 /**
- * undefined: the processor has no such intent, and it is none that we wait for.
+ * undefined: the processor has no such intent, long after the event, and it is none that we wait for.
  * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its lists are behind the
  * event: taken in now, the news would be lost.
  */
@@ -98,11 +101,13 @@ async function askedReport(
   db: Database,
   connector: Connector,
   account: Account,
-  { intentRef, objectRef }: ProcessorEvent,
+  { createdAt, intentRef, objectRef }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
   const answer = await connector.retrieveIntent(account, intentRef);
   if (answer.kind === "not_found") {
-    if (!(await isAwaited(db, connector.name, intentRef))) return undefined;
+    // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
+    const isOld = answer.at !== undefined && answer.at.getTime() - createdAt.getTime() > replicaLagMs;
+    if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;
     throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know an intent that it gave") });
   }
   const report = provenValue(answer);
