@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { Failure } from "#platform/failure.ts";
+import { newId } from "#platform/id.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
@@ -183,6 +184,20 @@ test("a buyer who never comes back is completed by Stripe's webhook alone; what 
   const unknown = { id: stripe.newId("evt"), object: "event", type: "invoice.paid", livemode: false, created: 1 };
   (await deliver({ ...unknown, data: { object: { id: "in_1", object: "invoice" } } })).expect(200);
   (await deliver(event("payment_intent.succeeded"), "whsec_forged")).expect(400);
+});
+
+test("an event about an intent that Stripe does not show yet comes again; one about a stranger's does not for ever", async () => {
+  const metadata = { tollbooth_payment: newId("payment") };
+  const { id } = stripe.createIntent({ amount: "700", currency: "eur", metadata });
+  stripe.pay(id);
+  const news = event("payment_intent.succeeded");
+  const missing = () => fake.failNext("GET", /payment_intents\/pi_/, "missing");
+  missing();
+  (await deliver(news)).expect(502);
+  missing();
+  const anHourAgo = { ...news, id: stripe.newId("evt"), created: Number(news.created) - 3_600 };
+  (await deliver(anHourAgo)).expect(200);
+  (await deliver(news)).expect(200);
 });
 
 test("the refund job: parts, no more than was paid, one that fails later, and the dashboard's own", async () => {
