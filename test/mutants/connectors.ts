@@ -117,7 +117,11 @@ export const connectors: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/stripe-client.ts", [
     ["&& errorTypes.has(error.type)", "", "an error in an edge's own words is no refusal"],
-    ["if (isStripes(answer.status, answer.body)) return", "return", "what is no object of Stripe's proves nothing"],
+    [
+      "if (isStripes(answer.status, answer.body))",
+      "if (answer.status > 0)",
+      "what is no object of Stripe's proves nothing",
+    ],
     [' && error.code === "resource_missing";', ";", "an edge's 404 is no proof"],
     ["statusCode >= 400 && statusCode < 500;", "statusCode >= 400;", "a 5xx is never a refusal"],
     ["statusCode >= 400 && statusCode < 500;", "statusCode < 500;", "an error that came with 200 is no refusal"],

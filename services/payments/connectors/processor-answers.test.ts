@@ -119,7 +119,7 @@ test("the words of an edge on the way prove nothing, whatever was asked and with
   const words = ["{}", "[]", "1", "null", '"upstream timeout"', '{"message":"no route"}', '{"error":"Bad Request"}'];
   for (const connector of connectors) {
     for (const status of [200, 400, 404, 422, 500, 503]) {
-      for (const body of [...words, '{"error":{"message":"no route"}}']) {
+      for (const body of [...words, '{"error":{"message":"no route"}}', '{"error":{"type":"about:blank"}}']) {
         answer(status);
         says.body = body;
         for (const [call, asked] of everyCall(connector)) {
@@ -169,10 +169,13 @@ test("Stripe's words for work under way, and for a key that was used otherwise, 
   }
 });
 
-test("only a 404 says that there is nothing, and when it was said", async () => {
+test("only a 404 about the object says that there is nothing, and when it was said", async () => {
   for (const connector of connectors) {
-    for (const status of [400, 401, 403, 405, 409, 410, 429, 500, 502]) {
-      answer(status);
+    for (const [status, code] of [
+      ...[400, 401, 403, 405, 409, 410, 429, 500, 502].map((one) => [one, "resource_missing"] as const),
+      [404, "url_unknown"] as const,
+    ]) {
+      answer(status, { code });
       const { kind } = await connector.retrieveIntent(account, "pi_1");
       assert.equal(kind, "unknown", `${connector.name} ${status}`);
     }
