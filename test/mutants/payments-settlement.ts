@@ -224,8 +224,8 @@ export const paymentsSettlement: readonly Mutant[] = [
   ...mutantsOf("services/payments/audit/facts.ts", [
     ['return isCharge && state === "open" ?', "return isCharge ?", "a closed item holds nothing"],
     [
-      'return outcome === "succeeded" ? disputes : [];',
-      "return outcome === null ? [] : disputes;",
+      'outcome === "succeeded" ? disputes.filter(({ released }) => !released) : [];',
+      "outcome === null ? [] : disputes.filter(({ released }) => !released);",
       "the auditor lets no dispute hold money that came back",
     ],
     ['["suspense", unasked - strange],', '["suspense", unasked],', "the auditor counts charges nobody asked for"],

@@ -1,7 +1,7 @@
 // Fees, amounts, statuses and nets worked out by hand; nothing is computed here in the way the code computes it.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { expectedAmounts, expectedNet, feeBy, type PaymentFacts } from "./facts.ts";
+import { disputeBalances, expectedAmounts, expectedNet, feeBy, type PaymentFacts } from "./facts.ts";
 
 const test = suite("audit of facts");
 
@@ -85,6 +85,22 @@ test("open disputes hold what they say; lost ones count once none is open", () =
   ]);
   assert.deepEqual(holdOf(dispute("lost", 200n), dispute("lost", 30n), dispute("won", 4n)), ["lost", 230]);
   assert.deepEqual(holdOf(dispute("won", 200n), dispute("warning_closed", 30n)), ["none", 0]);
+});
+
+test("money that came back is nobody's to hold, and its disputes hold nothing of what was paid afterwards", () => {
+  const returned = { ...paid, outcome: "failed", capturedAmount: 0n };
+  for (const status of ["needs_response", "lost"]) {
+    const before = { ...dispute(status, 400n), released: true };
+    for (const facts of [
+      { ...returned, disputes: [dispute(status, 400n)] },
+      { ...paid, disputes: [before] },
+    ]) {
+      const { disputeHold, disputedAmount } = expectedAmounts(facts);
+      assert.deepEqual([disputeHold, disputedAmount], ["none", 0n], status);
+    }
+    assert.deepEqual(disputeBalances(before, true), {});
+    assert.equal(expectedNet({ ...paid, disputes: [before] }, 59n), 941n);
+  }
 });
 
 test("the net is what was captured less refunds, fee and every lost dispute, and nothing while nothing is captured", () => {

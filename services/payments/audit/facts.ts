@@ -21,6 +21,8 @@ export interface DisputeFact {
   readonly id: string;
   readonly status: string;
   readonly amount: bigint;
+  /** The debit that it is about came back. */
+  readonly released?: boolean;
 }
 
 export interface SuspenseFact {
@@ -91,12 +93,12 @@ export function refundBalances({ status, amount, unasked }: RefundFact): Wanted 
 
 /** Disputes that can hold something: money whose debit came back is nobody's to hold. */
 function holding({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
-  return outcome === "succeeded" ? disputes : [];
+  return outcome === "succeeded" ? disputes.filter(({ released }) => !released) : [];
 }
 
 /** The same of a dispute. @param isPaid the money did not come back */
 export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
-  if (!isPaid) return {};
+  if (!isPaid || dispute.released) return {};
   if (isOpen(dispute)) return move("merchant_balance", "disputes_held", dispute.amount);
   return isLost(dispute) ? move("merchant_balance", "processor_clearing", dispute.amount) : {};
 }

@@ -50,7 +50,7 @@ const booksText = `
     case when p.captured_amount = 0 then '[]'::jsonb
       else jsonb_build_array(${rateAt("p.captured_at")}, ${rateAt(bookedAt)}) end as rates,
     ${listOf("refunds", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'unasked', t.unasked")} as refunds,
-    ${listOf("disputes", "'id', t.id, 'status', t.status, 'amount', t.amount::text")} as disputes,
+    ${listOf("disputes", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'released', t.released")} as disputes,
     ${listOf("suspense", "'id', t.id, 'kind', t.kind, 'state', t.state, 'amount', t.amount::text, 'returnedAmount', t.returned_amount::text")}
       as suspense,
     ${listOf(

@@ -142,7 +142,7 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
        t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
        t.card_exp_year, t.verification, t.captured_amount,
-       (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost') as lost_amount,
+       (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
      from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
