@@ -33,9 +33,9 @@ function idsIn(text: string): string[] {
   return [...text.matchAll(/\b(?:pay|cs|re|op)_([0-9a-z]{26})\b/g)].map(([, id]) => id ?? "");
 }
 
-/** Stories as their idempotency keys and descriptions have them. */
+/** Stories as their idempotency keys, descriptions and reasons have them. */
 function storiesIn(text: string): string[] {
-  return [...text.matchAll(/(?<![\w-])(\d+-\d+(?:-\d+)?): /g)].map(([, story]) => `(create|token)-${story}"`);
+  return [...text.matchAll(/(?:\b|-)(\d+-\d+(?:-\d+)*): /g)].map(([, story]) => `(create|token|refund)-${story}"`);
 }
 
 async function everyBook(

@@ -12,7 +12,7 @@ import { settlePayment, settleRefund } from "../../services/payments/flows/settl
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { appendMovements, balances } from "../../services/payments/store/journal.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
-import { insertPayment, lockPayment, savePayment } from "../../services/payments/store/payments.ts";
+import { findPayment, insertPayment, lockPayment, savePayment } from "../../services/payments/store/payments.ts";
 import { insertRefund } from "../../services/payments/store/refunds.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -197,10 +197,23 @@ test("a dashboard refund that did not fit is taken in once a refund of ours gave
   const unsent = refundReport({ reference: ours, ref: "", amount: 900n, status: "failed" });
   await db.transaction((tx) => settleRefund(tx, deps, id, unsent));
   assert.equal(await nextCheckIn(id), true, "the processor will be asked again");
-  await settle(id, said, "reconcile");
+  const before = await versionOf(id);
+  await settle(id, said, "processor");
   assert.equal((await findRecord(db, owner, id))?.refundedAmount, 500n);
+  for (const old of [undefined, before]) await look(id, report(id), old);
+  assert.equal(await nextCheckIn(id), true, "news from before it proves nothing");
+  await look(id, said, await versionOf(id));
   assert.equal(await nextCheckIn(id), false);
 });
+
+/** The answer to a look at the payment as it was in that version. */
+function look(id: string, said: IntentReport, version: number | undefined) {
+  return db.transaction((tx) => settlePayment(tx, deps, id, said, "reconcile", version));
+}
+
+async function versionOf(id: string): Promise<number> {
+  return (await findPayment(db, id))?.version ?? assert.fail();
+}
 
 /** A refund of ours that waits for the processor's answer. */
 async function reserved(paymentId: string, amount: bigint): Promise<string> {

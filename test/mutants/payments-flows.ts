@@ -17,7 +17,7 @@ export const paymentsFlows: readonly Mutant[] = [
       "a payment is asked about again after it was paid",
     ],
     [
-      "settlePayment(tx, deps, paymentId, report, path)",
+      "settlePayment(tx, deps, paymentId, report, path, lookedAt)",
       'settlePayment(tx, deps, paymentId, report, "processor")',
       "each path announces under its own name",
     ],

@@ -50,6 +50,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "state !== payment.state",
       "an intent's id is kept when nothing else is new",
     ],
+    ["|| lookedAt === payment.version;", "|| true;", "an older report takes no paid payment off the list"],
     ["payment.scheduled === isSettled ||", "", "a payment that is settled is asked about no longer"],
     ["isSettled ? undefined : deps.patienceSeconds", "undefined", "a payment that is not settled is asked about"],
     [

@@ -8,7 +8,7 @@ import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { IntentReport } from "../connectors/connector.ts";
-import { type Path, statusOf } from "../rules/payment.ts";
+import { isReturned, type Path, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes.ts";
@@ -37,15 +37,16 @@ export async function settlePayment(
   paymentId: string,
   report: IntentReport,
   path: Path,
+  lookedAt?: number,
 ): Promise<Settled> {
-  return await settleLocked(tx, deps, await lockedBooks(tx, paymentId), report, path);
+  return await settleLocked(tx, deps, { ...(await lockedBooks(tx, paymentId)), lookedAt }, report, path);
 }
 
 /** The same for a payment that the caller has locked. */
 export async function settleLocked(
   tx: Tx,
   deps: SettleDeps,
-  books: LockedPayment,
+  books: LockedPayment & Look,
   report: IntentReport,
   path: Path,
 ): Promise<Settled> {
@@ -83,19 +84,29 @@ export async function lockedBooks(tx: Tx, paymentId: string): Promise<LockedPaym
 async function settleNews(
   tx: Tx,
   deps: SettleDeps,
-  { payment, fees }: LockedPayment,
+  { payment, fees, lookedAt }: LockedPayment & Look,
   news: News,
   path: Path,
   connectorRef: string,
 ): Promise<Settled> {
   const { sessionId, state } = payment;
   const isAbout = (what: "refunds" | "disputes") => news.kind === "intent" && news[what].length > 0;
-  const refunds = news.kind === "refund" || isAbout("refunds") ? await refundsOf(tx, payment.id) : [];
+  const hasRefunds = news.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
+  const refunds = hasRefunds ? await refundsOf(tx, payment.id) : [];
   const disputes = isAbout("disputes") || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
   const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, newId);
-  const settled = await write(tx, deps, payment, connectorRef, settlement);
+  // A report may be older than what put a paid payment on the list, so only a look since then takes it off.
+  const isOver = state.outcome === "succeeded" || isReturned(state);
+  const mayEnd = !payment.scheduled || !isOver || lookedAt === payment.version;
+  const ended = { ...settlement, isSettled: settlement.isSettled && mayEnd };
+  const settled = await write(tx, deps, payment, connectorRef, ended);
   const changed = new Set(settled.refunds.map(({ id }) => id));
   return { ...settled, refunds: [...refunds.filter(({ id }) => !changed.has(id)), ...settled.refunds] };
+}
+
+/** The payment's version before the processor was asked; undefined: the report is not the answer to a look of ours at that payment. */
+interface Look {
+  readonly lookedAt?: number | undefined;
 }
 
 /** Writes everything that changed; nothing is written when nothing did. @returns the refunds that changed or are new. */

@@ -36,18 +36,25 @@ export async function verifyIntent(deps: VerifyDeps, paymentId: string, path: Pa
   const connector = deps.connectors.get(payment.connector);
   const answer = await connector.retrieveIntent(account, payment.connectorRef);
   crashPoint("verify-intent.2-asked");
-  if (answer.kind !== "not_found") return await settleReport(deps, paymentId, provenValue(answer), path);
+  if (answer.kind !== "not_found") {
+    return await settleReport(deps, paymentId, provenValue(answer), path, payment.version);
+  }
   return await missIntent(deps, connector, payment, answer.at);
 }
 
-/** Settles by a report, in a transaction of its own. @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then). */
+/**
+ * Settles by a report, in a transaction of its own.
+ * @param lookedAt the payment's version before the processor was asked, where it was asked about the payment as a whole
+ * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
+ */
 export async function settleReport(
   deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "patienceSeconds">,
   paymentId: string,
   report: IntentReport,
   path: Path,
+  lookedAt?: number,
 ): Promise<StoredPayment> {
-  const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path));
+  const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt));
   crashPoint("verify-intent.3-settled");
   deps.outbox.poke();
   tellSettled(deps.log, settled);
