@@ -75,8 +75,8 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
 
 /**
  * Calls again while the peer, or what it needs, is away and there is time.
- * @throws Failure IDEMPOTENCY_CONFLICT for a call with a key that was begun, when there is no time left: nobody may be told that nothing was
- * done.
+ * @throws Failure when there is no time left; of what was begun nobody may be told that nothing was done: IDEMPOTENCY_CONFLICT for a call
+ * with a key, else it says `begun`.
  */
 async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfinished: unknown): Promise<T> {
   const began = performance.now();
@@ -94,7 +94,9 @@ async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfi
       isBegun ||= isUnfinished(error);
     }
   }
-  throw isBegun && isKeyed(method) ? new Failure("IDEMPOTENCY_CONFLICT", { cause: last, retryAfterMs: 1_000 }) : last;
+  if (!isBegun) throw last;
+  const reason = isKeyed(method) ? "IDEMPOTENCY_CONFLICT" : "SERVICE_UNAVAILABLE";
+  throw new Failure(reason, { cause: last, retryAfterMs: 1_000, begun: true });
 }
 
 /** True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it carries. */
@@ -145,10 +147,11 @@ function isStranger(error: unknown): boolean {
   );
 }
 
-/** True when the peer may have done some of the work: it says so, or the connection was made and broke. */
+/** True when the peer may have done some of the work: it says so, it never answered, or the connection was made and broke. */
 function isUnfinished(error: unknown): boolean {
   if (wasAway(error)) return wasBroken(error);
-  return isUnavailable(error) && asFailure(error).begun;
+  const isSilent = error instanceof ConnectError && error.code === Code.DeadlineExceeded;
+  return isSilent || (isUnavailable(error) && asFailure(error).begun);
 }
 
 function isUnavailable(error: unknown): boolean {

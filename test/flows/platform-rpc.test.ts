@@ -145,6 +145,7 @@ test("a call ends at the caller's deadline", async () => {
 
 test("a call with a key that was begun is made again while its caller waits, and never said to be undone", async () => {
   let [calls, isBegun] = [0, true];
+  const silent = 7n;
   const door = await serveRpc({
     port: 0,
     host: "127.0.0.1",
@@ -153,18 +154,19 @@ test("a call with a key that was begun is made again while its caller waits, and
     services: [PaymentsService],
     routes: (router) =>
       router.service(PaymentsService, {
-        refundPayment: () => {
+        refundPayment: async ({ amount }) => {
           calls += 1;
+          if (amount === silent) await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
           if (isBegun) noteBegun();
           throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
         },
       }),
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token });
-  const refund = async (key: string, begun: boolean) => {
+  const refund = async (key: string, begun: boolean, amount = 100n) => {
     [calls, isBegun] = [0, begun];
     const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
-    const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: newId("payment"), amount: 100n };
+    const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: newId("payment"), amount };
     const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
     return await callContext
       .run(context, () => peer.client(PaymentsService).refundPayment(asked))
@@ -178,6 +180,7 @@ test("a call with a key that was begun is made again while its caller waits, and
   assert.deepEqual([await refund("", true), calls], ["SERVICE_UNAVAILABLE", 1]);
   assert.equal(await refund("key", false), "SERVICE_UNAVAILABLE");
   assert.ok(calls > 1, "an earlier request with the key may have begun");
+  assert.deepEqual([await refund("key", false, silent), calls], ["IDEMPOTENCY_CONFLICT", 1]);
   peer.close();
   await door.close({ lameDuckMs: 0, graceMs: 500 });
 });
