@@ -3,6 +3,7 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const connectors: readonly Mutant[] = [
   ...mutantsOf("services/payments/connectors/circuit.ts", [
+    ["duration: Number.NEGATIVE_INFINITY,", "duration: pauseMs,", "a circuit's pause follows no clock that can step"],
     [
       '(answer) => answer.kind === "unknown" || answer.kind === "not_sent", {',
       '(answer) => answer.kind === "declined", {',

@@ -64,6 +64,20 @@ test("an open circuit sends nothing: a change surely did not happen, a question 
   assert.equal(acme.sent, sent);
 });
 
+test("a circuit's pause ends when its time is over, whatever the machine's clock did meanwhile", async () => {
+  const [rig, now] = [processor(), Date.now];
+  try {
+    Date.now = () => now() + 3_600_000; // an hour ahead while it opens
+    await breakIt(rig, account("a"));
+  } finally {
+    Date.now = now;
+  }
+  assert.equal(rig.circuits.isOpen("a"), true);
+  rig.acme.answer = refused;
+  const isAsked = async () => (await rig.guarded.cancelIntent(account("a"), "pi_1")).kind === "declined";
+  await eventually("a probe to be sent", isAsked, { limitMs: 2_000, everyMs: 10 });
+});
+
 test("one account's circuit is no other account's", async () => {
   const rig = processor();
   await breakIt(rig, account("a"));

@@ -125,9 +125,10 @@ export class Circuits {
       count("refused");
       return refusal;
     };
-    const { policy } = this.#of(account);
+    const { policy, probeAt } = this.#of(account);
     // The library would let callers wait for the probe; they have something better to do, such as another account.
     if (policy.state === CircuitState.HalfOpen) return refuse();
+    if (policy.state === CircuitState.Open && performance.now() < probeAt) return refuse();
     try {
       const judged = await policy.execute(async (): Promise<Judged<T>> => {
         const answer = await this.#within(work);
@@ -174,13 +175,13 @@ export class Circuits {
     return circuit;
   }
 
-  /** A pause that doubles each time a probe fails. @param taken hears when it ends. */
+  /** A pause that doubles each time a probe fails. @param taken hears when it ends; the library would measure it by a clock that can step. */
   #pauseOf(ms: number, taken: (probeAt: number) => void): { next(): IBackoff<unknown> } {
-    const duration = Math.min(ms, this.#settings.openMaxMs);
+    const pauseMs = Math.min(ms, this.#settings.openMaxMs);
     return {
       next: () => {
-        taken(performance.now() + duration);
-        return { duration, ...this.#pauseOf(duration * 2, taken) };
+        taken(performance.now() + pauseMs);
+        return { duration: Number.NEGATIVE_INFINITY, ...this.#pauseOf(pauseMs * 2, taken) };
       },
     };
   }
