@@ -1,8 +1,7 @@
-// Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline
-// that ends before the caller's. Reads are tried once more when the peer was away, any call when it did not know our token, which
-// may just be changing. What may be repeated is, as long as its caller waits, when the connection broke before the answer or the peer failed
-// with the work begun: the money may have moved, and "unavailable" would invite its caller to have it moved again. A call with an idempotency
-// key is repeated for some seconds whatever was away, since an earlier request with its key may have begun.
+// Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace, and a deadline that
+// ends before the caller's. Calls are repeated: reads once, what did not know our token once, what may be repeated and may have been begun
+// (a connection broke, the peer says so) while the caller waits, since "unavailable" would invite it to have money moved again, and calls
+// with an idempotency key for some seconds whatever was away, since an earlier request with the key may have begun.
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
