@@ -157,6 +157,7 @@ function isUnavailable(error: unknown): boolean {
   return asFailure(error).reason === "SERVICE_UNAVAILABLE";
 }
 
+/** True when the connection was made, so that the peer may have begun. */
 function wasBroken(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";

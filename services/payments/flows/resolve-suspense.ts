@@ -3,6 +3,7 @@
 import { clockNow } from "#platform/clock.ts";
 import type { Tx } from "#platform/database.ts";
 import { Failure, invalid } from "#platform/failure.ts";
+import type { Answer, IntentReport } from "../connectors/connector.ts";
 import { openingMovements } from "../rules/refund.ts";
 import { actionsOf, heldIn, type SuspenseAction } from "../rules/suspense.ts";
 import { appendMovements } from "../store/journal.ts";
@@ -70,9 +71,7 @@ async function takeRefund(deps: VerifyDeps, item: StoredSuspense, word: Suspense
 
 /** What was paid is the merchant's, with the amount that was paid. */
 async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
-  const account = await deps.accounts.byId(item.connectorAccountId);
-  const connector = deps.connectors.get(item.connector);
-  const report = provenValue(await connector.retrieveIntent(account, item.connectorRef));
+  const report = provenValue(await askAbout(deps, item));
   await deps.db.transaction(async (tx) => {
     const books = await lockedBooks(tx, item.paymentId);
     await closeOrFail(tx, item, word, "taken");
@@ -87,8 +86,7 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
 /** Nothing of it will ever be paid. An intent that the processor knows again is settled instead. */
 async function closePayment(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
   if (item.kind === "lost_intent") {
-    const account = await deps.accounts.byId(item.connectorAccountId);
-    const answer = await deps.connectors.get(item.connector).retrieveIntent(account, item.connectorRef);
+    const answer = await askAbout(deps, item);
     if (answer.kind !== "not_found") {
       await settleReport(deps, item.paymentId, provenValue(answer), "reconcile");
       return;
@@ -100,6 +98,11 @@ async function closePayment(deps: VerifyDeps, item: StoredSuspense, word: Suspen
     await settleNeverMade(tx, deps, books);
   });
   deps.outbox.poke();
+}
+
+async function askAbout(deps: VerifyDeps, item: StoredSuspense): Promise<Answer<IntentReport>> {
+  const account = await deps.accounts.byId(item.connectorAccountId);
+  return await deps.connectors.get(item.connector).retrieveIntent(account, item.connectorRef);
 }
 
 async function closeOrFail(
