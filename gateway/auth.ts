@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import { callContext } from "#platform/call-context.ts";
 import { isId } from "#platform/id.ts";
+import { askedWithKey } from "#platform/rpc-client.ts";
 import { ApiError, merchantMayNotWrite } from "./failures.ts";
 import { addOperation, type Board, type Call, type Operation, type Scope } from "./operation.ts";
 import type { Principal, Principals } from "./principal.ts";
@@ -99,8 +100,10 @@ export function openRoute<
 
 async function authenticate(door: Door, request: FastifyRequest): Promise<Principal> {
   const apiKey = bearerOf(request);
-  const principal =
-    apiKey === undefined ? undefined : await callContext.run(request.call, () => door.principals.of(apiKey));
+  const ask = async () => (apiKey === undefined ? undefined : await door.principals.of(apiKey));
+  // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
+  const isKeyed = headerCount(request, "idempotency-key") > 0;
+  const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));
   if (!principal) throw new ApiError("unauthorized");
   return principal;
 }

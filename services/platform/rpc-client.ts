@@ -59,7 +59,7 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
             return await call();
           }
           const isWorth = isUnfinished(error) || (isKeyed(method) && isUnavailable(error));
-          if (mayRepeat(method, rest[1]) && isWorth) return await untilFinished(call, method, error);
+          if (mayRepeat(method, rest[1]) && isWorth) return await untilFinished(call, isKeyed(method), error);
           if (!wasAway(error) || !isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
@@ -72,12 +72,20 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
   };
 }
 
+/** What must be known before a call with an idempotency key can be made is asked for as long as that call would be. */
+export async function askedWithKey<T>(ask: () => Promise<T>): Promise<T> {
+  return await ask().catch(async (error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    return await untilFinished(ask, true, error);
+  });
+}
+
 /**
  * Calls again while the peer, or what it needs, is away and there is time.
  * @throws Failure when there is no time left; of what was begun nobody may be told that nothing was done: IDEMPOTENCY_CONFLICT for a call
  * with a key, else it says `begun`.
  */
-async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfinished: unknown): Promise<T> {
+async function untilFinished<T>(call: () => Promise<T>, hasKey: boolean, unfinished: unknown): Promise<T> {
   const began = performance.now();
   const patienceMs = callPatienceMs();
   let last = unfinished;
@@ -94,7 +102,7 @@ async function untilFinished<T>(call: () => Promise<T>, method: DescMethod, unfi
     }
   }
   if (!isBegun) throw last;
-  const reason = isKeyed(method) ? "IDEMPOTENCY_CONFLICT" : "SERVICE_UNAVAILABLE";
+  const reason = hasKey ? "IDEMPOTENCY_CONFLICT" : "SERVICE_UNAVAILABLE";
   throw new Failure(reason, { cause: last, retryAfterMs: 1_000, begun: true });
 }
 

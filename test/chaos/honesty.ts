@@ -12,6 +12,8 @@ interface Refused {
   /** In the payment's description, or in the refund's reason. */
   readonly marker: string;
   readonly answer: string;
+  /** Ms since 1970. */
+  readonly answeredAt: number;
   /** When the client began to ask again, ms since 1970; from then on the work is that of the new request. Infinity: never. */
   askedAgainAt: number;
 }
@@ -40,7 +42,8 @@ export class Honesty {
       // What another request with the same key does at this moment, is that one's work.
       const isAlone = asking.underWay === 1;
       if (saysNothingDone(answer) && isAlone) {
-        asking.last = { work, marker, answer: String(answer), askedAgainAt: Number.POSITIVE_INFINITY };
+        const answeredAt = Date.now();
+        asking.last = { work, marker, answer: String(answer), answeredAt, askedAgainAt: Number.POSITIVE_INFINITY };
         this.#refused.push(asking.last);
       }
       return answer;
@@ -55,7 +58,8 @@ export class Honesty {
     return this.#refused.flatMap((one) => {
       const at = doneAt.get(`${one.work} ${one.marker}`);
       if (at === undefined || at >= one.askedAgainAt) return [];
-      return [`${one.work} ${one.marker}: the processor did it, the answer was ${one.answer.slice(0, 120)}`];
+      const [done, answered] = [new Date(at).toISOString(), new Date(one.answeredAt).toISOString()];
+      return [`${one.work} ${one.marker}: done ${done}, and ${answered} the answer was ${one.answer.slice(0, 120)}`];
     });
   }
 }

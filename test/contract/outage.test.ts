@@ -163,6 +163,19 @@ test("a database that goes away after the processor did the work does not invite
   for (const id of [paid?.text("id") ?? "", refund]) assert.equal(await timesDone(own.stack, merchant, id), 1);
 });
 
+test("a request with an idempotency key waits while its API key cannot be checked", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const unknowing = await ownGateway(own.stack);
+  const target = await caller(unknowing, merchant.apiKey);
+  await own.halt("merchant");
+  const body = { amount: 1000, currency: "EUR" };
+  const keyed = target.call("createCheckoutSession", 201, { body, headers: { "Idempotency-Key": "waits" } });
+  const keyless = target.refused("createCheckoutSession", 503, "service_unavailable", { body });
+  const [made] = await Promise.all([keyed, keyless.finally(() => own.resume("merchant"))]);
+  assert.equal(made.text("status"), "open");
+  await unknowing.stop();
+});
+
 test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
