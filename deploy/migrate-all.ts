@@ -1,7 +1,8 @@
 // Brings the four databases, the event streams and their consumers to this release. It may run again and any
 // number of times at once: each database's advisory lock covers its schema and the stream that its service announces on.
+import { brokerOf } from "#platform/broker-connection.ts";
 import {
-  commonSettings,
+  brokerSettings,
   integer,
   optional,
   readConfig,
@@ -31,8 +32,7 @@ export const migrateSettings = {
   WEBHOOK_DATABASE_URL: databaseUrl,
   // What the services log in as, `{service}_service` for example; absent: they log in as the tables' owners, and nothing is granted.
   SERVICE_ROLES: optional(roleNames),
-  NATS_URL: commonSettings.NATS_URL,
-  NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+  ...brokerSettings,
   // Copies of each stream: 1 on a single server, 3 or 5 in a cluster.
   NATS_REPLICAS: withDefault(integer(1, 5), 1),
 } as const;
@@ -40,7 +40,7 @@ export const migrateSettings = {
 /** Everything that is missing; says what it did, a line for each service. */
 export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
   const config = readConfig(migrateSettings, env);
-  const streams = { natsUrl: config.NATS_URL, namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
+  const streams = { broker: brokerOf(config), namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
   const databases = {
     checkout: config.CHECKOUT_DATABASE_URL,
     payments: config.PAYMENTS_DATABASE_URL,

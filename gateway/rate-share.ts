@@ -2,9 +2,11 @@
 // limit holds for all replicas together: until the word arrives each may allow a burst of its own, which its bucket then pays
 // back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
 import { randomBytes } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection } from "nats";
-import { connectBroker } from "#platform/broker-connection.ts";
+import { brokerOf } from "#platform/broker-connection.ts";
+import { BrokerLink } from "#platform/broker-link.ts";
+import type { Log } from "#platform/log.ts";
+import { limitsSubject } from "#platform/streams.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { GatewayConfig } from "./settings.ts";
 
@@ -12,7 +14,6 @@ import type { GatewayConfig } from "./settings.ts";
 const everyMs = 200;
 // Buckets in one message, about 100 KB; more than this many callers in 200 ms are told in further messages.
 const bucketsPerMessage = 1_000;
-const reconnectMs = 1_000;
 
 /** What one replica says: its name, then bucket, tokens, rate per millisecond and burst. */
 type Word = readonly [replica: string, taken: readonly (readonly [string, number, number, number])[]];
@@ -26,58 +27,41 @@ interface Taken {
 /** Joins the other replicas of the namespace. */
 export function shareLimits(
   limits: RateLimits,
-  config: Pick<GatewayConfig, "NATS_URL" | "NATS_NAMESPACE" | "RATE_LIMIT">,
+  config: Pick<GatewayConfig, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_NAMESPACE" | "RATE_LIMIT">,
+  log: Log,
 ): { close(): Promise<void> } {
   if (config.RATE_LIMIT === "off") return { close: async () => {} };
   const replica = randomBytes(8).toString("hex");
-  const subject = `${config.NATS_NAMESPACE}.gateway.tokens`;
+  const subject = limitsSubject(config.NATS_NAMESPACE);
   const taken = new Map<string, Taken>();
   limits.onTake = (bucket, { perMs, burst }) => {
     const known = taken.get(bucket);
     if (known) known.tokens += 1;
     else taken.set(bucket, { tokens: 1, perMs, burst });
   };
-  let connection: NatsConnection | undefined;
-  const closing = new AbortController();
-  const connecting = connectForever(config.NATS_URL, closing.signal, (made) => {
-    connection = made;
-    made.subscribe(subject, {
-      callback: (error, message) => {
-        if (!error) takeIn(limits, replica, wordOf(message.data));
-      },
-    });
+  const link = new BrokerLink({
+    broker: brokerOf(config),
+    name: "gateway",
+    log,
+    onConnected: (connection) => {
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (!error) takeIn(limits, replica, wordOf(message.data));
+        },
+      });
+    },
   });
   const timer = setInterval(() => {
-    if (connection) tell(connection, subject, replica, taken);
+    if (link.connection) tell(link.connection, subject, replica, taken);
     taken.clear();
   }, everyMs);
   timer.unref();
   return {
     close: async () => {
-      closing.abort();
       clearInterval(timer);
-      await connecting;
-      await connection?.close();
+      await link.close();
     },
   };
-}
-
-/** The first connection may take its time; later the client reconnects by itself. */
-async function connectForever(
-  servers: string,
-  closing: AbortSignal,
-  onConnected: (connection: NatsConnection) => void,
-): Promise<void> {
-  while (!closing.aborted) {
-    try {
-      const name = "gateway-limits";
-      onConnected(await connectBroker(servers, { name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs }));
-      return;
-    } catch {
-      // The event bus logs that the broker is away.
-      await pause(reconnectMs, undefined, { signal: closing }).catch(() => {});
-    }
-  }
 }
 
 function tell(connection: NatsConnection, subject: string, replica: string, taken: ReadonlyMap<string, Taken>): void {

@@ -3,11 +3,13 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { brokerOf } from "#platform/broker-connection.ts";
 import { type Drain, drainAtOnce } from "#platform/drain.ts";
 import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { heardEvents } from "#platform/streams.ts";
 import { ApiRequests } from "./api-requests.ts";
 import type { Door } from "./auth.ts";
 import { errorHandler, sendError } from "./error-handler.ts";
@@ -60,7 +62,13 @@ export interface Gateway {
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const log = createLog("gateway", config.LOG_LEVEL);
   const peers = connectPeers(config);
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "gateway", log });
+  const bus = new EventBus({
+    broker: brokerOf(config),
+    keys: config.EVENT_KEYS_FILE,
+    namespace: config.NATS_NAMESPACE,
+    name: "gateway",
+    log,
+  });
   const principals = new Principals(peers.apiKeys, () => bus.hearing);
   forgetChangedKeys(bus, principals);
   const keyUses = new KeyUses(peers.apiKeys, log);
@@ -71,7 +79,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
   const limits = new RateLimits(config);
-  const shared = shareLimits(limits, config);
+  const shared = shareLimits(limits, config, log);
   const door: Door = { app, operations: [], principals, limits, keyUsed: keyUses.used };
   let draining = false;
   // Callers leave for another replica with their next answer; none finds its connection closed under a request.
@@ -154,10 +162,9 @@ function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
 /** Keys that were revoked, and keys of merchants that changed, are asked for again. */
 function forgetChangedKeys(bus: EventBus, principals: Principals): void {
   const onGap = () => principals.clear();
-  bus.listen({ source: "merchant", types: "api_key.>", onEvent: (event) => principals.dropKey(event.objectId), onGap });
+  bus.listen({ ...heardEvents.apiKeys, onEvent: (event) => principals.dropKey(event.objectId), onGap });
   bus.listen({
-    source: "merchant",
-    types: "merchant.>",
+    ...heardEvents.merchants,
     onEvent: (event) => principals.dropMerchant(event.merchantId || event.objectId),
     onGap,
   });

@@ -15,6 +15,8 @@ export interface NatsOptions {
   /** Holds the stream data; made if missing. */
   storeDir: string;
   port: number;
+  /** The block of its configuration that says who may do what; absent: everybody anything. */
+  authorization?: string;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
@@ -33,7 +35,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   const leftover = Number(await readFile(pidFile, "utf8").catch(() => ""));
   await endLeftover(leftover, options.storeDir, "SIGTERM", leftoverMsMax);
   const config = join(options.storeDir, "nats.conf");
-  await writeFile(config, natsConfig(options.storeDir));
+  await writeFile(config, natsConfig(options.storeDir) + (options.authorization ?? ""), { mode: 0o600 });
   const place = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
   const server = await runServer({
     name: "nats-server",

@@ -1,5 +1,6 @@
 // The six processes of a stack: where their code is, which port each one has, and what is set in its environment.
 import { join } from "node:path";
+import type { BrokerFiles } from "./broker-files.ts";
 import type { StackDatabases } from "./databases.ts";
 import { freePort } from "./free-port.ts";
 import type { RpcFiles } from "./rpc-files.ts";
@@ -28,6 +29,10 @@ export interface Surroundings {
   secrets: Secrets;
   databases: StackDatabases;
   natsUrl: string;
+  /** Who the processes are at the broker; absent: nobody. */
+  nkeys?: BrokerFiles["nkeys"];
+  /** What proves whose an event is; absent: events are believed as they come. */
+  eventKeys?: BrokerFiles["eventKeys"];
   tls: TlsFiles;
   rpcFiles: RpcFiles;
   ports: Record<ProcessName, number>;
@@ -88,6 +93,8 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
     ADMIN_PORT: String(around.adminPorts[name]),
     NATS_URL: around.natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
+    ...(around.nkeys && { NATS_NKEY_FILE: around.nkeys[name] }),
+    ...(around.eventKeys && { EVENT_KEYS_FILE: around.eventKeys[name] }),
     RPC_CALLERS_FILE: around.rpcFiles.callers,
     ENCRYPTION_KEYS: secrets.encryptionKeys,
     HASH_KEY: secrets.hashKey,

@@ -1,6 +1,7 @@
 // The description of a running stack for people and programs, `stack.json` in the state directory, mode 0600.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { BrokerFiles } from "./broker-files.ts";
 import { writePrivate } from "./private-file.ts";
 import type { RpcFiles } from "./rpc-files.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -25,6 +26,8 @@ export interface StackInfo {
   /** PostgreSQL URL; each service's database has this one's name with `_<service>` appended. */
   database: string;
   nats: string;
+  /** Seeds of the identities at the broker, when it is the stack's own, and the keys that prove whose an event is. */
+  broker_files: BrokerFiles;
   /** PEM files of a local authority, which webhook delivery trusts, and of a certificate for localhost. */
   tls: TlsFiles;
   /** Of every process that runs now, the supervisor among them. */

@@ -2,8 +2,11 @@
 // crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it says in one line.
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { Broker } from "#platform/broker-connection.ts";
 import { migrate, type ServiceName } from "#platform/migrate.ts";
+import { nkeyFile } from "#platform/nkey.ts";
 import { ensureStreams } from "#platform/streams.ts";
+import { type BrokerFiles, brokerFiles, brokerLogins } from "./broker-files.ts";
 import { runChild } from "./child-process.ts";
 import { runCommand } from "./command.ts";
 import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
@@ -95,8 +98,9 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
   const secrets = await stackSecrets(dir);
   const tls = await tlsFiles(dir);
   const rpc = await rpcFiles(dir);
+  const broker = await brokerFiles(dir);
   const operatorToken = (await readFile(rpc.tokens.operator, "utf8")).trim();
-  const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, supervisor, say));
+  const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, broker, supervisor, say));
   const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers, secrets, say));
   const ports = await choosePorts(wanted.port);
   const adminPorts = await chooseAdminPorts();
@@ -104,7 +108,9 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
     settings: wanted,
     secrets,
     databases,
-    natsUrl: servers.natsUrl,
+    natsUrl: servers.broker.url,
+    ...(servers.broker.nkey && { nkeys: broker.nkeys }),
+    eventKeys: broker.eventKeys,
     tls,
     rpcFiles: rpc,
     ports,
@@ -135,7 +141,8 @@ async function bringUp(wanted: Wanted, supervisor: Supervisor, say: Say): Promis
     rpc_token: operatorToken,
     rpc_files: rpc,
     database: databases.stem,
-    nats: servers.natsUrl,
+    nats: servers.broker.url,
+    broker_files: broker,
     tls,
     pids: pidsOf(supervisor),
   };
@@ -154,11 +161,18 @@ async function gatewayPortIsFree(port: number): Promise<void> {
 
 interface Servers {
   databaseUrl: string;
-  natsUrl: string;
+  /** As migrate logs in. */
+  broker: Broker;
 }
 
 /** Starts PostgreSQL and NATS side by side, except what the user has given. */
-async function startServers(wanted: Wanted, secrets: Secrets, supervisor: Supervisor, say: Say): Promise<Servers> {
+async function startServers(
+  wanted: Wanted,
+  secrets: Secrets,
+  files: BrokerFiles,
+  supervisor: Supervisor,
+  say: Say,
+): Promise<Servers> {
   const logPath = (name: string) => join(wanted.stateDir, "logs", `${name}.log`);
   const keepsParentAlive = wanted.keepsParentAlive ?? true;
   const [postgresPort, natsPort] = [await freePort(), await freePort()];
@@ -179,13 +193,17 @@ async function startServers(wanted: Wanted, secrets: Secrets, supervisor: Superv
     async start() {
       const { path } = await findNatsServer({ log: say });
       const storeDir = join(wanted.stateDir, "nats");
-      return startNats({ program: path, storeDir, port: natsPort, logPath: logPath("nats"), keepsParentAlive });
+      const authorization = await brokerLogins(files, wanted.natsNamespace);
+      const place = { program: path, storeDir, port: natsPort, logPath: logPath("nats") };
+      return startNats({ ...place, authorization, keepsParentAlive });
     },
   };
   await supervisor.start(...(wanted.databaseUrl ? [] : [postgres]), ...(wanted.natsUrl ? [] : [nats]));
   return {
     databaseUrl: wanted.databaseUrl ?? stemUrl(postgresUrl({ port: postgresPort, password: secrets.postgresPassword })),
-    natsUrl: wanted.natsUrl ?? natsUrl({ port: natsPort }),
+    broker: wanted.natsUrl
+      ? { url: wanted.natsUrl }
+      : { url: natsUrl({ port: natsPort }), nkey: nkeyFile.parse(files.nkeys.migrate) },
   };
 }
 
@@ -195,8 +213,9 @@ function stemUrl(serverUrl: string): string {
 }
 
 async function prepareStores(wanted: Wanted, servers: Servers, secrets: Secrets, say: Say): Promise<StackDatabases> {
-  const streams = ensureStreams({ natsUrl: servers.natsUrl, namespace: wanted.natsNamespace }).catch((error) => {
-    throw new StartError(`NATS_URL: no JetStream at ${new URL(servers.natsUrl).host} (${reasonOf(error)})`);
+  const { broker } = servers;
+  const streams = ensureStreams({ broker, namespace: wanted.natsNamespace }).catch((error) => {
+    throw new StartError(`NATS_URL: no JetStream at ${new URL(broker.url).host} (${reasonOf(error)})`);
   });
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, say).then(async (made) => {
     const bring = (service: ServiceName) =>

@@ -1,4 +1,6 @@
 // Wires the checkout service by hand: what main.ts starts and tests build from.
+
+import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
@@ -14,6 +16,7 @@ import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { StaleReads } from "#platform/stale-read.ts";
+import { heardEvents } from "#platform/streams.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -34,7 +37,8 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   await syncClock(db);
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const bus = new EventBus({
-    url: config.NATS_URL,
+    broker: brokerOf(config),
+    keys: config.EVENT_KEYS_FILE,
     namespace: config.NATS_NAMESPACE,
     name: "checkout",
     log,
@@ -58,7 +62,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   };
   bus.consume(followPayments(context));
   const forget = () => riskRules.forget();
-  bus.listen({ source: "checkout", types: "risk_rule.>", onEvent: forget, onGap: forget });
+  bus.listen({ ...heardEvents.riskRules, onEvent: forget, onGap: forget });
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,

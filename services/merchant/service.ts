@@ -1,4 +1,6 @@
 // Wires the merchant service by hand: what main.ts starts and tests build from.
+
+import { brokerOf } from "#platform/broker-connection.ts";
 import type { Configured } from "#platform/config.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { startJobs } from "#platform/job.ts";
@@ -23,7 +25,13 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
   const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
   await awaitSchema(db, "merchant", log);
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "merchant", log });
+  const bus = new EventBus({
+    broker: brokerOf(config),
+    keys: config.EVENT_KEYS_FILE,
+    namespace: config.NATS_NAMESPACE,
+    name: "merchant",
+    log,
+  });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "merchant" });
   const context = {
     db,

@@ -1,5 +1,6 @@
 // Wires the payments service by hand: what main.ts starts and tests build from.
 
+import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
@@ -14,6 +15,7 @@ import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { StaleReads } from "#platform/stale-read.ts";
+import { heardEvents } from "#platform/streams.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
@@ -39,7 +41,13 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   await awaitSchema(db, "payments", log);
   await syncClock(db, log);
   const vault = new Vault(config.ENCRYPTION_KEYS);
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "payments", log });
+  const bus = new EventBus({
+    broker: brokerOf(config),
+    keys: config.EVENT_KEYS_FILE,
+    namespace: config.NATS_NAMESPACE,
+    name: "payments",
+    log,
+  });
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
   const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN_FILE });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
@@ -64,7 +72,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const connectors = createConnectors(processors, circuits);
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
-  bus.listen({ source: "merchant", types: ">", onEvent: forget, onGap: forget });
+  bus.listen({ ...heardEvents.connectors, onEvent: forget, onGap: forget });
   const staleReads = new StaleReads({ everyMs: patienceSeconds * 1_000 }, log);
   let askNow = () => {};
   const server = await serveRpc({

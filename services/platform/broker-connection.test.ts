@@ -23,7 +23,9 @@ for (const [how, greet] of [
       });
     });
     const port = await listening(server);
-    await assert.rejects(connectBroker(`nats://127.0.0.1:${port}`, { timeout: 50 }), { code: "TIMEOUT" });
+    await assert.rejects(connectBroker({ url: `nats://127.0.0.1:${port}` }, { name: "test", timeout: 50 }), {
+      code: "TIMEOUT",
+    });
     await ended;
     server.close();
   });
@@ -32,7 +34,7 @@ for (const [how, greet] of [
 test("tls:// tells a broker without TLS nothing, least of all the password", async () => {
   const { port, heard, close } = await plainBroker();
   const url = `tls://tollbooth:secret@127.0.0.1:${port}`;
-  await assert.rejects(connectBroker(url, { timeout: 2_000 }), { code: "SERVER_OPT_NA" });
+  await assert.rejects(connectBroker({ url }, { name: "test", timeout: 2_000 }), { code: "SERVER_OPT_NA" });
   await close();
   assert.equal(heard(), "");
 });
@@ -43,7 +45,10 @@ for (const [login, told] of [
 ] as const) {
   test(`the login in a URL (${Object.keys(told).join(", ")}) is told to the broker`, async () => {
     const { port, heard, close } = await plainBroker();
-    const connection = await connectBroker(`nats://${login}@127.0.0.1:${port}`, { timeout: 2_000 });
+    const connection = await connectBroker(
+      { url: `nats://${login}@127.0.0.1:${port}` },
+      { name: "test", timeout: 2_000 },
+    );
     await connection.close();
     await close();
     const [, words = "{}"] = /^CONNECT (.*)\r\n/m.exec(heard()) ?? [];

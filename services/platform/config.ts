@@ -1,7 +1,10 @@
 // Reads a process's settings from its environment, once, at start. All missing or malformed names are reported together,
 // so that an operator fixes them in one go; values that may be secret are never repeated in the message. NAME_FILE names a file that
 // holds the value of NAME, for secrets that are mounted.
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { eventKeysFile } from "./event-keys.ts";
+import { nkeyFile } from "./nkey.ts";
 import { callersFile, tokenFile } from "./rpc-trust.ts";
 
 /** How one setting is read: `parse` gets the raw text and throws a short reason ("must be ...") when it does not fit. */
@@ -159,12 +162,25 @@ export const keyRing: Setting<ReadonlyMap<string, Buffer>> = {
   },
 };
 
-/** What every service and the gateway read. */
-export const commonSettings = {
-  PORT: port,
-  HOST: withDefault(text, "127.0.0.1"),
-  LOG_LEVEL: withDefault(oneOf("debug", "info", "warn", "error"), "info"),
+/** The path of a PEM file with a certificate. */
+export const certificateFile: Setting<string> = {
+  parse: (path) => {
+    try {
+      new X509Certificate(readFileSync(path));
+    } catch {
+      throw new Error("must name a PEM file that begins with a certificate");
+    }
+    return path;
+  },
+};
+
+/** What every process that uses the broker reads. */
+export const brokerSettings = {
   NATS_URL: url("nats", "tls"),
+  /** Who the process is at the broker; absent: what the URL says, or nobody. */
+  NATS_NKEY_FILE: optional(nkeyFile),
+  /** Who vouches for a broker at tls://; absent: the authorities that Node knows. */
+  NATS_CA_FILE: optional(certificateFile),
   NATS_NAMESPACE: withDefault<string>(
     {
       parse: (raw) => {
@@ -174,6 +190,16 @@ export const commonSettings = {
     },
     "tollbooth",
   ),
+} as const;
+
+/** What every service and the gateway read. */
+export const commonSettings = {
+  PORT: port,
+  HOST: withDefault(text, "127.0.0.1"),
+  LOG_LEVEL: withDefault(oneOf("debug", "info", "warn", "error"), "info"),
+  ...brokerSettings,
+  /** What proves whose an event is; absent: events are believed as they come. */
+  EVENT_KEYS_FILE: optional(eventKeysFile),
 } as const;
 
 /** What every service with a database reads besides. */

@@ -3,12 +3,15 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ConsumerInfo, headers, type JetStreamClient, type NatsConnection, type StreamInfo } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
-import { connectBroker } from "./broker-connection.ts";
+import type { Broker } from "./broker-connection.ts";
+import { BrokerLink, pause } from "./broker-link.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
+import { type EventKeys, macHeader } from "./event-keys.ts";
+import { countRefusals, readEvent } from "./event-message.ts";
 import { eventSpan } from "./event-span.ts";
 import { Failure } from "./failure.ts";
 import type { Log } from "./log.ts";
-import { consumerConfig, eventSubject, type Source, streamName } from "./streams.ts";
+import { consumerConfig, eventSubject, type Source, sourceOf, streamName } from "./streams.ts";
 import { isTracing } from "./trace.ts";
 
 export interface Listener {
@@ -18,9 +21,7 @@ export interface Listener {
   readonly onGap: () => void;
 }
 
-const reconnectMs = 500;
-// A broker that dies while it is being greeted must not be waited for: the library's own limit is 20 s.
-const connectMs = 2_000;
+const consumeAgainMs = 500;
 const publishTimeoutMs = 5_000;
 // Who asks for the state would rather hear nothing than wait.
 const stateMs = 1_000;
@@ -28,42 +29,49 @@ const stateMs = 1_000;
 const drainMs = 2_000;
 
 export class EventBus {
-  readonly #url: string;
+  readonly #link: BrokerLink;
+  readonly #keys: EventKeys | undefined;
   readonly #namespace: string;
-  readonly #name: string;
   readonly #log: Log;
   readonly #ackWaitSeconds: number | undefined;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #listeners: Listener[] = [];
-  #connection: NatsConnection | undefined;
   #stream: JetStreamClient | undefined;
-  #away = false;
 
-  /** @param options.ackWaitSeconds long enough for any batch to commit; a crashed consumer's events come back after it. */
-  constructor(options: { url: string; namespace: string; name: string; log: Log; ackWaitSeconds?: number }) {
-    this.#url = options.url;
+  /**
+   * @param options.keys absent: events are sent without a MAC, and believed as they come
+   * @param options.ackWaitSeconds long enough for any batch to commit; a crashed consumer's events come back after it
+   */
+  constructor(options: {
+    broker: Broker;
+    keys?: EventKeys | undefined;
+    namespace: string;
+    name: string;
+    log: Log;
+    ackWaitSeconds?: number;
+  }) {
+    this.#keys = options.keys;
     this.#namespace = options.namespace;
-    this.#name = options.name;
     this.#log = options.log;
     this.#ackWaitSeconds = options.ackWaitSeconds;
-    this.#running.push(this.#connect());
+    this.#link = new BrokerLink({ ...options, onConnected: (connection) => this.#begin(connection) });
   }
 
   get connected(): boolean {
-    return this.#connection !== undefined && !this.#connection.isClosed();
+    return this.#link.connection !== undefined;
   }
 
-  /** True while listeners hear every event; false while the broker is away, when they miss some. */
+  /** True while listeners have heard everything up to a second ago; false while they may be missing some. */
   get hearing(): boolean {
-    return this.connected && !this.#away;
+    return this.#link.isAnswering;
   }
 
   /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
   async state(source: Source): Promise<{ stream: StreamInfo; consumers: ConsumerInfo[] } | undefined> {
     if (!this.hearing) return undefined;
     try {
-      const manager = await this.#connection?.jetstreamManager({ timeout: stateMs });
+      const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs });
       const stream = await manager?.streams.info(streamName(this.#namespace, source));
       const consumers = await manager?.consumers.list(streamName(this.#namespace, source)).next();
       return stream && consumers && { stream, consumers };
@@ -89,6 +97,7 @@ export class EventBus {
     if (!stream) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
     const header = headers();
     header.set("Nats-Msg-Id", id);
+    if (this.#keys) header.set(macHeader, this.#keys.macOf(sourceOf(subject), subject, body));
     if (traceparent !== undefined) header.set("traceparent", traceparent);
     const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
     // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
@@ -97,6 +106,7 @@ export class EventBus {
 
   /** Consumes until the bus is closed; every replica of a service shares the events of one durable name. */
   consume(consumer: Consumer): void {
+    countRefusals(consumer.source);
     this.#running.push(this.#consumeForever(consumer));
   }
 
@@ -105,76 +115,40 @@ export class EventBus {
    * called whenever some may have been missed (at the start and after every reconnect).
    */
   listen(options: Listener): void {
+    countRefusals(options.source);
     this.#listeners.push(options);
-    if (this.#connection) this.#subscribe(this.#connection, options);
+    if (this.#link.connection) this.#subscribe(this.#link.connection, options);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    // Both need the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have not
+    // Needs the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have not
     // handled go back at once, instead of when their acknowledgement is overdue.
     const late = () => new Promise((resolve) => setTimeout(resolve, drainMs).unref());
     const answered = late();
     await Promise.race([Promise.allSettled(this.#running), answered]);
-    await Promise.race([this.#connection?.drain().catch(() => {}), answered]);
-    await this.#connection?.close();
+    await this.#link.close();
     // A batch that a database holds up is given the same time again, and then comes back to another process.
     await Promise.race([Promise.allSettled(this.#running), late()]);
   }
 
-  async #connect(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      try {
-        const connection = await connectBroker(this.#url, {
-          name: this.#name,
-          timeout: connectMs,
-          maxReconnectAttempts: -1,
-          reconnectTimeWait: reconnectMs,
-          pingInterval: 10_000,
-          // An error made ahead for every publish, in case it fails, is a quarter of what publishing costs.
-          noAsyncTraces: true,
-        });
-        if (this.#closing.signal.aborted) return await connection.close();
-        this.#connection = connection;
-        this.#stream = connection.jetstream();
-        for (const listener of this.#listeners) this.#subscribe(connection, listener);
-        this.#watchReconnects(connection);
-        return;
-      } catch (error) {
-        this.#log.warn({ err: error }, "the broker does not answer; trying again");
-        await this.#pause(reconnectMs);
-      }
-    }
+  #begin(connection: NatsConnection): void {
+    this.#stream = connection.jetstream();
+    for (const listener of this.#listeners) this.#subscribe(connection, listener);
   }
 
   #subscribe(connection: NatsConnection, listener: Listener): void {
     connection.subscribe(eventSubject(this.#namespace, listener.source, listener.types), {
       callback: (error, message) => {
         if (error) return listener.onGap();
-        try {
-          listener.onEvent(fromBinary(EventSchema, message.data));
-        } catch (cause) {
-          this.#log.error({ err: cause, subject: message.subject }, "unreadable event passed over");
-        }
+        const read = readEvent(message, listener.source, this.#keys);
+        if (typeof read !== "string") listener.onEvent(read);
+        else
+          this.#log.error({ why: read, source: listener.source }, "event passed over: not proved to be its source's");
       },
     });
     // The broker knows of the subscription once it has answered; whatever was cached before may be older than an unheard event.
     void connection.flush().then(listener.onGap, listener.onGap);
-  }
-
-  #watchReconnects(connection: NatsConnection): void {
-    void (async () => {
-      for await (const status of connection.status()) {
-        if (status.type === "disconnect") {
-          this.#away = true;
-          this.#log.warn("the broker is away; reconnecting");
-        }
-        if (status.type !== "reconnect") continue;
-        this.#away = false;
-        this.#log.info("the broker is back");
-        for (const listener of this.#listeners) listener.onGap();
-      }
-    })().catch((error) => this.#log.warn({ err: error }, "broker status unknown"));
   }
 
   async #consumeForever(consumer: Consumer): Promise<void> {
@@ -185,28 +159,16 @@ export class EventBus {
         if (this.#closing.signal.aborted) return;
         this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
       }
-      await this.#pause(reconnectMs);
+      await pause(consumeAgainMs, this.#closing.signal);
     }
   }
 
   async #consume(consumer: Consumer): Promise<void> {
-    const connection = this.#connection;
+    const { connection } = this.#link;
     if (!connection) return;
     const config = consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds);
     const stream = streamName(this.#namespace, consumer.source);
-    await consumeUntilBroken({ connection, stream, config, consumer, closing: this.#closing.signal, log: this.#log });
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, ms);
-      const signal = this.#closing.signal;
-      function done() {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-      signal.addEventListener("abort", done, { once: true });
-    });
+    const [keys, log, closing] = [this.#keys, this.#log, this.#closing.signal];
+    await consumeUntilBroken({ connection, stream, config, consumer, keys, closing, log });
   }
 }

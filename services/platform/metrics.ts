@@ -11,6 +11,13 @@ export const moneyAlerts = new Counter({
   labelNames: ["kind"] as const,
 });
 
+/** Somebody else wrote to the broker, or was given a wrong key. */
+export const eventsRefused = new Counter({
+  name: "tollbooth_events_refused_total",
+  help: "Events that were passed over because they are not proved to be their source's, or cannot be read, by source and reason.",
+  labelNames: ["source", "why"] as const,
+});
+
 /** Calls of the internal API by how they ended, and seconds they took; `reason` is OK or one of the failure catalogue. */
 export const rpcCalls = new Histogram({
   name: "tollbooth_rpc_seconds",

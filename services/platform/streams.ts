@@ -9,7 +9,7 @@ import {
   StorageType,
   type StreamInfo,
 } from "nats";
-import { connectBroker } from "./broker-connection.ts";
+import { type Broker, connectBroker } from "./broker-connection.ts";
 import { kept, losses, type WantedStream } from "./stream-changes.ts";
 
 /** Services that announce events; each has a stream of its own. */
@@ -34,6 +34,14 @@ export function eventSubject(namespace: string, source: Source, type: string): s
   return `${namespace}.events.${source}.${type}`;
 }
 
+/** The source of an event's subject. */
+export function sourceOf(subject: string): Source {
+  const [, , word] = subject.split(".");
+  const source = sources.find((each) => each === word);
+  if (!source) throw new Error("not the subject of an event");
+  return source;
+}
+
 /** How many copies of a stream there should be, and how many are up to date, the leader among them. */
 export function copiesOf(stream: StreamInfo): { wanted: number; current: number } {
   const followers = stream.cluster?.replicas ?? [];
@@ -43,17 +51,31 @@ export function copiesOf(stream: StreamInfo): { wanted: number; current: number 
 
 /** The durable consumers of this release, all of them: whoever consumes takes its name, source and filter from here. */
 export const durableConsumers = {
-  followPayments: { name: "checkout-payments", source: "payments", types: "payment.>" },
-  fanOut: { name: "webhook-fan-out", source: "payments", types: "payment.>" },
+  followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },
+  fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
   // A consumer has one filter, so the audit log has one for each kind of administrative act.
-  auditMerchants: { name: "merchant-audit", source: "merchant", types: ">" },
-  auditEndpoints: { name: "merchant-audit", source: "webhook", types: "endpoint.>" },
-  auditRefunds: { name: "merchant-audit", source: "payments", types: "refund.requested" },
-  auditFees: { name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
-  auditOperations: { name: "merchant-audit-operations", source: "payments", types: "operation.>" },
-  auditExpiries: { name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
-  auditRiskRules: { name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
-} as const satisfies Readonly<Record<string, { name: string; source: Source; types: string }>>;
+  auditMerchants: { by: "merchant", name: "merchant-audit", source: "merchant", types: ">" },
+  auditEndpoints: { by: "merchant", name: "merchant-audit", source: "webhook", types: "endpoint.>" },
+  auditRefunds: { by: "merchant", name: "merchant-audit", source: "payments", types: "refund.requested" },
+  auditFees: { by: "merchant", name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
+  auditOperations: { by: "merchant", name: "merchant-audit-operations", source: "payments", types: "operation.>" },
+  auditExpiries: { by: "merchant", name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
+  auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
+} as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;
+
+/** What each process hears besides, as it is published and without durability, to forget what it has kept. */
+export const heardEvents = {
+  apiKeys: { by: "gateway", source: "merchant", types: "api_key.>" },
+  merchants: { by: "gateway", source: "merchant", types: "merchant.>" },
+  connectors: { by: "payments", source: "merchant", types: ">" },
+  riskRules: { by: "checkout", source: "checkout", types: "risk_rule.>" },
+  endpoints: { by: "webhook", source: "webhook", types: "endpoint.>" },
+} as const satisfies Readonly<Record<string, { by: Source | "gateway"; source: Source; types: string }>>;
+
+/** Where the gateway's replicas tell each other which tokens of rate limits they took. */
+export function limitsSubject(namespace: string): string {
+  return `${namespace}.gateway.tokens`;
+}
 
 // Long enough for any batch to commit; a crashed consumer's events come back after it.
 const ackWaitSecondsDefault = 30;
@@ -90,12 +112,12 @@ export function consumerConfig(
  * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to decide.
  */
 export async function ensureStreams(options: {
-  natsUrl: string;
+  broker: Broker;
   namespace: string;
   replicas?: number;
   only?: readonly Source[];
 }): Promise<void> {
-  const connection = await connectBroker(options.natsUrl, { timeout: 5_000 });
+  const connection = await connectBroker(options.broker, { name: "migrate", timeout: 5_000 });
   try {
     const manager = await connection.jetstreamManager();
     for (const source of options.only ?? sources) {
@@ -122,6 +144,9 @@ function streamConfig(namespace: string, source: Source, replicas: number) {
     max_msg_size: eventMaxBytes,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: replicas,
+    // What was announced stays announced: nobody takes a single event back, or all of them, before its time.
+    deny_delete: true,
+    deny_purge: true,
   };
 }
 

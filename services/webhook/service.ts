@@ -1,5 +1,6 @@
 // The webhook service, wired by hand: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
+import { brokerOf } from "#platform/broker-connection.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog, type Log } from "#platform/log.ts";
@@ -8,7 +9,7 @@ import { checkSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
-import { durableConsumers } from "#platform/streams.ts";
+import { durableConsumers, heardEvents } from "#platform/streams.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
@@ -50,7 +51,8 @@ export async function startWebhook(
   const vault = new Vault(config.ENCRYPTION_KEYS);
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "webhook" });
   const bus = new EventBus({
-    url: config.NATS_URL,
+    broker: brokerOf(config),
+    keys: config.EVENT_KEYS_FILE,
     namespace: config.NATS_NAMESPACE,
     name: "webhook",
     log,
@@ -93,8 +95,7 @@ export async function startWebhook(
     handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, events),
   });
   bus.listen({
-    source: "webhook",
-    types: "endpoint.>",
+    ...heardEvents.endpoints,
     onEvent: (event) => {
       endpoints.forget(event.objectId);
       if (event.status === "active") dispatcher.poke({ merchantId: event.merchantId, endpointId: event.objectId });

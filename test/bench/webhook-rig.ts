@@ -76,7 +76,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const databases = await createDatabases(postgres.url, "bench");
   await migrate({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: databases.roles?.webhook });
   await migrate({ databaseUrl: databases.of.payments, service: "payments" });
-  await ensureStreams({ natsUrl: nats.url, namespace: "bench" });
+  await ensureStreams({ broker: { url: nats.url }, namespace: "bench" });
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
   const receiverEnv = { TLS_CERT: tls.cert, TLS_KEY: tls.key };
@@ -103,7 +103,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const log = createLog("bench", "warn");
   const db = await Database.open({ url: databases.of.webhook, name: "bench", log });
   const payments = await Database.open({ url: databases.of.payments, name: "bench", log });
-  const bus = new EventBus({ url: nats.url, namespace: "bench", name: "bench", log });
+  const bus = new EventBus({ broker: { url: nats.url }, namespace: "bench", name: "bench", log });
   const outbox = new Outbox({ namespace: "bench", source: "payments" });
   const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
   const peer = connectPeer({ url: `http://127.0.0.1:${port}`, token: tokenFile.parse(rpc.tokens.gateway) });

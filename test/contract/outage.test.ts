@@ -176,6 +176,26 @@ test("a request with an idempotency key waits while its API key cannot be checke
   await unknowing.stop();
 });
 
+test("a key that is revoked while the broker hangs works no longer than one second of memory", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const spare = (await merchant.api.post("/v1/merchants/me/api-keys", { name: "spare" })).expect(201);
+  const holder = merchantApi(own.stack.gateway, spare.text("api_key"));
+  (await holder.get("/v1/payments")).expect(200);
+  const broker = own.stack.pids.nats ?? assert.fail("the stack has a broker of its own");
+  process.kill(broker, "SIGSTOP");
+  try {
+    const keys = (await merchant.api.get("/v1/merchants/me/api-keys")).list("data");
+    const { id } = Object(keys.find((each) => Object(each).name === "spare"));
+    (await merchant.api.delete(`/v1/merchants/me/api-keys/${id}`)).expect(204);
+    // Half a minute is how long a key is remembered while the broker is heard.
+    await eventually("the key to be refused", async () => (await holder.get("/v1/payments")).status === 401, {
+      limitMs: 10_000,
+    });
+  } finally {
+    process.kill(broker, "SIGCONT");
+  }
+});
+
 test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startGateway } from "../../gateway/server.ts";
 import { readGatewayConfig } from "../../gateway/settings.ts";
+import { infra } from "../harness/infra.ts";
 
 export interface OwnGateway {
   readonly gateway: string;
@@ -14,7 +15,8 @@ export async function ownGateway(stack: StackInfo, settings: Record<string, stri
   const config = readGatewayConfig({
     PORT: "0",
     LOG_LEVEL: "error",
-    NATS_URL: stack.nats,
+    // It hears no events of the stack, and shares its limits with nobody.
+    NATS_URL: (await infra()).natsUrl,
     NATS_NAMESPACE: `test-${randomBytes(6).toString("hex")}`,
     RPC_TOKEN_FILE: stack.rpc_files.tokens.gateway,
     CHECKOUT_URL: stack.rpc.checkout,

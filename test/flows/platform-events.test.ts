@@ -23,10 +23,10 @@ let bus: EventBus;
 
 test.before(async () => {
   const { natsUrl } = await infra();
-  await ensureStreams({ natsUrl, namespace });
-  await ensureStreams({ natsUrl, namespace }); // idempotent
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
+  await ensureStreams({ broker: { url: natsUrl }, namespace }); // idempotent
   db = await Database.open({ url: (await freshDatabase("payments")).serviceUrl, name: "test", log });
-  bus = new EventBus({ url: natsUrl, namespace, name: "test", log });
+  bus = new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
   await eventually("the bus to connect", async () => bus.connected);
 });
 test.after(async () => {

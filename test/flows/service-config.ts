@@ -10,18 +10,18 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
-import { type CommonSettings, oneToken } from "../harness/money-services.ts";
+import { brokerOfTests, type CommonSettings, oneToken } from "../harness/money-services.ts";
 
 /** The settings that every service has. */
 export async function serviceConfig(service: ServiceName): Promise<CommonSettings & { DATABASE_URL: string }> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(6).toString("hex")}`;
-  await ensureStreams({ natsUrl, namespace });
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
   return {
     PORT: 0,
     HOST: "127.0.0.1",
     LOG_LEVEL: "error",
-    NATS_URL: natsUrl,
+    ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
     ...oneToken(randomBytes(16).toString("hex")),
     DATABASE_URL: (await freshDatabase(service)).serviceUrl,
@@ -46,7 +46,12 @@ export async function listenTo(
 ): Promise<Announced> {
   const events: Event[] = [];
   const log = createLog("test", "error");
-  const bus = new EventBus({ url: settings.NATS_URL, namespace: settings.NATS_NAMESPACE, name: "test", log });
+  const bus = new EventBus({
+    broker: { url: settings.NATS_URL },
+    namespace: settings.NATS_NAMESPACE,
+    name: "test",
+    log,
+  });
   let open = false;
   bus.listen({ source, types: ">", onEvent: (event) => events.push(event), onGap: () => (open = true) });
   await eventually("the ear to be open", () => open);

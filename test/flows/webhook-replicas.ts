@@ -72,7 +72,7 @@ export async function startReplicas(): Promise<Replicas> {
   const databases = await createDatabases(postgres.url, "test");
   await migrate({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: databases.roles?.webhook });
   await migrate({ databaseUrl: databases.of.payments, service: "payments" });
-  await ensureStreams({ natsUrl: nats.url, namespace });
+  await ensureStreams({ broker: { url: nats.url }, namespace });
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
   const environment = {
@@ -93,7 +93,7 @@ export async function startReplicas(): Promise<Replicas> {
   };
   const log = createLog("test", "fatal");
   const payments = await Database.open({ url: databases.of.payments, name: "test", log });
-  const bus = new EventBus({ url: nats.url, namespace, name: "test", log });
+  const bus = new EventBus({ broker: { url: nats.url }, namespace, name: "test", log });
   const outbox = new Outbox({ namespace, source: "payments" });
   const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
   const running = new Set<ChildProcess>();

@@ -72,7 +72,7 @@ export async function startWebhookTest(
   const service = await startWebhook(config, options);
   const log = createLog("test", "error");
   const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
-  const bus = new EventBus({ url: config.NATS_URL, namespace: config.NATS_NAMESPACE, name: "test", log });
+  const bus = new EventBus({ broker: { url: config.NATS_URL }, namespace: config.NATS_NAMESPACE, name: "test", log });
   await eventually("the bus to be connected", () => bus.connected);
   const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
   return {

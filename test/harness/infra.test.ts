@@ -29,7 +29,7 @@ test("a fresh database has the service's tables and nothing of another test's", 
 
 test("a dozen stacks' streams fit on one server", async () => {
   const { natsUrl } = await infra();
-  for (let at = 0; at < 12; at++) await ensureStreams({ natsUrl, namespace: `many${at}` });
+  for (let at = 0; at < 12; at++) await ensureStreams({ broker: { url: natsUrl }, namespace: `many${at}` });
   const connection = await connect({ servers: natsUrl, timeout: 5_000 });
   const streams = await connection.jetstreamManager().then((manager) => manager.streams.names().next());
   assert.ok(streams.length >= 48);

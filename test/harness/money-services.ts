@@ -42,6 +42,9 @@ export interface CommonSettings {
   readonly HOST: string;
   readonly LOG_LEVEL: "error";
   readonly NATS_URL: string;
+  readonly NATS_NKEY_FILE: undefined;
+  readonly NATS_CA_FILE: undefined;
+  readonly EVENT_KEYS_FILE: undefined;
   readonly NATS_NAMESPACE: string;
   /** Accepted for every caller; for the test's own calls. */
   readonly RPC_TOKEN: string;
@@ -52,6 +55,13 @@ export interface CommonSettings {
 }
 
 const key = () => randomBytes(32);
+
+/** The run's broker, which lets anybody do anything; broker-identities.test.ts proves what one with logins refuses. */
+export function brokerOfTests(
+  url: string,
+): Pick<CommonSettings, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "EVENT_KEYS_FILE"> {
+  return { NATS_URL: url, NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
+}
 
 /** The settings of services that trust one token, whoever calls. */
 export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC_TOKEN_FILE" | "RPC_CALLERS_FILE"> {
@@ -73,7 +83,7 @@ export async function startMoneyServices(
 ): Promise<MoneyServices> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
-  await ensureStreams({ natsUrl, namespace });
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
   const [merchantDb, paymentsDb, simulatorDb, nowhere] = await Promise.all([
     freshDatabase("merchant"),
     freshDatabase("payments"),
@@ -87,7 +97,7 @@ export async function startMoneyServices(
     PORT: 0,
     HOST: "127.0.0.1",
     LOG_LEVEL: "error",
-    NATS_URL: natsUrl,
+    ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
     ...oneToken(token),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),

@@ -145,7 +145,7 @@ async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promis
 async function surroundings(dir: string, migrated: boolean): Promise<Surroundings> {
   const { natsUrl } = await infra();
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
-  if (migrated) await ensureStreams({ natsUrl, namespace: natsNamespace });
+  if (migrated) await ensureStreams({ broker: { url: natsUrl }, namespace: natsNamespace });
   const databaseOf = async (service: Exclude<Service, "gateway">) =>
     (await freshDatabase(migrated ? service : undefined)).url;
   const of = {

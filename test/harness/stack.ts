@@ -27,7 +27,10 @@ async function ownStack(): Promise<StackInfo> {
 
 /** What a test may choose. */
 export interface TestStackOptions extends Partial<StackOptions> {
-  /** True: PostgreSQL and NATS of its own, which the test may kill; else databases and a namespace of its own on the run's. */
+  /**
+   * True: PostgreSQL and NATS of its own, which the test may kill; else databases of its own on the run's server. Its NATS is always its
+   * own, with an identity for each process.
+   */
   ownServers?: boolean;
   /** Clocks of its processes that the test steps. */
   clocks?: FalseClocks;
@@ -56,8 +59,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
   };
 }
 
-async function placeOnSharedServers(): Promise<Pick<StackOptions, "databaseUrl" | "natsUrl" | "natsNamespace">> {
+async function placeOnSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
   const servers = await infra();
-  const name = `stack_${randomBytes(6).toString("hex")}`;
-  return { databaseUrl: withDatabase(servers.databaseUrl, name), natsUrl: servers.natsUrl, natsNamespace: name };
+  return { databaseUrl: withDatabase(servers.databaseUrl, `stack_${randomBytes(6).toString("hex")}`) };
 }

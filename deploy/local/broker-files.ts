@@ -1,0 +1,82 @@
+// What the processes of a local stack show the broker and each other: an NKEY for each identity, and the keys that prove whose an event
+// is, in files of their own. Made at random on first start; what somebody changed stays changed, and the broker's own list follows.
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type BrokerIdentity,
+  brokerAuthorization,
+  brokerIdentities,
+  type EventReader,
+  eventReaders,
+  followedSources,
+} from "#platform/broker-rights.ts";
+import { eventKeyLine } from "#platform/event-keys.ts";
+import { newNkey, publicNkeyOf } from "#platform/nkey.ts";
+import { type Source, sources } from "#platform/streams.ts";
+import { readIfThere, writePrivate } from "./private-file.ts";
+
+/** Where they stand; absolute paths, mode 0600. */
+export interface BrokerFiles {
+  /** A seed each, for a broker of the stack's own. */
+  readonly nkeys: Readonly<Record<BrokerIdentity, string>>;
+  /** The event keys that a process needs. */
+  readonly eventKeys: Readonly<Record<EventReader, string>>;
+}
+
+/** The files, made where they are missing. */
+export async function brokerFiles(stateDir: string): Promise<BrokerFiles> {
+  await mkdir(join(stateDir, "broker"), { recursive: true, mode: 0o700 });
+  const files = brokerFilesIn(stateDir);
+  for (const identity of brokerIdentities) await keep(files.nkeys[identity], () => newNkey().seed);
+  const lines = new Map<Source, string>();
+  for (const source of sources) {
+    const path = join(stateDir, "broker", `${source}.key`);
+    lines.set(source, await keep(path, () => eventKeyLine(source, randomBytes(32))));
+  }
+  for (const reader of eventReaders) {
+    const known = followedSources(reader).map((source) => lines.get(source));
+    await writePrivate(files.eventKeys[reader], `${known.join("\n")}\n`);
+  }
+  return files;
+}
+
+/** Their names, whether they are there or not. */
+export function brokerFilesIn(stateDir: string): BrokerFiles {
+  const nkey = (identity: BrokerIdentity) => join(stateDir, "broker", `${identity}.nkey`);
+  const keys = (reader: EventReader) => join(stateDir, "broker", `${reader}.event-keys`);
+  return {
+    nkeys: {
+      checkout: nkey("checkout"),
+      payments: nkey("payments"),
+      merchant: nkey("merchant"),
+      webhook: nkey("webhook"),
+      gateway: nkey("gateway"),
+      migrate: nkey("migrate"),
+    },
+    eventKeys: {
+      checkout: keys("checkout"),
+      payments: keys("payments"),
+      merchant: keys("merchant"),
+      webhook: keys("webhook"),
+      gateway: keys("gateway"),
+    },
+  };
+}
+
+/** What the stack's own broker is told of them. */
+export async function brokerLogins(files: BrokerFiles, namespace: string): Promise<string> {
+  const keys = new Map<BrokerIdentity, string>();
+  for (const identity of brokerIdentities) {
+    keys.set(identity, publicNkeyOf((await readIfThere(files.nkeys[identity])) ?? ""));
+  }
+  return brokerAuthorization(namespace, (identity) => [keys.get(identity) ?? ""]);
+}
+
+async function keep(path: string, make: () => string): Promise<string> {
+  const known = (await readIfThere(path))?.trim();
+  if (known) return known;
+  const made = make();
+  await writePrivate(path, `${made}\n`);
+  return made;
+}

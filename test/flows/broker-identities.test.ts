@@ -1,0 +1,209 @@
+// What the broker of a stack lets each identity do, tried from outside with the very keys of the processes; and that an event which got
+// in all the same is not believed. The tables stand here, and are not taken from the code that makes the broker's configuration.
+import assert from "node:assert/strict";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { headers, type NatsConnection } from "nats";
+import { type Broker, connectBroker } from "#platform/broker-connection.ts";
+import type { BrokerIdentity } from "#platform/broker-rights.ts";
+import { newId } from "#platform/id.ts";
+import { newNkey, nkeyFile } from "#platform/nkey.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("broker identities");
+const identities: BrokerIdentity[] = ["checkout", "payments", "merchant", "webhook", "gateway", "migrate"];
+const sources = ["checkout", "payments", "merchant", "webhook"] as const;
+
+/** Whose events each identity may hear as they are published. */
+const hears: Readonly<Record<BrokerIdentity, readonly string[]>> = {
+  checkout: ["checkout.risk_rule.>"],
+  payments: ["merchant.>"],
+  merchant: [],
+  webhook: ["webhook.endpoint.>"],
+  gateway: ["merchant.api_key.>", "merchant.merchant.>"],
+  migrate: [],
+};
+/** The durable consumers that each identity may pull from and acknowledge. */
+const pulls: Readonly<Record<BrokerIdentity, readonly string[]>> = {
+  checkout: ["payments.checkout-payments"],
+  payments: [],
+  merchant: [
+    "merchant.merchant-audit",
+    "webhook.merchant-audit",
+    "payments.merchant-audit",
+    "payments.merchant-audit-fees",
+    "payments.merchant-audit-operations",
+    "checkout.merchant-audit",
+    "checkout.merchant-audit-risk",
+  ],
+  webhook: ["payments.webhook-fan-out"],
+  gateway: [],
+  migrate: [],
+};
+const everyConsumer = [...new Set(Object.values(pulls).flat())];
+
+function brokerFor(info: StackInfo, identity: BrokerIdentity): Broker {
+  return { url: info.nats, nkey: nkeyFile.parse(info.broker_files.nkeys[identity]) };
+}
+
+/** A connection that remembers what the broker refused. */
+async function entering(broker: Broker, name: string): Promise<{ nats: NatsConnection; refused: string[] }> {
+  const nats = await connectBroker(broker, { name, reconnect: false, timeout: 5_000 });
+  const refused: string[] = [];
+  void (async () => {
+    for await (const { permissionContext: refusal } of nats.status()) {
+      if (refusal?.operation === "publish") refused.push(refusal.subject);
+    }
+  })();
+  return { nats, refused };
+}
+
+test("nobody enters without a key that the broker knows, nor with a password", async () => {
+  const info = await stack();
+  const { seed } = newNkey();
+  const stranger = { seed: new TextEncoder().encode(seed) };
+  for (const broker of [
+    { url: info.nats },
+    { url: info.nats, nkey: stranger },
+    { url: info.nats.replace("//", "//payments:payments@") },
+    { url: info.nats.replace("//", "//token@") },
+  ]) {
+    await assert.rejects(connectBroker(broker, { name: "stranger", reconnect: false }), {
+      code: "AUTHORIZATION_VIOLATION",
+    });
+  }
+});
+
+for (const identity of identities) {
+  test(`${identity} publishes nothing that is not its own, and changes no stream`, async () => {
+    const { nats, refused } = await entering(brokerFor(await stack(), identity), identity);
+    const mustNot = [
+      ...sources
+        .filter((source) => source !== identity)
+        .map((source) => `tollbooth.events.${source}.payment.succeeded`),
+      ...(identity === "gateway" ? [] : ["tollbooth.gateway.tokens"]),
+      "elsewhere.events.payments.payment.succeeded",
+      "$SYS.REQ.SERVER.PING",
+      "_INBOX_payments.guess",
+      ...sources.flatMap((source) =>
+        [
+          ...["DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "SNAPSHOT", "RESTORE"],
+          ...(identity === "migrate" ? [] : ["CREATE", "UPDATE"]),
+        ].map((act) => `$JS.API.STREAM.${act}.tollbooth-${source}`),
+      ),
+      "$JS.API.STREAM.CREATE.copy",
+      ...everyConsumer.flatMap((consumer) => {
+        const [source, name] = consumer.split(".");
+        const may = pulls[identity].includes(consumer);
+        return [
+          `$JS.API.CONSUMER.DELETE.tollbooth-${source}.${name}`,
+          ...(may
+            ? []
+            : [
+                `$JS.API.CONSUMER.MSG.NEXT.tollbooth-${source}.${name}`,
+                `$JS.ACK.tollbooth-${source}.${name}.1.1.1.1.0`,
+              ]),
+        ];
+      }),
+      ...(identity === "migrate"
+        ? []
+        : sources.map((source) => `$JS.API.CONSUMER.CREATE.tollbooth-${source}.thief.tollbooth.events.${source}.>`)),
+    ];
+    for (const subject of mustNot) nats.publish(subject, "{}");
+    await nats.flush();
+    await eventually("every refusal", () => refused.length >= mustNot.length);
+    const passed = mustNot.filter((subject) => !refused.includes(subject));
+    assert.deepEqual(passed, []);
+    await nats.close();
+  });
+
+  test(`${identity} hears what it follows and nothing else, and reads nobody's answers`, async () => {
+    const { nats } = await entering(brokerFor(await stack(), identity), identity);
+    const mustNot = [
+      ">",
+      "tollbooth.>",
+      "tollbooth.events.>",
+      ...sources
+        .map((source) => `tollbooth.events.${source}.>`)
+        .filter((subject) => !hears[identity].some((own) => `tollbooth.events.${own}` === subject)),
+      ...(identity === "gateway" ? [] : ["tollbooth.gateway.tokens"]),
+      "_INBOX.>",
+      ...identities.filter((other) => other !== identity).map((other) => `_INBOX_${other}.>`),
+      "$JS.>",
+      "$SYS.>",
+    ];
+    const may = [`_INBOX_${identity}.>`, ...hears[identity].map((own) => `tollbooth.events.${own}`)];
+    const outcome = async (subject: string) => {
+      const error = await new Promise<Error | undefined>((resolve) => {
+        nats.subscribe(subject, { callback: (refusal) => refusal && resolve(refusal) });
+        void nats.flush().then(() => resolve(undefined));
+      });
+      return error === undefined ? "heard" : "refused";
+    };
+    const outcomes = new Map<string, string>();
+    for (const subject of [...mustNot, ...may]) outcomes.set(subject, await outcome(subject));
+    const wanted = [...mustNot.map((subject) => [subject, "refused"]), ...may.map((subject) => [subject, "heard"])];
+    assert.deepEqual([...outcomes], wanted);
+    await nats.close();
+  });
+}
+
+test("an event that entered without its source's MAC completes no session, sends no webhook and is counted", async () => {
+  const info = await stack();
+  const merchant = await freshMerchant(info);
+  const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR" })).expect(201);
+  const before = await refusedEvents(info, "webhook");
+  // Somebody has payments' key for the broker, and not the one for its events.
+  const { nats } = await entering(brokerFor(info, "payments"), "payments");
+  const event = create(EventSchema, {
+    id: newId("event"),
+    type: "payment.succeeded",
+    source: "payments",
+    merchantId: merchant.id,
+    environment: Environment.SANDBOX,
+    objectId: newId("payment"),
+    status: "succeeded",
+    occurredAt: timestampNow(),
+    attributes: {
+      session_id: session.text("id"),
+      outcome: "succeeded",
+      version: "9",
+      receipt_url: "https://thief.example",
+    },
+  });
+  for (const mac of ["", Buffer.alloc(32).toString("base64url")]) {
+    const header = headers();
+    if (mac) header.set("Tollbooth-Mac", mac);
+    await nats
+      .jetstream()
+      .publish("tollbooth.events.payments.payment.succeeded", toBinary(EventSchema, event), { headers: header });
+  }
+  await nats.close();
+  await eventually("webhook to have refused both", async () => (await refusedEvents(info, "webhook")) >= before + 2);
+  await eventually("checkout to have refused both", async () => (await refusedEvents(info, "checkout")) >= 2);
+  const read = (await merchant.api.get(`/v1/checkout-sessions/${session.text("id")}`)).expect(200);
+  assert.deepEqual([read.text("status"), read.at("receipt_url")], ["open", session.at("receipt_url")]);
+  // What follows them is taken in.
+  await pay(session.text("render.frame_url"));
+  await eventually("the session to be completed by payments' own word", async () => {
+    return (await merchant.api.get(`/v1/checkout-sessions/${session.text("id")}`)).text("status") === "completed";
+  });
+});
+
+async function refusedEvents(info: StackInfo, process: "checkout" | "webhook"): Promise<number> {
+  const text = await (await fetch(`${info.admin[process]}/metrics`)).text();
+  const counts = [
+    ...text.matchAll(/^tollbooth_events_refused_total\{source="payments",why="(?:no_mac|wrong_mac)"\} (\d+)/gm),
+  ];
+  assert.ok(counts.length > 0, "the counter begins at zero, and is there");
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+test.run();
