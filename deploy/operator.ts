@@ -31,7 +31,7 @@ const nouns: Readonly<Record<string, Commands>> = {
 };
 
 /** Commands that call no service. */
-const needNobody = new Set<Command | undefined>([tokens.new, journal.check]);
+const needNobody = new Set<Command | undefined>([...Object.values(tokens), journal.check]);
 
 process.exitCode = await main(process.argv.slice(2));
 

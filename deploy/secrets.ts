@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callerLine, callerNames } from "#platform/rpc-trust.ts";
+import { brokerSecrets } from "./broker-secrets.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -65,6 +66,7 @@ function makeSecrets(databases: string, owners: string): Secrets {
     simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
     "rpc-callers": { callers: tokens.map((each) => callerLine(each.name, each.token)).join("\n") },
     ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
+    ...brokerSecrets(),
     ...logins(databases, passwordOf),
     ...logins(owners, passwordOf),
   };

@@ -23,19 +23,25 @@ export function makeAuthority(name: string, days: number): Certificate {
   return seal({ subject: name, issuer: name, days, publicKey, extensions, signer: privateKey }, privateKey);
 }
 
-/** A server's certificate. @param hosts DNS names and IP addresses; the first one names it */
+/**
+ * A server's certificate.
+ * @param hosts DNS names and IP addresses; the first one names it
+ * @param use servers of a cluster show theirs to each other, as clients too
+ */
 export function makeServerCertificate(
   authority: Certificate,
   issuer: string,
   hosts: string[],
   days: number,
+  use: "server" | "client too" = "server",
 ): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const signer = createPrivateKey(authority.key);
+  const uses = [oids.serverAuth, ...(use === "client too" ? [oids.clientAuth] : [])];
   const extensions = [
     extension(oids.basicConstraints, true, der(tags.sequence)),
     extension(oids.keyUsage, true, bits(0x80, 7)), // digitalSignature
-    extension(oids.extendedKeyUsage, false, der(tags.sequence, oid(oids.serverAuth))),
+    extension(oids.extendedKeyUsage, false, der(tags.sequence, ...uses.map(oid))),
     extension(oids.authorityKeyId, false, der(tags.sequence, der(tags.context(0), keyId(createPublicKey(signer))))),
     extension(oids.subjectAltName, false, der(tags.sequence, ...hosts.map(generalName))),
   ];
@@ -106,6 +112,7 @@ const oids = {
   authorityKeyId: [2, 5, 29, 35],
   extendedKeyUsage: [2, 5, 29, 37],
   serverAuth: [1, 3, 6, 1, 5, 5, 7, 3, 1],
+  clientAuth: [1, 3, 6, 1, 5, 5, 7, 3, 2],
   ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
 };
 

@@ -76,6 +76,8 @@ function refundAtDashboard(account: StripeAccount, payment: SeenPayment, amount:
   const intent = account.intent(intentIdOf(account, payment));
   const charge = account.charges.get(intent.latest_charge ?? "");
   if (!charge || amount > charge.amount - charge.amount_refunded) throw new Error("not so much is left");
+  // Its amounts in dinars end in 0 (https://docs.stripe.com/currencies, three-decimal currencies), at the dashboard too.
+  if (charge.currency === "kwd" && amount % 10 !== 0) throw new Error("Stripe takes no such amount");
   return account.refund(intent, amount, {}, status);
 }
 

@@ -3,7 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { eventKeyLine } from "#platform/event-keys.ts";
+import { newNkey } from "#platform/nkey.ts";
 import { callerLine } from "#platform/rpc-trust.ts";
+import { makeAuthority } from "../../deploy/local/certificate.ts";
 import type { KubeObject } from "./kube-schema.ts";
 
 const key = () => randomBytes(32).toString("base64");
@@ -13,6 +16,9 @@ function exampleOf(name: string): string {
   if (name.endsWith("DATABASE_URL")) return "postgres://role@postgres:5432/database";
   if (name === "ENCRYPTION_KEYS") return `k1:${key()}`;
   if (name === "callers") return callerLine("gateway", key());
+  if (name === "seed") return newNkey().seed;
+  if (name === "keys") return eventKeyLine("payments", randomBytes(32));
+  if (name === "ca.crt") return makeAuthority("an authority", 1).cert;
   return key();
 }
 

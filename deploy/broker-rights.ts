@@ -1,0 +1,32 @@
+// `npm run broker-rights`: writes what each identity may do at the broker into the manifests, as the part of nats-server's configuration
+// that they mount. Which key is whose, the server finds in its environment (Secret nats-logins), so that the same file serves every
+// installation; each identity has two, the second for the time while its key is changed.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BrokerIdentity, brokerAuthorization } from "#platform/broker-rights.ts";
+import { commonSettings } from "#platform/config.ts";
+
+/** A kustomization reads no file outside its folder, so each has its own. */
+export const authorizationFiles = [
+  "deploy/components/nats/authorization.conf",
+  "deploy/components/nats-r3/authorization.conf",
+] as const;
+
+/** The variables of an identity's two public keys. */
+export function keyVariables(identity: BrokerIdentity): readonly [string, string] {
+  const name = `${identity.toUpperCase()}_NKEY`;
+  return [name, `${name}_PREVIOUS`];
+}
+
+export function authorizationText(): string {
+  const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
+  const block = brokerAuthorization(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
+  return `# Written by npm run broker-rights from services/platform/broker-rights.ts; not to be changed here.\n${block}`;
+}
+
+if (import.meta.main) {
+  for (const file of authorizationFiles) {
+    writeFileSync(join(import.meta.dirname, "..", file), authorizationText());
+    console.log(`wrote ${file}`);
+  }
+}
