@@ -54,9 +54,9 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     },
     log,
   );
+  const { SIMULATOR_URL: url } = config;
   const processors = {
-    simulatorUrl: config.SIMULATOR_URL,
-    simulatorPublicUrl: config.SIMULATOR_PUBLIC_URL ?? config.SIMULATOR_URL,
+    simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
     stripeUrl: config.STRIPE_API_URL,
     timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
     keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,

@@ -36,4 +36,9 @@ test("in production merchants' secret keys go to Stripe alone", () => {
   assert.equal(readPaymentsConfig({ ...elsewhere, NODE_ENV: "test" }).STRIPE_API_URL, "http://localhost:3");
 });
 
+test("in production there may be no simulator", () => {
+  const { SIMULATOR_URL: _, ...without } = environment;
+  assert.equal(readPaymentsConfig(without).SIMULATOR_URL, undefined);
+});
+
 test.run();

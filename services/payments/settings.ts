@@ -24,8 +24,8 @@ export const paymentsSettings = {
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
-  /** The simulator's API. */
-  SIMULATOR_URL: url("http", "https"),
+  /** The simulator's API; absent: there is none, and no account of it takes payments. */
+  SIMULATOR_URL: optional(url("http", "https")),
   /** The origin of its card forms, as the buyer's browser sees it; absent: the same. */
   SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
   /** Stripe's API, or what plays it in tests: merchants' secret keys are sent there. */

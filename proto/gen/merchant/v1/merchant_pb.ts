@@ -2245,7 +2245,7 @@ export const ConnectorService: GenService<{
   /**
    * Stores an account with credentials that payments has checked with the processor. The same account again gets the new
    * credentials and is active again. For payments only. Fails with NOT_FOUND (merchant), CONNECTOR_NOT_ELIGIBLE (another
-   * merchant has this account).
+   * merchant has this account, or it is the simulator's and live).
    *
    * @generated from rpc merchant.v1.ConnectorService.SaveConnectorAccount
    */
