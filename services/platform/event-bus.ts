@@ -7,6 +7,7 @@ import { connectBroker } from "./broker-connection.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
 import { eventSpan } from "./event-span.ts";
 import { Failure } from "./failure.ts";
+import { Hearing } from "./hearing.ts";
 import type { Log } from "./log.ts";
 import { consumerConfig, eventSubject, type Source, streamName } from "./streams.ts";
 import { isTracing } from "./trace.ts";
@@ -38,7 +39,7 @@ export class EventBus {
   readonly #listeners: Listener[] = [];
   #connection: NatsConnection | undefined;
   #stream: JetStreamClient | undefined;
-  #away = false;
+  #hearing: Hearing | undefined;
 
   /** @param options.ackWaitSeconds long enough for any batch to commit; a crashed consumer's events come back after it. */
   constructor(options: { url: string; namespace: string; name: string; log: Log; ackWaitSeconds?: number }) {
@@ -54,14 +55,19 @@ export class EventBus {
     return this.#connection !== undefined && !this.#connection.isClosed();
   }
 
-  /** True while listeners hear every event; false while the broker is away, when they miss some. */
+  /** The broker answered within the last second. */
+  get answering(): boolean {
+    return this.#hearing?.isHeard ?? false;
+  }
+
+  /** True while listeners surely hear every event; false while they may miss some, and for some seconds after that. */
   get hearing(): boolean {
-    return this.connected && !this.#away;
+    return this.#hearing?.isSure ?? false;
   }
 
   /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
   async state(source: Source): Promise<{ stream: StreamInfo; consumers: ConsumerInfo[] } | undefined> {
-    if (!this.hearing) return undefined;
+    if (!this.answering) return undefined;
     try {
       const manager = await this.#connection?.jetstreamManager({ timeout: stateMs });
       const stream = await manager?.streams.info(streamName(this.#namespace, source));
@@ -102,7 +108,7 @@ export class EventBus {
 
   /**
    * Hears events as they are published, in every replica and without durability: for dropping caches at once. `onGap` is
-   * called whenever some may have been missed (at the start and after every reconnect).
+   * called whenever some may have been missed (at the start, after every reconnect and every silence of the broker).
    */
   listen(options: Listener): void {
     this.#listeners.push(options);
@@ -111,6 +117,7 @@ export class EventBus {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#hearing?.stop();
     // Both need the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have not
     // handled go back at once, instead of when their acknowledgement is overdue.
     const late = () => new Promise((resolve) => setTimeout(resolve, drainMs).unref());
@@ -138,7 +145,8 @@ export class EventBus {
         this.#connection = connection;
         this.#stream = connection.jetstream();
         for (const listener of this.#listeners) this.#subscribe(connection, listener);
-        this.#watchReconnects(connection);
+        this.#hearing = new Hearing(connection, () => this.#tellGap());
+        this.#watchConnection(connection, this.#hearing);
         return;
       } catch (error) {
         this.#log.warn({ err: error }, "the broker does not answer; trying again");
@@ -162,17 +170,17 @@ export class EventBus {
     void connection.flush().then(listener.onGap, listener.onGap);
   }
 
-  #watchReconnects(connection: NatsConnection): void {
+  #tellGap(): void {
+    for (const listener of this.#listeners) listener.onGap();
+  }
+
+  #watchConnection(connection: NatsConnection, hearing: Hearing): void {
     void (async () => {
       for await (const status of connection.status()) {
-        if (status.type === "disconnect") {
-          this.#away = true;
-          this.#log.warn("the broker is away; reconnecting");
-        }
-        if (status.type !== "reconnect") continue;
-        this.#away = false;
-        this.#log.info("the broker is back");
-        for (const listener of this.#listeners) listener.onGap();
+        if (status.type === "reconnect") this.#log.info("the broker is back");
+        if (status.type !== "disconnect") continue;
+        hearing.lose();
+        this.#log.warn("the broker is away; reconnecting");
       }
     })().catch((error) => this.#log.warn({ err: error }, "broker status unknown"));
   }

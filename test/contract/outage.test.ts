@@ -176,6 +176,24 @@ test("a request with an idempotency key waits while its API key cannot be checke
   await unknowing.stop();
 });
 
+test("CONTRACT.md §7: a revoked key stops working while the broker hangs", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const made = (await merchant.api.post("/v1/merchants/me/api-keys", { name: "leaked" })).expect(201);
+  const leaked = merchantApi(own.stack.gateway, made.text("api_key"));
+  const records = (await leaked.get("/v1/merchants/me/api-keys")).expect(200).list("data").map(Object);
+  const pid = own.stack.pids.nats;
+  assert(pid);
+  process.kill(pid, "SIGSTOP");
+  try {
+    const { id } = records.find(({ name }) => name === "leaked");
+    (await merchant.api.delete(`/v1/merchants/me/api-keys/${id}`)).expect(204);
+    const isRefused = async () => (await leaked.get("/v1/merchants/me/api-keys")).status === 401;
+    await eventually("the key to be refused", isRefused, { limitMs: 5_000 });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+});
+
 test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
