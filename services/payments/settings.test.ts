@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,16 +10,16 @@ import { readPaymentsConfig } from "./settings.ts";
 const test = suite("payments settings");
 const dir = mkdtempSync(join(tmpdir(), "tollbooth-settings-"));
 const token = "t".repeat(40);
-const key = Buffer.alloc(32).toString("base64");
+const key = () => randomBytes(32).toString("base64");
 const environment = {
   NODE_ENV: "production",
   PORT: "0",
-  DATABASE_URL: "postgres://localhost/payments",
-  NATS_URL: "nats://localhost",
+  DATABASE_URL: "postgres://localhost/payments?sslmode=verify-full",
+  NATS_URL: "tls://localhost",
   MERCHANT_URL: "http://localhost:1",
   SIMULATOR_URL: "http://localhost:2",
-  ENCRYPTION_KEYS: `k1:${key}`,
-  HASH_KEY: key,
+  ENCRYPTION_KEYS: `k1:${key()}`,
+  HASH_KEY: key(),
   RPC_CALLERS_FILE: join(dir, "callers"),
   RPC_TOKEN_FILE: join(dir, "token"),
 };

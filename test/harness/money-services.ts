@@ -125,7 +125,6 @@ export async function startMoneyServices(
     EVENT_POLL_SECONDS: options.eventPollSeconds ?? 60,
     CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
-    NODE_ENV: "test",
     STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
   });
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
