@@ -2282,7 +2282,7 @@ export const ConnectorService: GenService<{
  */
 export const ApplicationService: GenService<{
   /**
-   * Creates a draft.
+   * Creates a draft, which is over after 30 days unless it is submitted.
    *
    * @generated from rpc merchant.v1.ApplicationService.CreateApplication
    */
