@@ -1,16 +1,9 @@
 // Brings the four databases, the event streams and their consumers to this release. It may run again and any
 // number of times at once: each database's advisory lock covers its schema and the stream that its service announces on.
 import { brokerOf } from "#platform/broker-connection.ts";
-import {
-  brokerSettings,
-  integer,
-  optional,
-  readConfig,
-  type Setting,
-  serviceSettings,
-  withDefault,
-} from "#platform/config.ts";
+import { brokerSettings, integer, optional, type Setting, serviceSettings, withDefault } from "#platform/config.ts";
 import { migrate } from "#platform/migrate.ts";
+import { productionSettings, readProductionConfig } from "#platform/production.ts";
 import { ensureStreams, sources } from "#platform/streams.ts";
 
 /** Roles are named after their services. */
@@ -35,11 +28,12 @@ export const migrateSettings = {
   ...brokerSettings,
   // Copies of each stream: 1 on a single server, 3 or 5 in a cluster.
   NATS_REPLICAS: withDefault(integer(1, 5), 1),
+  ...productionSettings,
 } as const;
 
 /** Everything that is missing; says what it did, a line for each service. */
 export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
-  const config = readConfig(migrateSettings, env);
+  const config = readProductionConfig(migrateSettings, env);
   const streams = { broker: brokerOf(config), namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
   const databases = {
     checkout: config.CHECKOUT_DATABASE_URL,

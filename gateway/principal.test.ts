@@ -92,6 +92,23 @@ test("while events may be missed, a key is trusted for no more than a moment", a
   assert.equal(asked(), 2);
 });
 
+test("a key that was found revoked while events may be missed is not believed again when they are heard", async () => {
+  let hearing = true;
+  const { principals, answers } = desk({ hearing: () => hearing });
+  await principals.of(key);
+  hearing = false;
+  const before = performance.now;
+  performance.now = () => before.call(performance) + 1_100;
+  try {
+    answers(() => new Failure("UNAUTHORIZED"));
+    assert.equal(await principals.of(key), undefined);
+    hearing = true;
+    assert.equal(await principals.of(key), undefined);
+  } finally {
+    performance.now = before;
+  }
+});
+
 test("a key is not trusted beyond its expiry", async () => {
   const { principals, answers, asked } = desk();
   answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));

@@ -1,5 +1,6 @@
 // Whom an API key stands for. Answers of the merchant service are kept for a short time, so that authentication costs no call in
-// the steady state; an event of the key or its merchant drops them within milliseconds (CONTRACT.md §7: 1 s).
+// the steady state; an event of the key or its merchant drops them within milliseconds. While it is not sure that events are heard each
+// key is asked about every second (CONTRACT.md §7).
 import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
@@ -44,7 +45,7 @@ export class Principals {
   readonly #asked = new Map<string, Promise<Principal | undefined>>();
   #generation = 0;
 
-  /** @param hearing false while events may be missed. */
+  /** @param hearing false while events may be missed or late. */
   constructor(service: Pick<Client<typeof ApiKeyService>, "authenticateKey">, hearing: () => boolean) {
     this.#service = service;
     this.#hearing = hearing;
@@ -112,6 +113,7 @@ export class Principals {
       return principal;
     } catch (error) {
       if (!(error instanceof Failure) || error.reason !== "UNAUTHORIZED") throw error;
+      this.#known.delete(digest);
       put(this.#unknown, unknownMax, digest, { principal: undefined, since, until: Date.now() + keepUnknownMs });
       return undefined;
     }

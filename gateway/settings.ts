@@ -5,11 +5,11 @@ import {
   integer,
   oneOf,
   optional,
-  readConfig,
   type Setting,
   url,
   withDefault,
 } from "#platform/config.ts";
+import { readProductionConfig } from "#platform/production.ts";
 
 const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
 
@@ -46,5 +46,5 @@ export type GatewayConfig = ReturnType<typeof readGatewayConfig>;
 
 /** @throws ConfigError that lists everything missing or malformed. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  return readConfig(gatewaySettings, env);
+  return readProductionConfig(gatewaySettings, env);
 }

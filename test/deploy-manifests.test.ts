@@ -6,8 +6,9 @@ import { globSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob, normalize } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
-import { readConfig } from "#platform/config.ts";
+import type { readConfig } from "#platform/config.ts";
 import { processSettings } from "#platform/process.ts";
+import { readProductionConfig } from "#platform/production.ts";
 import { migrateSettings } from "../deploy/migrate-all.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
@@ -163,13 +164,15 @@ eachOverlay(
   },
 );
 
-eachOverlay("every setting of every container is known to its process, and none is missing", (objects, overlay) =>
-  inFolder((folder) => {
-    for (const workload of workloads(objects)) {
-      const program = podOf(workload).containers[0].args?.[0];
-      if (program in settingsOf) readsAll(program, environmentOfContainer(objects, workload, folder), overlay);
-    }
-  }),
+eachOverlay(
+  "every setting of every container is known to its process, none is missing, and production refuses none",
+  (objects, overlay) =>
+    inFolder((folder) => {
+      for (const workload of workloads(objects)) {
+        const program = podOf(workload).containers[0].args?.[0];
+        if (program in settingsOf) readsAll(program, environmentOfContainer(objects, workload, folder), overlay);
+      }
+    }),
 );
 
 eachOverlay(
@@ -188,14 +191,14 @@ eachOverlay(
   },
 );
 
-test("compose.yaml: every setting of every container is known to its process, and none is missing", () =>
+test("compose.yaml: every setting of every container is known to its process, none is missing, and production refuses none", () =>
   inFolder((folder) => {
     const compose = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true });
     for (const program of Object.keys(settingsOf)) {
       const container = compose.services[program];
       assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], [program]]);
       const plain = Object.entries(container.environment).map(([name, value]) => [name, String(value)]);
-      readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
+      readsAll(program, withMountedFiles(Object.fromEntries(plain), folder, false), "compose");
     }
   }));
 
@@ -220,7 +223,7 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
   if (program === "simulator") readSimulatorConfig(env);
   else if (program === "webhook") readWebhookConfig(env);
   else if (program === "payments") readPaymentsConfig(env);
-  else readConfig(settings, env);
+  else readProductionConfig(settings, env);
 }
 
 const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+)$/;

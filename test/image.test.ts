@@ -49,7 +49,7 @@ async function runsAsBuilt(run: ContainerCli, failure: Error | undefined): Promi
     const settings = [
       "ADMIN_PORT=9090",
       "PORT=8080",
-      "NATS_URL=nats://nats:4222",
+      "NATS_URL=tls://nats:4222",
       "RPC_TOKEN_FILE=/run/secrets/t/token",
       ...peers,
     ];

@@ -65,6 +65,7 @@ export function presentCheckout(
 ): Static<typeof ResolvedCheckout> {
   if (!session) throw new Error("the resolved session is missing");
   const look = presentBranding(branding.branding);
+  const isOffered = session.status === "open" && takesPayments(branding.merchantStatus);
   return {
     id: session.id,
     status: sessionStatus(session.status),
@@ -75,7 +76,7 @@ export function presentCheckout(
     connector: session.connector,
     surface: session.surface,
     environment: environmentText(session.environment),
-    ...(session.status === "open" && render && { render: presentRender(render) }),
+    ...(isOffered && render && { render: presentRender(render) }),
     branding: look,
     merchant: {
       display_name: look.display_name ?? branding.merchantName,
@@ -87,6 +88,11 @@ export function presentCheckout(
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
   };
+}
+
+/** Who is suspended or closed shows nothing to pay with; a merchant service of the release before tells no status. */
+function takesPayments(merchantStatus: string): boolean {
+  return merchantStatus === "active" || merchantStatus === "";
 }
 
 /** SPEC.md §4: the four fields of confirm. */

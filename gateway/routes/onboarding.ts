@@ -32,7 +32,8 @@ export function onboardingRoutes(door: Door, { applications }: Pick<Peers, "appl
       path: "/v1/onboarding/applications",
       tag,
       summary: "Create a draft application",
-      description: "Any field may be left out until it is submitted.",
+      description:
+        "Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days.",
       status: 201,
       body: NewApplication,
       response: ApplicationJson,

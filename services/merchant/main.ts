@@ -1,7 +1,7 @@
 // The merchant process.
-import { readConfig } from "#platform/config.ts";
 import { runProcess } from "#platform/process.ts";
+import { readProductionConfig } from "#platform/production.ts";
 import { startMerchant } from "./service.ts";
 import { merchantSettings } from "./settings.ts";
 
-await runProcess("merchant", () => startMerchant(readConfig(merchantSettings)));
+await runProcess("merchant", () => startMerchant(readProductionConfig(merchantSettings)));

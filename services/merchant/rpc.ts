@@ -87,7 +87,8 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
     async getBranding({ merchantId }) {
       const branding = await readBranding(context.db, merchantId);
       if (!branding) throw new Failure("NOT_FOUND");
-      return { branding: brandingToWire(branding), merchantName: branding.merchantName };
+      const { merchantName, merchantStatus } = branding;
+      return { branding: brandingToWire(branding), merchantName, merchantStatus };
     },
     async updateBranding({ merchantId, $typeName: _, $unknown: __, ...change }) {
       return { branding: brandingToWire(await updateBranding(context, merchantId, given(change))) };

@@ -16,7 +16,7 @@ import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
-import { ApplicationEntity } from "./store/applications.ts";
+import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 
@@ -57,7 +57,14 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
       return bus.connected;
     },
   });
-  const jobs = startJobs([...outboxJobs(db, bus, outbox), keepRequestDaysJob(db)], log);
+  const jobs = startJobs(
+    [
+      ...outboxJobs(db, bus, outbox),
+      keepRequestDaysJob(db),
+      { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
+    ],
+    log,
+  );
   for (const consumer of auditConsumers(db)) bus.consume(consumer);
   return {
     port: server.port,

@@ -21,6 +21,7 @@ import {
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { cancelIntent } from "./flows/cancel-intent.ts";
+import { confirmIntent } from "./flows/confirm-intent.ts";
 import {
   addAccount,
   type ConnectorAccountDeps,
@@ -33,7 +34,7 @@ import { createPayment } from "./flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "./flows/read-payment.ts";
 import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
-import { type VerifyDeps, verifyIntent } from "./flows/verify-intent.ts";
+import type { VerifyDeps } from "./flows/verify-intent.ts";
 import { balances } from "./store/journal.ts";
 import { listPayments } from "./store/payment-lists.ts";
 import { findRecord } from "./store/payment-records.ts";
@@ -54,7 +55,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return create(CreateIntentResponseSchema, made);
     },
     verifyIntent: async ({ paymentId }) =>
-      create(VerifyIntentResponseSchema, { payment: stateMessage(await verifyIntent(deps, paymentId, "confirm")) }),
+      create(VerifyIntentResponseSchema, { payment: stateMessage(await confirmIntent(deps, paymentId, "confirm")) }),
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: stateMessage(await cancelIntent(deps, paymentId)) }),
     createPayment: async (request) => {

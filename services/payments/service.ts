@@ -16,6 +16,7 @@ import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { StaleReads } from "#platform/stale-read.ts";
 import { heardEvents } from "#platform/streams.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
@@ -25,6 +26,7 @@ import { Circuits } from "./connectors/circuit.ts";
 import { createConnectors } from "./connectors/registry.ts";
 import { feeRpc } from "./fee-rpc.ts";
 import { Accounts } from "./flows/ask-processor.ts";
+import { endUnpaid } from "./flows/confirm-intent.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
@@ -62,9 +64,9 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     },
     log,
   );
+  const { SIMULATOR_URL: url } = config;
   const processors = {
-    simulatorUrl: config.SIMULATOR_URL,
-    simulatorPublicUrl: config.SIMULATOR_PUBLIC_URL ?? config.SIMULATOR_URL,
+    simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
     stripeUrl: config.STRIPE_API_URL,
     timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
     keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,
@@ -72,7 +74,11 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const connectors = createConnectors(processors, circuits);
   const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
   const forget = () => accounts.forget();
-  bus.listen({ ...heardEvents.connectors, onEvent: forget, onGap: forget });
+  const hear = (event: Event) => {
+    forget();
+    void endUnpaid(deps, event);
+  };
+  bus.listen({ ...heardEvents.connectors, onEvent: hear, onGap: forget });
   const staleReads = new StaleReads({ everyMs: patienceSeconds * 1_000 }, log);
   let askNow = () => {};
   const server = await serveRpc({

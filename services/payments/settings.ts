@@ -1,17 +1,15 @@
 // What the payments service reads from its environment, and what of it production refuses.
 import {
-  ConfigError,
   type Configured,
   callerSettings,
   idempotencySettings,
   integer,
-  oneOf,
   optional,
-  readConfig,
   serviceSettings,
   url,
   withDefault,
 } from "#platform/config.ts";
+import { readProductionConfig } from "#platform/production.ts";
 
 // Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
 const absenceSeconds = 86_400;
@@ -21,11 +19,10 @@ export const paymentsSettings = {
   ...serviceSettings,
   ...idempotencySettings,
   ...callerSettings,
-  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
-  /** The simulator's API. */
-  SIMULATOR_URL: url("http", "https"),
+  /** The simulator's API; absent: there is none, and no account of it takes payments. */
+  SIMULATOR_URL: optional(url("http", "https")),
   /** The origin of its card forms, as the buyer's browser sees it; absent: the same. */
   SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
   /** Stripe's API, or what plays it in tests: merchants' secret keys are sent there. */
@@ -48,12 +45,10 @@ export const paymentsSettings = {
 export function readPaymentsConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Configured<typeof paymentsSettings> {
-  const config = readConfig(paymentsSettings, env);
-  if (config.NODE_ENV === "production" && config.STRIPE_API_URL !== stripeApi) {
-    throw new ConfigError("STRIPE_API_URL must not be set when NODE_ENV is production");
-  }
-  if (config.NODE_ENV === "production" && config.ABSENCE_AFTER_SECONDS < absenceSeconds) {
-    throw new ConfigError(`ABSENCE_AFTER_SECONDS must be at least ${absenceSeconds} when NODE_ENV is production`);
-  }
-  return config;
+  return readProductionConfig(paymentsSettings, env, ({ STRIPE_API_URL, ABSENCE_AFTER_SECONDS }) => [
+    ...(STRIPE_API_URL === stripeApi ? [] : ["STRIPE_API_URL must not be set in production"]),
+    ...((ABSENCE_AFTER_SECONDS ?? 0) >= absenceSeconds
+      ? []
+      : [`ABSENCE_AFTER_SECONDS must be at least ${absenceSeconds} in production`]),
+  ]);
 }

@@ -1,8 +1,9 @@
-// A process's connection to the broker: made in the background, made again for ever when it is lost, and asked twice a second whether it is
-// still answered. The client's own reconnecting goes by the machine's clock: after that was set back by an hour, nobody connected for
+// A process's connection to the broker: made in the background, made again for ever when it is lost, and asked all the time whether it is
+// still answered (hearing.ts). The client's own reconnecting goes by the machine's clock: after that was set back by an hour, nobody connected for
 // an hour. So each connection is used once, and times here are monotonic.
 import type { NatsConnection } from "nats";
 import { type Broker, connectBroker } from "./broker-connection.ts";
+import { Hearing } from "./hearing.ts";
 import type { Log } from "./log.ts";
 
 export interface LinkOptions {
@@ -12,14 +13,14 @@ export interface LinkOptions {
   readonly log: Log;
   /** Told of each new connection: what was subscribed on the one before is gone, and events may have been missed. */
   readonly onConnected: (connection: NatsConnection) => void;
+  /** Told when the broker answers again after a silence on the same connection. */
+  readonly onReturn?: () => void;
 }
 
 const reconnectMs = 500;
 // A broker that dies while it is being greeted must not be waited for: the library's own limit is 20 s.
 const connectMs = 2_000;
-const beatMs = 300;
-// Without an answer for so long, events may be on their way that were not heard.
-const silentMs = 1_000;
+const lookMs = 500;
 // A broker that is stopped for a moment keeps its connections; one that is silent for longer is connected to anew.
 const deadMs = 5_000;
 // A healthy broker answers at once.
@@ -30,8 +31,7 @@ export class BrokerLink {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #connection: NatsConnection | undefined;
-  /** When the last question was asked that was answered, monotonic milliseconds. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #hearing: Hearing | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -43,9 +43,14 @@ export class BrokerLink {
     return this.#connection?.isClosed() ? undefined : this.#connection;
   }
 
-  /** True while the broker is known to answer: what it was told before the last second has been heard. */
+  /** The broker answered within the last second. */
   get isAnswering(): boolean {
-    return this.connection !== undefined && performance.now() - this.#heardAt < silentMs;
+    return this.connection !== undefined && (this.#hearing?.isHeard ?? false);
+  }
+
+  /** It has answered for so long that nothing from a time without it is still to come. */
+  get isSure(): boolean {
+    return this.connection !== undefined && (this.#hearing?.isSure ?? false);
   }
 
   /** Lets what was handed over be sent, as far as the broker answers. */
@@ -53,7 +58,7 @@ export class BrokerLink {
     this.#closing.abort();
     const connection = this.#connection;
     await within(connection?.drain(), drainMs);
-    void connection?.close();
+    void connection?.close().catch(() => {});
     await within(this.#running, drainMs);
   }
 
@@ -83,29 +88,22 @@ export class BrokerLink {
 
   /** Uses the connection until it is lost, or its broker has been silent for too long. */
   async #whileAnswered(connection: NatsConnection): Promise<void> {
-    const { log, onConnected } = this.#options;
+    const { log, onConnected, onReturn = () => {} } = this.#options;
     const closed = connection.closed().then(() => {});
     this.#connection = connection;
     onConnected(connection);
-    try {
-      while (!connection.isClosed() && (await this.#isAnswered(connection))) {
-        await Promise.race([closed, pause(beatMs, this.#closing.signal)]);
-        if (this.#closing.signal.aborted) return await closed;
-      }
-    } finally {
-      this.#connection = undefined;
+    const hearing = new Hearing(connection, onReturn);
+    this.#hearing = hearing;
+    while (!connection.isClosed() && hearing.silentForMs < deadMs) {
+      await Promise.race([closed, pause(lookMs, this.#closing.signal)]);
+      if (this.#closing.signal.aborted) await closed;
     }
+    hearing.stop();
+    this.#connection = undefined;
     if (this.#closing.signal.aborted) return;
     log.warn("the broker is away; reconnecting");
     // It may never hear that we leave.
-    void connection.close();
-  }
-
-  async #isAnswered(connection: NatsConnection): Promise<boolean> {
-    const askedAt = performance.now();
-    const isAnswered = await within(connection.flush(), deadMs);
-    if (isAnswered) this.#heardAt = askedAt;
-    return isAnswered;
+    void connection.close().catch(() => {});
   }
 }
 

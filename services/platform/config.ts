@@ -32,6 +32,16 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Configured<S> {
+  const { values, problems } = parseConfig(settings, env);
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+  return values as Configured<S>;
+}
+
+/** The values of the settings that can be read, and a line for each that cannot. */
+export function parseConfig<S extends Record<string, Setting<unknown>>>(
+  settings: S,
+  env: Readonly<Record<string, string | undefined>>,
+): { readonly values: Partial<Configured<S>>; readonly problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -44,8 +54,7 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
       problems.push(`${name} ${error instanceof Error ? error.message : "is malformed"}`);
     }
   }
-  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return values as Configured<S>;
+  return { values: values as Partial<Configured<S>>, problems };
 }
 
 /** The text of the setting, or of the file that NAME_FILE names without the end of its last line; undefined: neither is set. */

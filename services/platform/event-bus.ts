@@ -55,21 +55,30 @@ export class EventBus {
     this.#namespace = options.namespace;
     this.#log = options.log;
     this.#ackWaitSeconds = options.ackWaitSeconds;
-    this.#link = new BrokerLink({ ...options, onConnected: (connection) => this.#begin(connection) });
+    this.#link = new BrokerLink({
+      ...options,
+      onConnected: (connection) => this.#begin(connection),
+      onReturn: () => this.#tellGap(),
+    });
   }
 
   get connected(): boolean {
     return this.#link.connection !== undefined;
   }
 
-  /** True while listeners have heard everything up to a second ago; false while they may be missing some. */
-  get hearing(): boolean {
+  /** The broker answered within the last second. */
+  get answering(): boolean {
     return this.#link.isAnswering;
+  }
+
+  /** True while listeners surely hear every event; false while they may miss some, and for some seconds after that. */
+  get hearing(): boolean {
+    return this.#link.isSure;
   }
 
   /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
   async state(source: Source): Promise<{ stream: StreamInfo; consumers: ConsumerInfo[] } | undefined> {
-    if (!this.hearing) return undefined;
+    if (!this.answering) return undefined;
     try {
       const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs });
       const stream = await manager?.streams.info(streamName(this.#namespace, source));
@@ -112,7 +121,7 @@ export class EventBus {
 
   /**
    * Hears events as they are published, in every replica and without durability: for dropping caches at once. `onGap` is
-   * called whenever some may have been missed (at the start and after every reconnect).
+   * called whenever some may have been missed (at the start, after every reconnect and every silence of the broker).
    */
   listen(options: Listener): void {
     countRefusals(options.source);
@@ -135,6 +144,10 @@ export class EventBus {
   #begin(connection: NatsConnection): void {
     this.#stream = connection.jetstream();
     for (const listener of this.#listeners) this.#subscribe(connection, listener);
+  }
+
+  #tellGap(): void {
+    for (const listener of this.#listeners) listener.onGap();
   }
 
   #subscribe(connection: NatsConnection, listener: Listener): void {

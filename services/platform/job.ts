@@ -7,12 +7,14 @@ export interface JobContext {
   /** Pause between runs, milliseconds, ±10 % so that replicas do not march in step. */
   readonly everyMs: number;
   readonly runOnce: () => Promise<boolean>;
+  /** Longest pause after failures; by default half a minute. */
+  readonly failurePauseMsMax?: number;
   /** Given a function that makes the job run now. */
   readonly onStart?: (wake: () => void) => void;
 }
 
 // A failing job tries again after 1, 2, 4 … seconds, at most this.
-const failurePauseMaxMs = 30_000;
+const failurePauseMsMaxDefault = 30_000;
 const failurePauseMs = 1_000;
 
 /** Runs the jobs until `stop`, which waits for runs under way. */
@@ -63,7 +65,8 @@ class RunningJob {
         const fields = { err: error, job: this.#job.name, failures };
         if (failures === 1) this.#log.warn(fields, "job failed; trying again");
         else this.#log.debug(fields, "job failed again");
-        await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), failurePauseMaxMs), false);
+        const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
+        await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);
       }
     }
   }

@@ -22,17 +22,50 @@ const secretFields = [
   "url.search",
 ];
 
-// Every secret of this system has a telling prefix (CONTRACT.md §3); anything after it is masked. So is who logs in, in a URL.
-const secretText =
-  /\b(sk_(?:test|live)_|cs_secret_|whsec_|sim_sk_|pi_[a-z0-9]+_secret_)[A-Za-z0-9_-]+|(postgres(?:ql)?:\/\/[^:/\s]+:)[^@\s]+|((?:nats|tls|https?):\/\/)[^@/\s]+(?=@)/g;
+// What stands before a secret, and what the secret is made of. Secrets of this system and of processors have a telling prefix
+// (CONTRACT.md §3); others are told by the word before them, or by who logs in, in a URL. Repetitions that a text could make long are
+// bounded: every line is read.
+const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
+  [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w-]+/],
+  [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
+  [/\b(?:nats|tls|https?):\/\//, /[^@/\s]{1,512}(?=@)/],
+  [/\bbearer\s{1,4}/, /[\w.~+/=-]{8,}/],
+  [/(?:password|passwd|secret|token)["']?\s{0,4}=\s{0,4}["']?/, /[^\s"'&;,]+/],
+];
+const secretText = new RegExp(
+  secretForms.map(([before, secret]) => `(${before.source})${secret.source}`).join("|"),
+  "gi",
+);
+// Digits of a number alone: not of an id, nor of a fraction.
+const longNumber = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
-/** The text without secrets. */
+/** The text without secrets and without numbers of cards. */
 export function masked(text: string): string {
-  return text.replace(
-    secretText,
-    (_all, prefix: string | undefined, dsn: string | undefined, scheme: string | undefined) =>
-      `${prefix ?? dsn ?? scheme ?? ""}…`,
-  );
+  return text
+    .replace(secretText, (_all, ...befores: (string | undefined)[]) => {
+      const before = befores.slice(0, secretForms.length).find((each) => each !== undefined);
+      return `${before ?? ""}…`;
+    })
+    .replace(longNumber, (number) => (isCardNumber(number) ? "…" : number));
+}
+
+/** By its check digit (ISO/IEC 7812), which one number of ten has by chance. */
+function isCardNumber(number: string): boolean {
+  const digits = number.replace(/\D/g, "").split("").reverse().map(Number);
+  const sum = digits.reduce((total, digit, place) => {
+    const doubled = place % 2 === 1 ? 2 * digit : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** The fields of a line, with every text among them masked. */
+function maskedFields(fields: Record<string, unknown>): Record<string, unknown> {
+  const maskedValue = (value: unknown): unknown => {
+    if (typeof value === "string") return masked(value);
+    return Array.isArray(value) ? value.map(maskedValue) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskedValue(value)]));
 }
 
 /**
@@ -50,7 +83,7 @@ function optionsOf(service: string, level: string): pino.LoggerOptions {
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label) => ({ level: label }), log: maskedFields },
     redact: { paths: secretFields.flatMap((f) => [f, `*.${f}`]), censor: "[redacted]" },
     serializers: { err: errorFields, error: errorFields },
     mixin: () => {

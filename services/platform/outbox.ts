@@ -95,6 +95,8 @@ const batchMax = 500;
 // long rounds take: rounds fill at most a quarter of the time, and are begun at least this often while there are events.
 const roundsShare = 1 / 4;
 const gatherMsMax = 25;
+// What is announced takes back what others believe, so it is not held back for longer after an outage.
+const failurePauseMsMax = 500;
 // Kept so that a lost stream can be filled again.
 const keepDays = 3;
 const sweepMax = 5_000;
@@ -144,6 +146,8 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 export function outboxJobs(db: Database, bus: EventBus, outbox: Outbox): readonly JobContext[] {
   let nextAt = Number.NEGATIVE_INFINITY;
   const relay = async () => {
+    // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
+    if (!bus.answering) return false;
     const early = nextAt - performance.now();
     if (early > 0) await pause(early);
     const startedAt = performance.now();
@@ -154,7 +158,7 @@ export function outboxJobs(db: Database, bus: EventBus, outbox: Outbox): readonl
     }
   };
   return [
-    { name: "relay-outbox", everyMs: 250, runOnce: relay, onStart: (wake) => outbox.onPoke(wake) },
+    { name: "relay-outbox", everyMs: 250, failurePauseMsMax, runOnce: relay, onStart: (wake) => outbox.onPoke(wake) },
     { name: "sweep-outbox", everyMs: 600_000, runOnce: () => sweepOutbox(db) },
   ];
 }

@@ -16,6 +16,7 @@ import {
 import { type Drain, drainOf, drainSettings } from "./drain.ts";
 import { createLog, type Log } from "./log.ts";
 import { serveAdmin } from "./metrics.ts";
+import { productionSettings } from "./production.ts";
 
 // What every process reads besides its own settings.
 export const processSettings = {
@@ -26,6 +27,7 @@ export const processSettings = {
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1),
   OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs, {}),
   ...drainSettings,
+  ...productionSettings,
 } as const;
 
 /** What a process runs. */

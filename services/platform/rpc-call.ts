@@ -9,6 +9,7 @@ import { asFailure, Failure, toConnectError } from "./failure.ts";
 import { newId } from "./id.ts";
 import type { Log } from "./log.ts";
 import { rpcCalls } from "./metrics.ts";
+import { nulViolations } from "./rpc-text.ts";
 import { allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
 import { openSpan } from "./trace.ts";
 
@@ -19,6 +20,9 @@ export interface IncomingCall {
   readonly header: (name: string) => string | null | undefined;
 }
 
+const healthPath = "/grpc.health.v1.Health/";
+// In place of a method, which a stranger may have made up.
+const atDoor = "at the door";
 // What a caller without a deadline gets.
 const timeoutDefaultMs = 15_000;
 
@@ -27,7 +31,7 @@ export class CallGate {
   readonly #log: Log;
   readonly #validator = createValidator();
 
-  /** @param trusted who may come in at all; health and reflection are open. */
+  /** @param trusted who may come in at all; health is open. */
   constructor(trusted: TrustedCallers, log: Log) {
     this.#trusted = trusted;
     this.#log = log;
@@ -65,28 +69,47 @@ export class CallGate {
 
   /** @throws Failure CALLER_UNKNOWN or CALLER_REFUSED; neither is ever mistaken for a merchant's wrong key. */
   #admit(call: IncomingCall): void {
-    const [scheme = "", token = ""] = (call.header("authorization") ?? "").split(" ");
-    const names: readonly CallerName[] = scheme.toLowerCase() === "bearer" ? this.#trusted.of(token) : [];
-    if (names.length === 0) {
-      const { problem } = this.#trusted;
-      throw new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
-    }
+    const names = this.#callers(call.header);
+    if (names.length === 0) throw this.#stranger();
     const allowed = allowedCallers(call.method);
     if (names.some((name) => allowed.has(name))) return;
     const cause = new Error(`${names.join(", ")} may not call it: ${[...allowed].join(", ") || "nobody"} may`);
     throw new Failure("CALLER_REFUSED", { cause });
   }
 
-  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto. */
+  #callers(header: IncomingCall["header"]): readonly CallerName[] {
+    const [scheme = "", token = ""] = (header("authorization") ?? "").split(" ");
+    return scheme.toLowerCase() === "bearer" ? this.#trusted.of(token) : [];
+  }
+
+  #stranger(): Failure {
+    const { problem } = this.#trusted;
+    return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
+  }
+
+  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto, or holds a text that cannot be kept. */
   assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
     const result = this.#validator.validate(schema, message);
-    if (result.kind === "valid") return;
     if (result.kind === "error") throw result.error;
-    const violations = result.violations.map((v) => ({
+    const broken = result.kind === "invalid" ? result.violations : [];
+    const violations = broken.map((v) => ({
       field: v.field.flatMap((element) => (element.kind === "field" ? [element.name] : [])).join("."),
       problem: v.message,
     }));
-    throw new Failure("INVALID_BODY", { cause: result.error, violations });
+    violations.push(...nulViolations(schema, message));
+    if (violations.length > 0) throw new Failure("INVALID_BODY", { cause: result.error, violations });
+  }
+
+  /**
+   * Judges a call before any of it is read: whoever asks for a description, and whoever sends a message, must be one of ours first.
+   * Health is open.
+   * @returns why it is refused; undefined: it goes on, to be judged by its method
+   */
+  refusalAtDoor(path: string, header: IncomingCall["header"]): ConnectError | undefined {
+    if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
+    const failure = this.#stranger();
+    rpcCalls.observe({ rpc: atDoor, reason: failure.reason }, 0);
+    return this.#answerable(failure, atDoor);
   }
 
   #answerable(error: unknown, rpc: string): ConnectError {

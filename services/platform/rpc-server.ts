@@ -10,6 +10,7 @@ import { CallGate } from "./rpc-call.ts";
 import { Door } from "./rpc-door.ts";
 import { HealthState } from "./rpc-health.ts";
 import { reflection } from "./rpc-reflection.ts";
+import { forKnownCallers } from "./rpc-refusal.ts";
 import { statusRpc } from "./rpc-status.ts";
 import type { TrustedCallers } from "./rpc-trust.ts";
 import { UnaryDoor } from "./rpc-unary.ts";
@@ -56,7 +57,7 @@ export async function serveRpc(options: {
   const services = [...options.services, ...(options.status ? [StatusService] : [])];
   const health = new HealthState(services, options.ready);
   const reflect = reflection(services);
-  const handler = connectNodeAdapter({
+  const adapter = connectNodeAdapter({
     routes: (router) => {
       options.routes(unary.noting(router));
       if (options.status) router.service(StatusService, statusRpc(options.status));
@@ -69,6 +70,8 @@ export async function serveRpc(options: {
     readMaxBytes: messageMaxBytes,
     acceptCompression: [],
   });
+  // It reads and parses a message before it asks who sent it.
+  const handler = forKnownCallers(gate, adapter);
   const door = await Door.open({
     port: options.port,
     host: options.host,

@@ -45,9 +45,9 @@ new Gauge({
 
 new Gauge({
   name: "tollbooth_broker_connected",
-  help: "1 while this process is connected to NATS, else 0.",
+  help: "1 while NATS answers this process, else 0.",
   collect() {
-    for (const { bus } of sources) this.set(bus.hearing ? 1 : 0);
+    for (const { bus } of sources) this.set(bus.answering ? 1 : 0);
   },
 });
 

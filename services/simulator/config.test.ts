@@ -27,7 +27,12 @@ test("defaults: loopback, info, one second, keys for a day, test controls on; of
   assert.is(readConfig({ ...good, SIMULATOR_KEY_SECONDS: "60" }).keySeconds, 60);
   assert.is(config.publicUrl, "http://127.0.0.1:4100");
   assert.is(readConfig({ ...good, NODE_ENV: "production" }).testControls, false);
-  assert.is(readConfig({ ...good, NODE_ENV: "production", SIMULATOR_TEST_CONTROLS: "on" }).testControls, true);
+});
+
+test("production has no test controls", () => {
+  const controlled = { ...good, SIMULATOR_TEST_CONTROLS: "on" };
+  assert.is(readConfig({ ...controlled, NODE_ENV: "test" }).testControls, true);
+  assert.match(problemsOf({ ...controlled, NODE_ENV: "production" }), "SIMULATOR_TEST_CONTROLS must not be on");
 });
 
 test("everything that is missing is named at once", () => {

@@ -46,6 +46,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
   };
+  if (isProduction && config.testControls) problems.push("SIMULATOR_TEST_CONTROLS must not be on in production");
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return config;
 }

@@ -1,17 +1,15 @@
 // The settings of the webhook service, and which of them production refuses.
 import { readFileSync } from "node:fs";
 import {
-  ConfigError,
   consumerSettings,
   integer,
-  oneOf,
   optional,
-  readConfig,
   type Setting,
   serviceSettings,
   url,
   withDefault,
 } from "#platform/config.ts";
+import { readProductionConfig } from "#platform/production.ts";
 import { type Cidr, parseCidr } from "./rules/address.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {
@@ -36,7 +34,6 @@ const dayMs = 86_400_000;
 export const webhookSettings = {
   ...serviceSettings,
   ...consumerSettings,
-  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   /** Address ranges that deliveries may go to besides public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted besides the public ones. */
@@ -54,15 +51,8 @@ export type WebhookConfig = ReturnType<typeof readWebhookConfig>;
 
 /** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
 export function readWebhookConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  const config = readConfig(webhookSettings, env);
-  if (config.NODE_ENV === "production") {
-    const refused = [
-      ...(config.WEBHOOK_ALLOW_CIDRS.length > 0 ? ["WEBHOOK_ALLOW_CIDRS"] : []),
-      ...(config.WEBHOOK_EXTRA_CA === undefined ? [] : ["WEBHOOK_EXTRA_CA"]),
-    ];
-    if (refused.length > 0) {
-      throw new ConfigError(refused.map((name) => `${name} must not be set when NODE_ENV is production`).join("\n"));
-    }
-  }
-  return config;
+  return readProductionConfig(webhookSettings, env, ({ WEBHOOK_ALLOW_CIDRS = [], WEBHOOK_EXTRA_CA }) => [
+    ...(WEBHOOK_ALLOW_CIDRS.length > 0 ? ["WEBHOOK_ALLOW_CIDRS must not be set in production"] : []),
+    ...(WEBHOOK_EXTRA_CA === undefined ? [] : ["WEBHOOK_EXTRA_CA must not be set in production"]),
+  ]);
 }

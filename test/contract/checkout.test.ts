@@ -8,7 +8,7 @@ import { answerChallenge, cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
-import { blockAddress, failProcessor } from "./operator.ts";
+import { blockAddress, failProcessor, setMerchant } from "./operator.ts";
 
 const test = suite("checkout", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR", description: "Order 7", metadata: { inner: "secret" } };
@@ -69,6 +69,17 @@ test("CONTRACT.md §4: render is there only while the session is open", async ()
   assert.equal(seen.at("render"), undefined);
   assert.deepEqual([seen.text("status"), seen.text("payment_status")], ["completed", "succeeded"]);
   assert.match(seen.text("receipt_url"), /^http/);
+});
+
+test("CONTRACT.md §8: a suspended merchant's session shows nothing to pay with, and one that is paid its success", async () => {
+  const shop = await freshMerchant(running);
+  const [open, paid] = [await create({}, shop.apiKey), await create({}, shop.apiKey)];
+  await payWith(paid, cards.succeeds);
+  await setMerchant(running, shop.id, { status: "suspended" });
+  const seen = await resolve(open);
+  assert.deepEqual([seen.at("render"), seen.text("merchant.display_name")], [undefined, "Test Store"]);
+  assert.equal((await confirm(paid)).text("status"), "completed");
+  assert.equal((await resolve(paid)).text("payment_status"), "succeeded");
 });
 
 // Proves §4 confirmCheckout: verifies, replay, response

@@ -1,15 +1,18 @@
 // The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health, reflection.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
+import http from "node:http";
+import http2 from "node:http2";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { Code, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import * as grpc from "@grpc/grpc-js";
 import { callContext, noteBegun } from "#platform/call-context.ts";
-import { Failure } from "#platform/failure.ts";
+import { asFailure, Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
@@ -185,15 +188,85 @@ test("a call with a key that was begun is made again while its caller waits, and
   await door.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
-test("health answers without a token, and buf curl finds and calls the service by reflection", async () => {
+test("a stranger hears so in his own protocol before anything of his call is read", async () => {
+  const path = "/merchant.v1.MerchantService/GetMerchant";
+  // Each announces a message and sends none of it.
+  for (const type of ["application/json", "application/proto", "application/grpc-web+proto"]) {
+    const request = http.request(base + path, {
+      method: "POST",
+      headers: { "content-type": type, "content-length": 9 },
+    });
+    request.on("error", () => {}).flushHeaders();
+    const [answer] = await once(request, "response");
+    const isGrpc = type.startsWith("application/grpc");
+    assert.equal(isGrpc ? answer.headers["grpc-status"] : answer.statusCode, isGrpc ? "16" : 401, type);
+    request.destroy();
+  }
+  const session = http2.connect(base);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "content-type": "application/grpc",
+  });
+  const [answered] = await once(stream, "response");
+  assert.equal(answered["grpc-status"], "16", "whoever asks for descriptions, too");
+  stream.close();
+  session.close();
+});
+
+test("strangers are refused alike in every protocol, whatever they send, and health stays open", async () => {
+  for (const transport of [
+    createGrpcTransport({ baseUrl: base }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "1.1" }),
+    createConnectTransport({ baseUrl: base, httpVersion: "2" }),
+    createConnectTransport({ baseUrl: base, httpVersion: "1.1", useHttpGet: true }),
+  ]) {
+    const client = createClient(MerchantService, transport);
+    for (const header of [{}, { authorization: "Bearer wrong" }]) {
+      const error = await client.getMerchant({ merchantId: "" }, { headers: header }).catch((reason) => reason);
+      assert.deepEqual([error.code, asFailure(error).reason], [Code.Unauthenticated, "CALLER_UNKNOWN"]);
+    }
+    assert.equal((await createClient(Health, transport).check({})).status, Status.SERVING);
+  }
+  const junk = { method: "POST", headers: { "content-type": "application/json" }, body: "{ no JSON" };
+  assert.equal((await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, junk)).status, 401);
+  assert.equal((await fetch(`${base}/nobody.v1.Service/Nothing`, junk)).status, 401);
+});
+
+test("a NUL character in any text of any message is refused with the field's name", async () => {
+  const peer = connectPeer({ url: base, token });
+  const client = peer.client(MerchantService);
+  const refusal = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => assert.fail("answered"),
+      (reason) => reason,
+    );
+    return error instanceof Failure ? [error.reason, ...error.violations.map(({ field }) => field)] : error;
+  };
+  assert.deepEqual(await refusal(client.getMerchant({ merchantId: "mer_\0" })), ["INVALID_BODY", "merchant_id"]);
+  const order = { name: "a\0b", email: "ops@acme.example", country: "DE", currency: "EUR", legalName: "\0" };
+  assert.deepEqual(await refusal(client.createMerchant(order)), ["INVALID_BODY", "name", "legal_name"]);
+  peer.close();
+  const sent = await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ merchantId: "\0" }),
+  });
+  assert.deepEqual([sent.status, Object(await sent.json()).code], [400, "invalid_argument"], "the general way, too");
+});
+
+test("health answers without a token, and buf curl finds and calls the service by reflection with one", async () => {
   const health = createClient(Health, createGrpcTransport({ baseUrl: base }));
   assert.equal((await health.check({ service: "merchant.v1.MerchantService" })).status, Status.SERVING);
   await assert.rejects(health.check({ service: "nobody.v1.Service" }), /unknown service/);
   const buf = (...args: string[]) =>
     promisify(execFile)("node_modules/.bin/buf", ["curl", "--http2-prior-knowledge", ...args]);
-  assert.match((await buf("--list-methods", base)).stdout, /merchant\.v1\.MerchantService\/GetMerchant/);
+  const known = ["-H", `authorization: ${headers.authorization}`, "--reflect-header", "*"];
+  assert.match((await buf(...known, "--list-methods", base)).stdout, /merchant\.v1\.MerchantService\/GetMerchant/);
+  await assert.rejects(buf("--list-methods", base), /not authenticated/);
   const url = `${base}/merchant.v1.MerchantService/GetMerchant`;
-  const called = await buf("-H", `authorization: ${headers.authorization}`, "-d", '{"merchantId":"mer_1"}', url);
+  const called = await buf(...known, "-d", '{"merchantId":"mer_1"}', url);
   assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
 });
 

@@ -60,7 +60,6 @@ export async function startWebhookTest(
   const tls = await tlsFiles(await tempDir("webhook"));
   const config: WebhookConfig & { RPC_TOKEN: string } = {
     ...(await serviceConfig("webhook")),
-    NODE_ENV: "test",
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
     WEBHOOK_EGRESS_PROXY: undefined,

@@ -32,6 +32,8 @@ export interface MoneyServices {
   /** The simulator's origin, and the merchant's account there. */
   readonly processorUrl: string;
   readonly account: string;
+  /** What any account at the simulator is added with. */
+  readonly processorSecrets: Record<string, string>;
   /** The simulator's API as the merchant's account. @param path from `/`. */
   readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
   stop(): Promise<void>;
@@ -70,12 +72,14 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
 
 /**
  * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit; `stripeUrl`: what
- * plays Stripe's API, by default nobody; the waits of payments, by default as in production. Seconds.
+ * plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is; the waits of payments, by default as
+ * in production. Seconds.
  */
 export async function startMoneyServices(
   options: {
     circuitWindowCalls?: number;
     stripeUrl?: string;
+    knowsSimulator?: boolean;
     patienceSeconds?: number;
     absenceAfterSeconds?: number;
     eventPollSeconds?: number;
@@ -122,7 +126,7 @@ export async function startMoneyServices(
     ...common,
     DATABASE_URL: paymentsDb.serviceUrl,
     MERCHANT_URL: merchantUrl,
-    SIMULATOR_URL: simulator.url,
+    SIMULATOR_URL: options.knowsSimulator === false ? undefined : simulator.url,
     SIMULATOR_PUBLIC_URL: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
     RECONCILE_AFTER_SECONDS: options.patienceSeconds ?? 30,
@@ -131,7 +135,6 @@ export async function startMoneyServices(
     EVENT_POLL_SECONDS: options.eventPollSeconds ?? 60,
     CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
-    NODE_ENV: "test",
     STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
   });
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
@@ -150,6 +153,7 @@ export async function startMoneyServices(
     settings: common,
     processorUrl: simulator.url,
     account,
+    processorSecrets: { account: "acct_added", secret_key: secretKey, webhook_secret: webhookSecret },
     processor: async (method, path, body) => {
       const answer = await fetch(`${simulator.url}${path}`, {
         method,

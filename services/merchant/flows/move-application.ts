@@ -8,6 +8,7 @@ import {
   type ApplicationFields,
   decideApplication,
   fieldViolations,
+  isOver,
   missingFields,
 } from "../rules/application.ts";
 import { type Application, insertApplication, lockApplication } from "../store/applications.ts";
@@ -40,7 +41,7 @@ export async function moveApplication(
 ): Promise<Application> {
   const moved = await context.db.transaction(async (tx) => {
     const application = await lockApplication(tx.em, applicationId);
-    if (!application) throw new Failure("NOT_FOUND");
+    if (!application || isOver(application, new Date())) throw new Failure("NOT_FOUND");
     const decision = decideApplication(application.status, command);
     if (decision.kind === "unchanged") return application;
     if (decision.kind === "refused") throw refusal(decision.problem);

@@ -4,7 +4,8 @@ import { isDuplicate } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedTx } from "#platform/mapped-database.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { mayServe } from "../rules/connector-choice.ts";
 import {
   accountTaken,
   type ConnectorRow,
@@ -31,9 +32,11 @@ export interface CheckedAccount {
 
 /**
  * A known account gets the new credentials and is active again; what the merchant chose stays.
- * @throws Failure NOT_FOUND (merchant), CONNECTOR_NOT_ELIGIBLE (another merchant has the account).
+ * @throws Failure NOT_FOUND (merchant), CONNECTOR_NOT_ELIGIBLE (another merchant has the account, or it may not serve the environment).
  */
 export async function saveAccount(context: MerchantContext, account: CheckedAccount): Promise<ConnectorRow> {
+  const { connector, environment } = account;
+  if (!mayServe({ connector, isLive: environment === Environment.LIVE })) throw new Failure("CONNECTOR_NOT_ELIGIBLE");
   try {
     const saved = await context.db.transaction((tx) => save(context, tx, account));
     context.outbox.poke();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { type ApplicationFields, decideApplication, fieldViolations, missingFields } from "./application.ts";
+import { type ApplicationFields, decideApplication, fieldViolations, isOver, missingFields } from "./application.ts";
 
 const test = suite("onboarding applications");
 const whole: ApplicationFields = {
@@ -42,6 +42,17 @@ test("a draft may be empty, but what is there must be possible", () => {
     fieldViolations(wrong).map((violation) => violation.field),
     ["applicant_email", "country_code", "currency_code"],
   );
+});
+
+test("a draft is over after 30 days, and what was submitted never", () => {
+  const createdAt = new Date("2026-01-01T12:00:00Z");
+  const [before, after] = [new Date("2026-01-31T11:59:59Z"), new Date("2026-01-31T12:00:00Z")];
+  assert.deepEqual(
+    [isOver({ status: "draft", createdAt }, before), isOver({ status: "draft", createdAt }, after)],
+    [false, true],
+  );
+  for (const status of ["submitted", "approved", "rejected"] as const)
+    assert.equal(isOver({ status, createdAt }, after), false, status);
 });
 
 test.run();

@@ -44,6 +44,15 @@ const table: { readonly [C in ApplicationCommand]: { readonly [S in ApplicationS
   },
 };
 
+/** A draft that nobody submitted in this time is over (CONTRACT.md §8). */
+export const draftDays = 30;
+const dayMs = 86_400_000;
+
+/** True for a draft whose time is over; it may still be stored. */
+export function isOver({ status, createdAt }: { status: ApplicationStatus; createdAt: Date }, now: Date): boolean {
+  return status === "draft" && now.getTime() - createdAt.getTime() >= draftDays * dayMs;
+}
+
 /** What the command does to an application in this status. */
 export function decideApplication(status: ApplicationStatus, command: ApplicationCommand): Decision {
   return table[command][status];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { type ConnectorFacts, chooseConnector, isEligible, surfaceOf } from "./connector-choice.ts";
+import { type ConnectorFacts, chooseConnector, isEligible, mayServe, surfaceOf } from "./connector-choice.ts";
 
 const test = suite("connector choice");
 const primary: ConnectorFacts = {
@@ -47,6 +47,12 @@ test("an account is eligible if it is active, may be primary when it is to be, a
   assert.equal(isEligible({ ...primary, canBePrimary: false }, { ...nothing, makePrimary: true }), false);
   assert.equal(isEligible({ ...primary, canBePrimary: false }, { ...nothing, selectedSurface: "hosted" }), true);
   assert.equal(isEligible({ ...primary, isActive: false }, { ...nothing, selectedSurface: "hosted" }), false);
+});
+
+test("the simulator serves the sandbox alone, every other connector both environments", () => {
+  assert.equal(mayServe({ connector: "simulator", isLive: false }), true);
+  assert.equal(mayServe({ connector: "simulator", isLive: true }), false);
+  for (const isLive of [false, true]) assert.equal(mayServe({ connector: "stripe", isLive }), true);
 });
 
 test("the merchant's choice of surface wins over the default", () => {

@@ -34,6 +34,11 @@ export function chooseConnector<C extends { readonly connector: ConnectorFacts }
   return { kind: "chosen", account, standIns };
 }
 
+/** False for the simulator's accounts in the live environment: nobody pays there (CONTRACT.md §8). */
+export function mayServe(account: { readonly connector: string; readonly isLive: boolean }): boolean {
+  return !(account.isLive && account.connector === "simulator");
+}
+
 /** What a merchant asks to be changed. */
 export interface ConnectorWish {
   readonly selectedSurface: string | undefined;

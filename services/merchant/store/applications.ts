@@ -1,6 +1,7 @@
 // The applications table, mapped.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { ApplicationStatus } from "../rules/application.ts";
+import type { Sql } from "#platform/database.ts";
+import { type ApplicationStatus, draftDays } from "../rules/application.ts";
 
 export const ApplicationEntity = defineEntity({
   name: "Application",
@@ -38,4 +39,18 @@ export function listApplications(
     ...(filter.beforeId === undefined ? {} : { id: { $lt: filter.beforeId } }),
   };
   return em.find(ApplicationEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });
+}
+
+const sweepMax = 1_000;
+
+/** Deletes drafts whose time is over, and what they say of a person with them. @returns true when there may be more */
+export async function sweepDrafts(sql: Sql): Promise<boolean> {
+  const rows = await sql.rows(
+    `with over as materialized (
+       select id from applications where status = 'draft' and created_at <= now() - make_interval(days => $1)
+       order by id limit $2 for update skip locked)
+     delete from applications a using over where a.id = over.id returning a.id`,
+    [draftDays, sweepMax],
+  );
+  return rows.length === sweepMax;
 }

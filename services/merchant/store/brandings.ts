@@ -1,6 +1,7 @@
 // The brandings table, mapped: one row per merchant.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database.ts";
+import type { MerchantStatus } from "../rules/profile.ts";
 
 export const BrandingEntity = defineEntity({
   name: "Branding",
@@ -25,16 +26,16 @@ export async function insertBranding(em: SqlEntityManager, branding: BrandingRow
   await em.insert(BrandingEntity, branding);
 }
 
-/** Branding and trading name in one statement: every buyer who opens a checkout page asks for them. */
+/** What a checkout page shows of its merchant, in one statement: every buyer who opens one asks for it. */
 export async function readBranding(
   sql: Sql,
   merchantId: string,
-): Promise<(BrandingRow & { merchantName: string }) | undefined> {
-  const [row] = await sql.rows<BrandingRow & { merchantName: string }>(
+): Promise<(BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }) | undefined> {
+  const [row] = await sql.rows<BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }>(
     `select b.merchant_id as "merchantId", b.display_name as "displayName", b.tagline, b.logo_url as "logoUrl",
        b.accent_color as "accentColor", b.secondary_color as "secondaryColor", b.support_email as "supportEmail",
        b.button_style as "buttonStyle", b.background_style as "backgroundStyle", b.theme, b.font_family as "fontFamily",
-       m.name as "merchantName"
+       m.name as "merchantName", m.status as "merchantStatus"
      from brandings b join merchants m on m.id = b.merchant_id where b.merchant_id = $1`,
     [merchantId],
   );

@@ -25,6 +25,7 @@ function processor(timeoutMs = 1_000) {
   const connector: Connector = {
     name: "acme",
     surfaces: ["embedded"],
+    environments: [Environment.SANDBOX],
     keyLifeSeconds: 60,
     processorTime: () => undefined,
     refusesAmount: () => undefined,

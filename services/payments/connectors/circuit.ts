@@ -87,6 +87,7 @@ export class Circuits {
     return {
       name: connector.name,
       surfaces: connector.surfaces,
+      environments: connector.environments,
       keyLifeSeconds: connector.keyLifeSeconds,
       processorTime: () => connector.processorTime(),
       refusesAmount: (amount, currency) => connector.refusesAmount(amount, currency),

@@ -190,6 +190,8 @@ export interface Connector {
   readonly name: string;
   /** Surfaces that its accounts offer; the first is the default. */
   readonly surfaces: readonly [string, ...string[]];
+  /** Where its accounts may take payments. */
+  readonly environments: readonly Environment[];
   /** How long the processor surely keeps an idempotency key, and how long nothing must be found before absence is proved; seconds. */
   readonly keyLifeSeconds: number;
   /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */

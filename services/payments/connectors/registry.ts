@@ -1,14 +1,13 @@
 // The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line here.
 import { Failure } from "#platform/failure.ts";
 import type { Circuits } from "./circuit.ts";
-import type { Connector } from "./connector.ts";
+import type { Account, Connector } from "./connector.ts";
 import { simulatorConnector } from "./simulator.ts";
 import { stripeConnector } from "./stripe.ts";
 
 export interface ProcessorSettings {
-  /** The simulator's API and form origin. */
-  readonly simulatorUrl: string;
-  readonly simulatorPublicUrl: string;
+  /** The simulator's API and form origin; undefined: there is none. */
+  readonly simulator: { readonly url: string; readonly publicUrl: string } | undefined;
   /** Stripe's API; tests name another. */
   readonly stripeUrl: string;
   /** For one question to a processor as a whole. */
@@ -17,13 +16,11 @@ export interface ProcessorSettings {
   readonly keyLifeSeconds: number;
 }
 
-/** All connectors that this build has. */
+/** All connectors of this build that have a processor. */
 export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {
-  const { simulatorUrl, simulatorPublicUrl, stripeUrl, timeoutMs, keyLifeSeconds } = settings;
-  const connectors = [
-    simulatorConnector(simulatorUrl, simulatorPublicUrl, timeoutMs, keyLifeSeconds),
-    stripeConnector(stripeUrl, timeoutMs, keyLifeSeconds),
-  ];
+  const { simulator, stripeUrl, timeoutMs, keyLifeSeconds } = settings;
+  const connectors = [stripeConnector(stripeUrl, timeoutMs, keyLifeSeconds)];
+  if (simulator) connectors.push(simulatorConnector(simulator.url, simulator.publicUrl, timeoutMs, keyLifeSeconds));
   return new Connectors(connectors, circuits);
 }
 
@@ -36,7 +33,12 @@ export class Connectors {
     this.#circuits = circuits;
   }
 
-  /** @throws Failure NOT_FOUND for a name that this build does not have. */
+  /** True when the account may take new payments here: its connector is one of these and serves its environment. */
+  serves(account: Pick<Account, "connector" | "environment">): boolean {
+    return this.#byName.get(account.connector)?.environments.includes(account.environment) ?? false;
+  }
+
+  /** @throws Failure NOT_FOUND for a name that is none of these. */
   get(name: string): Connector {
     const connector = this.#byName.get(name);
     if (!connector) throw new Failure("NOT_FOUND", { cause: new Error(`no connector named ${name}`) });

@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { clockMs } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import { sameSecret } from "#platform/secret.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Account, Connector, CreatedIntent, Mount, ProcessorEvent } from "./connector.ts";
 import { type CredentialForms, judgeForms } from "./credential-forms.ts";
 import { ProcessorHttp } from "./http.ts";
@@ -46,6 +47,8 @@ export function simulatorConnector(
   return {
     name: "simulator",
     surfaces: ["embedded", "hosted", "redirect"],
+    // Whatever card is typed in, nobody pays.
+    environments: [Environment.SANDBOX],
     keyLifeSeconds,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,

@@ -31,6 +31,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
   return {
     name: "stripe",
     surfaces: ["embedded", "hosted", "redirect"],
+    environments: [Environment.SANDBOX, Environment.LIVE],
     keyLifeSeconds,
     processorTime: time,
     refusesAmount: (amount, currency) => {

@@ -14,6 +14,12 @@ import { SharedQuestion } from "./shared-question.ts";
 
 type Merchants = Client<typeof ConnectorService>;
 
+/** An account and what flows ask of its merchant. */
+export interface MerchantAccount extends Account {
+  /** `active`, or the merchant takes no new money. */
+  readonly merchantStatus: string;
+}
+
 // The merchant service announces changes and `forget` drops them at once; this bounds what a lost announcement can cost.
 const cacheMs = 2_000;
 const cacheMax = 10_000;
@@ -21,7 +27,7 @@ const cacheMax = 10_000;
 /** Connector accounts from the merchant service, cached for two seconds at most. */
 export class Accounts {
   readonly #merchants: Merchants;
-  readonly #cached = new Map<string, { accounts: readonly Account[]; until: number }>();
+  readonly #cached = new Map<string, { accounts: readonly MerchantAccount[]; until: number }>();
   readonly #used = new Set<string>();
   readonly #active = new SharedQuestion<readonly [Account, ...Account[]]>();
 
@@ -51,7 +57,7 @@ export class Accounts {
   }
 
   /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */
-  async byId(connectorId: string): Promise<Account> {
+  async byId(connectorId: string): Promise<MerchantAccount> {
     const [account] = await this.#through(connectorId, { by: { case: "connectorId", value: connectorId } });
     if (!account) throw new Error("the merchant service answered no connector account");
     return account;
@@ -71,7 +77,7 @@ export class Accounts {
   async #through(
     key: string,
     request: Parameters<typeof create<typeof GetConnectorAccountRequestSchema>>[1],
-  ): Promise<readonly Account[]> {
+  ): Promise<readonly MerchantAccount[]> {
     const known = this.#cached.get(key);
     if (known && known.until > performance.now()) return known.accounts;
     const asked: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
@@ -83,7 +89,7 @@ export class Accounts {
   }
 }
 
-function accountOf(account: ConnectorAccount | undefined): Account {
+function accountOf(account: ConnectorAccount | undefined): MerchantAccount {
   const connector = account?.connector;
   if (!account || !connector) throw new Error("the merchant service answered no connector account");
   return {
@@ -95,6 +101,7 @@ function accountOf(account: ConnectorAccount | undefined): Account {
     surface: connector.surface,
     credentials: account.credentials,
     refundsEnabled: account.refundsEnabled,
+    merchantStatus: account.merchantStatus,
   };
 }
 

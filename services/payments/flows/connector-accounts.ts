@@ -82,6 +82,7 @@ async function ownAccount(
 
 /** Phase 2: the form first, so that a key of the other environment is never sent anywhere. */
 async function read(connector: Connector, environment: Environment, credentials: Credentials): Promise<AccountReport> {
+  if (!connector.environments.includes(environment)) throw new Failure("CONNECTOR_NOT_ELIGIBLE");
   const problems = connector.judgeCredentials(environment, credentials);
   if (problems.length > 0)
     throw refused(problems.map(({ name, problem }) => ({ field: `credentials.${name}`, problem })));

@@ -70,9 +70,11 @@ export async function createIntent(
   { resumeOnly, ...request }: IntentRequest & { readonly resumeOnly: boolean },
 ): Promise<IntentAnswer> {
   if (resumeOnly) return await resume(deps, request);
-  const accounts = await deps.accounts.active(request.merchantId, request.environment);
+  const active = await deps.accounts.active(request.merchantId, request.environment);
+  const accounts = active.filter((each) => deps.connectors.serves(each));
   // All down: the first one is asked all the same, which is also how its recovery is noticed.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
+  if (!account) throw new Failure("NO_CONNECTOR");
   crashPoint("create-intent.1-account-chosen");
   const { connector, id: connectorAccountId, surface } = account;
   const sentAfter = deps.connectors.get(connector).processorTime();

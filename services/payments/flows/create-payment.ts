@@ -48,6 +48,7 @@ export async function createPayment(
 async function begin(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
   // The token is of the primary account's processor: no other account can stand in.
   const [account] = await deps.accounts.active(request.merchantId, request.environment);
+  if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
   const { connector, id: connectorAccountId, surface } = account;
   const expiresAt = new Date(clockMs() + retryMs);
   const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };

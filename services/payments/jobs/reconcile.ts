@@ -7,13 +7,14 @@ import type { JobContext } from "#platform/job.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
 import { isTold } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
+import { confirmIntent } from "../flows/confirm-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
 import { driveRefund } from "../flows/drive-refund.ts";
 import { driveGiveBack } from "../flows/give-back.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
-import { type VerifyDeps, verifyIntent } from "../flows/verify-intent.ts";
+import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { countParked, tell } from "../store/operator-queue.ts";
@@ -110,7 +111,7 @@ async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {
   const orphan = payment.expiresAt.getTime() + orphanPatienceMs < clockMs();
   if (orphan && payment.state.outcome !== "succeeded" && !isReturned(payment.state))
     await cancelIntent(deps, paymentId);
-  else await verifyIntent(deps, paymentId, "reconcile");
+  else await confirmIntent(deps, paymentId, "reconcile");
 }
 
 /** An outage must not use up the schedule: while the account's circuit is open, its payments wait. */

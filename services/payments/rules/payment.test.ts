@@ -6,6 +6,7 @@ import {
   applyFact,
   endUnmade,
   type IntentFact,
+  isUnpaid,
   netAmount,
   type Outcome,
   type PaymentState,
@@ -171,6 +172,13 @@ test("a lost dispute has taken the money of a debit that comes back; an open one
   assert.equal(apply(lost, facts.failed(attempt("at_1"))).state, lost);
   const open = { ...paid, disputeHold: "open" as const, disputedAmount: 1_000n };
   assert.equal(apply(open, facts.failed(attempt("at_1"))).state.disputeHold, "none");
+});
+
+test("a buyer can still begin to pay what is neither taken, nor on its way, nor ended", () => {
+  const unpaid = (outcome: PaymentState["outcome"], authorizedAt?: Date) => isUnpaid({ outcome, authorizedAt });
+  for (const outcome of ["pending", "requires_action", "failed"] as const) assert.equal(unpaid(outcome), true, outcome);
+  for (const outcome of ["processing", "succeeded", "canceled"] as const) assert.equal(unpaid(outcome), false, outcome);
+  assert.equal(unpaid("failed", noon), false, "a debit that came back");
 });
 
 test("an older attempt's failure is told and counted but does not hide a newer attempt", () => {

@@ -158,6 +158,12 @@ export function isReturned(state: Pick<PaymentState, "outcome" | "authorizedAt">
   return state.outcome === "failed" && state.authorizedAt !== undefined;
 }
 
+/** True while its buyer could still begin to pay it: nothing is taken, and nothing is on its way. */
+export function isUnpaid(state: Pick<PaymentState, "outcome" | "authorizedAt">): boolean {
+  const { outcome } = state;
+  return outcome === "pending" || outcome === "requires_action" || (outcome === "failed" && !isReturned(state));
+}
+
 /**
  * Ends a payment of which the processor surely has nothing. A merchant who was shown it hears that it failed; a session's intent, or a
  * payment that nobody saw, is canceled. @param isDirect without a session.

@@ -33,3 +33,13 @@ export async function deferCheck(sql: Sql, id: string, seconds: number): Promise
     [id, seconds],
   );
 }
+
+/** The merchant's payments that wait for their next check are due now. Any number of replicas may say so at once. */
+export async function hastenChecks(sql: Sql, merchantId: string): Promise<void> {
+  await sql.rows(
+    `with waiting as materialized (
+       select id from payments where next_check_at > now() and merchant_id = $1 for update skip locked)
+     update payments p set next_check_at = now() from waiting where p.id = waiting.id`,
+    [merchantId],
+  );
+}

@@ -1941,7 +1941,8 @@ export const ConnectorAccountService: GenService<{
    * Adds an account after a live call with its credentials; with make_default new sessions use it from now on. The same account
    * again gets the new credentials and is active again. Fails with INVALID_BODY (credentials of a wrong form or of the other
    * environment, or not taken by the processor), NOT_FOUND (merchant or connector), CONNECTOR_NOT_ELIGIBLE (another merchant
-   * has the account, or a live one cannot be the default because it may not charge yet), CONNECTOR_ERROR (no answer).
+   * has the account, a live one cannot be the default because it may not charge yet, or it is the simulator's and live),
+   * CONNECTOR_ERROR (no answer).
    *
    * @generated from rpc payments.v1.ConnectorAccountService.AddConnectorAccount
    */
