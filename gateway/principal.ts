@@ -26,7 +26,7 @@ interface Entry {
 }
 
 // Bounds how long a lost event can keep a revoked key alive.
-const keepMs = 30_000;
+const keepMs = 10_000;
 // While events may be missed, an entry lives no longer than a revoked key may work.
 const keepDeafMs = 1_000;
 // A key that did not exist may be created a moment later by someone who knows it already; long enough against a loop of junk.

@@ -27,6 +27,14 @@ export const paymentsFlows: readonly Mutant[] = [
       "an intent that is not ours raises an alert",
     ],
   ]),
+  ...mutantsOf("services/payments/flows/confirm-intent.ts", [
+    ['account.merchantStatus === "active" && ', "", "a suspended merchant takes no new money"],
+    [
+      'event.type !== "merchant.updated" || event.status === "active"',
+      'event.type !== "merchant.updated" || event.status !== "active"',
+      "a suspended merchant's unpaid intents end by themselves",
+    ],
+  ]),
   ...mutantsOf("services/payments/flows/match-statement.ts", [
     [
       "from.getTime() - marginMs), to: new Date(to.getTime() + marginMs)",

@@ -38,9 +38,14 @@ export class Connectors {
     return this.#byName.get(account.connector)?.environments.includes(account.environment) ?? false;
   }
 
+  /** undefined: it is none of these, as the simulator is where it has been switched off. */
+  find(name: string): Connector | undefined {
+    return this.#byName.get(name);
+  }
+
   /** @throws Failure NOT_FOUND for a name that is none of these. */
   get(name: string): Connector {
-    const connector = this.#byName.get(name);
+    const connector = this.find(name);
     if (!connector) throw new Failure("NOT_FOUND", { cause: new Error(`no connector named ${name}`) });
     return connector;
   }

@@ -30,7 +30,8 @@ export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
   try {
     const account = await deps.accounts.byId(accountId);
     const to = new Date(Math.min(matchedUntil.getTime() + dayMs, clockMs() - lagMs));
-    const fits = hasStatement(deps.connectors.get(account.connector)) && to > matchedUntil;
+    const connector = deps.connectors.find(account.connector);
+    const fits = connector !== undefined && hasStatement(connector) && to > matchedUntil;
     if (fits) await matchStatement(deps, account, { from: matchedUntil, to });
     const caughtUp = to.getTime() < matchedUntil.getTime() + dayMs;
     await finishMatch(deps.db, accountId, {

@@ -54,8 +54,8 @@ async function pollAccount(
   const pauseSeconds = deps.eventPollSeconds;
   try {
     const account = await deps.accounts.byId(accountId);
-    const connector = deps.connectors.get(account.connector);
-    if (!connector.readEvents) {
+    const connector = deps.connectors.find(account.connector);
+    if (!connector?.readEvents) {
       await finishCursor(deps.db, accountId, { readUntil, pauseSeconds: withoutListSeconds, error: "" });
       return false;
     }

@@ -1,0 +1,44 @@
+// Which connectors there are, and where each may take payments.
+import assert from "node:assert/strict";
+import { createLog } from "#platform/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { Circuits } from "./circuit.ts";
+import { type Connectors, createConnectors, type ProcessorSettings } from "./registry.ts";
+
+const test = suite("registry of connectors");
+const nowhere = "http://127.0.0.1:9";
+const made: Connectors[] = [];
+test.after(async () => {
+  for (const connectors of made) await connectors.close();
+});
+
+function connectors(simulator: ProcessorSettings["simulator"]): Connectors {
+  const circuits = new Circuits({ windowCalls: 4, openMaxMs: 60, timeoutMs: 100 }, createLog("test", "fatal"));
+  const settings = { simulator, stripeUrl: nowhere, timeoutMs: 100, keyLifeSeconds: 60 };
+  made.push(createConnectors(settings, circuits));
+  return made.at(-1) ?? assert.fail();
+}
+
+function served(of: Connectors, connector: string): Environment[] {
+  const environments = [Environment.SANDBOX, Environment.LIVE];
+  return environments.filter((environment) => of.serves({ connector, environment }));
+}
+
+test("the simulator takes payments in the sandbox only, Stripe in both environments, an unknown name nowhere", () => {
+  const all = connectors({ url: nowhere, publicUrl: nowhere });
+  assert.deepEqual(served(all, "simulator"), [Environment.SANDBOX]);
+  assert.deepEqual(served(all, "stripe"), [Environment.SANDBOX, Environment.LIVE]);
+  assert.deepEqual(served(all, "acme"), []);
+});
+
+test("without its address there is no simulator", () => {
+  const without = connectors(undefined);
+  assert.deepEqual(
+    [without.names, without.find("simulator"), served(without, "simulator")],
+    [["stripe"], undefined, []],
+  );
+  assert.throws(() => without.get("simulator"), { reason: "NOT_FOUND" });
+});
+
+test.run();
