@@ -1,6 +1,7 @@
 // The door of the merchant service: every method of merchant.v1 in its order; what stands behind each is in flows/ and store/.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { callContext } from "#platform/call-context.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { isId } from "#platform/id.ts";
 import {
@@ -103,21 +104,26 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
     },
     async createApiKey({ merchantId, environment, name, scopes, expiresAt }) {
       const expiry = expiresAt ? timestampDate(expiresAt) : null;
-      const issued = await createApiKey(context, { merchantId, environment, name, scopes, expiresAt: expiry });
+      const owner = { merchantId, environment, callerId: callingKey() };
+      const issued = await createApiKey(context, { ...owner, name, scopes, expiresAt: expiry });
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
-    async listApiKeys({ merchantId, environment }) {
+    async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
       const now = new Date();
-      const keys = await listKeys(context.db, merchantId, environment);
-      return { apiKeys: keys.map((key) => apiKeyToWire(key, now)) };
+      const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
+      const found = await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page));
+      if (!found) throw invalid("after", "is none of these keys");
+      const apiKeys = found.keys.map((key) => apiKeyToWire(key, now));
+      return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
     },
     async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
-      const issued = await rollApiKey(context, { merchantId, environment, id: apiKeyId }, overlapSeconds);
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const issued = await rollApiKey(context, wish, overlapSeconds);
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
     async revokeApiKey({ merchantId, environment, apiKeyId }) {
-      await revokeApiKey(context, { merchantId, environment, id: apiKeyId });
-      return {};
+      const revoked = await revokeApiKey(context, { merchantId, environment }, apiKeyId);
+      return { apiKey: apiKeyToWire(revoked, new Date()) };
     },
     async recordKeyUse({ uses }) {
       const known = uses.flatMap(({ apiKeyId, usedAt }) =>
@@ -192,6 +198,14 @@ function applications(context: MerchantContext): ServiceImpl<typeof ApplicationS
 }
 
 const pageSizeDefault = 50;
+// What the list answered before it had pages, so that a caller who knows none misses nothing now.
+const keysPageDefault = 200;
+
+/** The API key on whose behalf the call is made; undefined: an operator's call. */
+function callingKey(): string | undefined {
+  const actor = callContext.getStore()?.actor ?? "";
+  return actor.startsWith("ak_") ? actor : undefined;
+}
 
 function statusOf(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
   const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];
