@@ -8,6 +8,7 @@ import {
   ApiKeyService,
   ApplicationService,
   ConnectorService,
+  Environment,
   type GetConnectorAccountRequest,
   MerchantService,
   type UpdateMerchantStateRequest,
@@ -30,6 +31,7 @@ import { listApplications } from "./store/applications.ts";
 import { readBranding } from "./store/brandings.ts";
 import { type AccountRow, listConnectors } from "./store/connectors.ts";
 import { findMerchant, listMerchants } from "./store/merchants.ts";
+import { findSandboxProfile } from "./store/sandbox-profiles.ts";
 import {
   accountToWire,
   apiKeyToWire,
@@ -58,10 +60,12 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       const merchant = await createMerchant(context, { name, legalName, email, country, currency });
       return { merchant: merchantToWire(merchant) };
     },
-    async getMerchant({ merchantId }) {
-      const merchant = await findMerchant(context.db.em(), merchantId);
+    async getMerchant({ merchantId, environment }) {
+      const em = context.db.em();
+      const merchant = await findMerchant(em, merchantId);
       if (!merchant) throw new Failure("NOT_FOUND");
-      return { merchant: merchantToWire(merchant) };
+      const isSandbox = environment === Environment.SANDBOX;
+      return { merchant: merchantToWire(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
     },
     async listMerchants({ status, pageSize, pageToken }) {
       // The ids sort by creation, so the last one of a page is where the next begins.
@@ -74,24 +78,25 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       });
       const page = found.slice(0, limit);
       const nextPageToken = found.length > limit ? (page.at(-1)?.id ?? "") : "";
-      return { merchants: page.map(merchantToWire), nextPageToken };
+      return { merchants: page.map((merchant) => merchantToWire(merchant)), nextPageToken };
     },
-    async updateProfile({ merchantId, name, legalName, email, phone, website }) {
+    async updateProfile({ merchantId, environment, name, legalName, email, phone, website }) {
       const change = given({ name, legalName, email, phone, website });
-      return { merchant: merchantToWire(await updateProfile(context, merchantId, change)) };
+      const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change);
+      return { merchant: merchantToWire(merchant, profile) };
     },
     async updateMerchantState(request) {
       const { refundsEnabled, failoverEnabled } = request;
       const change = given({ status: statusOf(request), refundsEnabled, failoverEnabled });
       return { merchant: merchantToWire(await updateStanding(context, request.merchantId, change)) };
     },
-    async getBranding({ merchantId }) {
-      const branding = await readBranding(context.db, merchantId);
+    async getBranding({ merchantId, environment }) {
+      const branding = await readBranding(context.db, merchantId, environment);
       if (!branding) throw new Failure("NOT_FOUND");
       return { branding: brandingToWire(branding), merchantName: branding.merchantName };
     },
-    async updateBranding({ merchantId, $typeName: _, $unknown: __, ...change }) {
-      return { branding: brandingToWire(await updateBranding(context, merchantId, given(change))) };
+    async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
+      return { branding: brandingToWire(await updateBranding(context, { merchantId, environment }, given(change))) };
     },
   };
 }

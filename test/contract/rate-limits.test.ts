@@ -1,11 +1,10 @@
 // CONTRACT.md §10: the limits, their headers, their scope, and how they hold across replicas.
 import assert from "node:assert/strict";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant } from "../harness/merchant.ts";
+import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -61,7 +60,7 @@ test("a merchant's keys together have four times the limit of one in an environm
   const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
   const document = await apiDocument(tight.gateway);
   const merchant = await freshMerchant(running);
-  const keys = await keysOf(merchant.id, Environment.SANDBOX, 9);
+  const keys = await Promise.all(Array.from({ length: 9 }, () => freshKey(running, merchant.id)));
   const [wasteful, other, ...others] = keys.map((key) => {
     const client = merchantApi(tight.gateway, key);
     return () => client.get("/v1/merchants/me");
@@ -77,21 +76,10 @@ test("a merchant's keys together have four times the limit of one in an environm
   assert.ok(allowed >= 8 && allowed <= 9 + 4 * seconds, `${allowed} in ${seconds} s`);
   const forAll = storms.flatMap(({ refused }) => refused).find(({ headers }) => headers.get("ratelimit-limit") === "4");
   tellsWhen(document, "getMerchant", forAll ?? assert.fail("no key was refused for the merchant's limit"), 4);
-  const [live = ""] = await keysOf(merchant.id, Environment.LIVE, 1);
+  const live = await freshKey(running, merchant.id, { environment: Environment.LIVE });
   assert.equal((await merchantApi(tight.gateway, live).get("/v1/merchants/me")).status, 200);
   await tight.stop();
 });
-
-async function keysOf(merchantId: string, environment: Environment, count: number): Promise<string[]> {
-  const peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
-  const wish = { merchantId, environment, name: "one of many", scopes: ["merchant:read"] };
-  try {
-    const made = Array.from({ length: count }, () => peer.client(ApiKeyService).createApiKey(wish));
-    return (await Promise.all(made)).map(({ secret }) => secret);
-  } finally {
-    peer.close();
-  }
-}
 
 test("a session is resolved 60 times and confirmed 10 times a minute; who does not know its secret uses up nothing", async () => {
   const document = await apiDocument(limited.gateway);
