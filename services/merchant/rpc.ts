@@ -116,7 +116,8 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
     async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
       const now = new Date();
       const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
-      const found = await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page));
+      const isKey = afterId === "" || isId("apiKey", afterId);
+      const found = isKey && (await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page)));
       if (!found) throw invalid("after", "is none of these keys");
       const apiKeys = found.keys.map((key) => apiKeyToWire(key, now));
       return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
