@@ -24,6 +24,7 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   amount_too_large: 422,
   idempotency_key_reuse: 422,
   connector_not_eligible: 422,
+  too_many_keys: 422,
   rate_limited: 429,
   internal_error: 500,
   connector_error: 502,

@@ -43,7 +43,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   forbidden: {
     status: 403,
     message: "api key lacks the required scope",
-    docs: "The key is valid, but lacks the scope that the operation needs, or the merchant is suspended or closed and may only read (message: merchant is not active).",
+    docs: "The key is valid, but lacks the scope that the operation needs, or would give another key more than it has: a scope that it lacks, or a later expiry (message: an api key gives no more than it has), or the merchant is suspended or closed and may only read (message: merchant is not active).",
   },
   feature_disabled: {
     status: 403,
@@ -107,10 +107,15 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
     message: "connector is not eligible",
     docs: "The connector is inactive, cannot be primary, or does not allow the surface.",
   },
+  too_many_keys: {
+    status: 422,
+    message: "too many active api keys",
+    docs: "The merchant has 50 active API keys in this environment. Revoke one that is not needed, or roll one with expires_in 0.",
+  },
   rate_limited: {
     status: 429,
     message: "too many requests",
-    docs: "The limit of this key, session or address is used up. Wait for Retry-After. RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset tell the state of the limit.",
+    docs: "The limit of this key, of all keys of the merchant in this environment, of this session or of this address is used up. Wait for Retry-After. RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset tell the state of the limit.",
     retry: true,
     retryAfterSeconds: 1,
   },

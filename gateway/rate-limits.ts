@@ -20,13 +20,19 @@ interface Limit extends BucketRule {
   readonly tokens: number;
 }
 
+/** Of one key, and of all keys of its merchant in its environment. */
+interface KeyLimits {
+  readonly ofKey: Limit;
+  readonly ofMerchant: Limit;
+}
+
 interface Bucket {
   tokens: number;
   /** Monotonic milliseconds. */
   filledAt: number;
 }
 
-// A key's burst is twice its rate (CONTRACT.md §10); the others may be used up at once.
+// Of keys the burst is twice the rate (CONTRACT.md §10); the others may be used up at once.
 const keyBurst = 2;
 // About 20 MB. Past it the bucket that was not used for longest goes: it is the fullest, so it forgets the least.
 const bucketsMax = 100_000;
@@ -36,8 +42,8 @@ type LimitConfig = Pick<GatewayConfig, Extract<keyof GatewayConfig, `RATE_LIMIT$
 export class RateLimits {
   readonly #buckets = new Map<string, Bucket>();
   readonly #on: boolean;
-  readonly #live: Limit;
-  readonly #sandbox: Limit;
+  readonly #live: KeyLimits;
+  readonly #sandbox: KeyLimits;
   readonly #resolve: Limit;
   readonly #confirm: Limit;
   readonly #confirmAddress: Limit;
@@ -47,21 +53,22 @@ export class RateLimits {
 
   constructor(config: LimitConfig) {
     this.#on = config.RATE_LIMIT === "on";
-    this.#live = limit(config.RATE_LIMIT_LIVE_PER_SECOND, 1_000, keyBurst);
-    this.#sandbox = limit(config.RATE_LIMIT_SANDBOX_PER_SECOND, 1_000, keyBurst);
+    this.#live = keyLimits(config.RATE_LIMIT_LIVE_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
+    this.#sandbox = keyLimits(config.RATE_LIMIT_SANDBOX_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
     this.#resolve = limit(config.RATE_LIMIT_RESOLVE_PER_MINUTE, 60_000, 1);
     this.#confirm = limit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
     this.#confirmAddress = limit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
     this.#onboarding = limit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
   }
 
-  /** @throws ApiError rate_limited. */
-  takeForKey(principal: Principal, reply: FastifyReply): void {
-    this.#take(
-      `key ${principal.keyId}`,
-      principal.environment === Environment.LIVE ? this.#live : this.#sandbox,
-      reply,
-    );
+  /**
+   * From the key first: what one key sends beyond its own limit takes nothing from the merchant's other keys.
+   * @throws ApiError rate_limited.
+   */
+  takeForKey({ keyId, merchantId, environment }: Principal, reply: FastifyReply): void {
+    const limits = environment === Environment.LIVE ? this.#live : this.#sandbox;
+    this.#take(`key ${keyId}`, limits.ofKey, reply);
+    this.#take(`merchant ${merchantId} ${environment}`, limits.ofMerchant, reply);
   }
 
   /** Counted by session and secret together: who does not know the secret cannot use up the buyer's limit. */
@@ -94,9 +101,13 @@ export class RateLimits {
       bucket.tokens -= 1;
       this.onTake(name, rule);
     }
-    reply.header("ratelimit-limit", String(rule.tokens));
-    reply.header("ratelimit-remaining", String(Math.max(0, Math.floor(bucket.tokens))));
-    reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
+    const remaining = Math.max(0, Math.floor(bucket.tokens));
+    // Of several limits the one is told of which least is left.
+    if (remaining <= Number(reply.getHeader("ratelimit-remaining") ?? remaining)) {
+      reply.header("ratelimit-limit", String(rule.tokens));
+      reply.header("ratelimit-remaining", String(remaining));
+      reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
+    }
     if (allowed) return;
     const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rule.perMs / 1_000));
     throw new ApiError("rate_limited", { headers: { "retry-after": String(waitSeconds) } });
@@ -116,6 +127,13 @@ export class RateLimits {
     }
     return bucket;
   }
+}
+
+function keyLimits(perSecond: number, keysPerMerchant: number): KeyLimits {
+  return {
+    ofKey: limit(perSecond, 1_000, keyBurst),
+    ofMerchant: limit(perSecond * keysPerMerchant, 1_000, keyBurst),
+  };
 }
 
 function limit(tokens: number, periodMs: number, burstFactor: number): Limit {

@@ -32,9 +32,11 @@ export const gatewaySettings = {
   WEBHOOK_URL: url("http"),
   TRUST_PROXY: optional(proxies),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
-  // CONTRACT.md §10; requests per second of a key, per minute of a session or an address, per hour of an address.
+  // CONTRACT.md §10; requests per second of a key, per minute of a session or an address, per hour of an address. All keys of a
+  // merchant in an environment together have so many times the limit of one.
   RATE_LIMIT_LIVE_PER_SECOND: rate(100),
   RATE_LIMIT_SANDBOX_PER_SECOND: rate(25),
+  RATE_LIMIT_KEYS_PER_MERCHANT: rate(4),
   RATE_LIMIT_RESOLVE_PER_MINUTE: rate(60),
   RATE_LIMIT_CONFIRM_PER_MINUTE: rate(10),
   RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: rate(30),

@@ -159,13 +159,25 @@ async function rows(...args: string[]): Promise<Record<string, unknown>[]> {
   return JSON.parse(said.out);
 }
 
-test("an operator makes a merchant and a key that works, suspends it, and sees that the system is well", async () => {
+test("an operator makes a merchant and a key that works, revokes another, suspends it, and sees that the system is well", async () => {
   const words = ["--name", "Kiosk", "--email", "k@example.com", "--country", "DE", "--currency", "EUR"];
   const [merchant] = await rows("merchants", "create", ...words);
   const id = String(merchant?.id);
   const [key] = await rows("keys", "create", id, "--name", "till", "--scope", "merchant:read");
   const kiosk = merchantApi(running.stack.gateway, String(key?.api_key));
   (await kiosk.get("/v1/merchants/me")).expect(200);
+  const [spare] = await rows("keys", "create", id, "--name", "spare");
+  assert.equal((await rows("keys", "revoke", id, String(spare?.id)))[0]?.status, "revoked");
+  const keys = (await rows("keys", "list", id)).map(({ name, status }) => [name, status]);
+  assert.deepEqual(
+    keys,
+    [
+      ["till", "active"],
+      ["spare", "revoked"],
+    ],
+    "active ones first, however new the others are",
+  );
+  assert.deepEqual((await rows("keys", "list", id, "--limit", "1")).length, 1);
   assert.equal((await rows("merchants", "suspend", id))[0]?.status, "suspended");
   const listed = await operator("merchants", "list", "--status", "suspended");
   assert.match(listed.out, new RegExp(`^ID +NAME +STATUS.*\\n${id} +Kiosk +suspended`));

@@ -2,19 +2,25 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Commands, type Row, UsageError } from "./command.ts";
-import { environmentName, environmentOf, liveOption, timeText } from "./wire.ts";
+import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "./wire.ts";
 
 const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 const dayMs = 86_400_000;
 
 export const keys: Commands = {
   list: {
-    about: "lists a merchant's keys, newest first",
+    about: "lists a merchant's keys, active ones first, then the newest first",
     words: ["merchant"],
-    options: liveOption,
+    options: { ...liveOption, ...limitOption },
     run: async (peers, given) => {
       const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
-      return { rows: (await peers.apiKeys.listApiKeys(owner)).apiKeys.map(rowOf) };
+      const found = await pages(given, async ({ pageSize, pageToken }) => {
+        const answer = await peers.apiKeys.listApiKeys({ ...owner, limit: pageSize, afterId: pageToken });
+        const { apiKeys, offset, total } = answer;
+        const isLast = offset + BigInt(apiKeys.length) >= total;
+        return { items: apiKeys, nextPageToken: isLast ? "" : (apiKeys.at(-1)?.id ?? "") };
+      });
+      return { rows: found.map(rowOf) };
     },
   },
   create: {
@@ -52,15 +58,18 @@ export const keys: Commands = {
     options: liveOption,
     run: async (peers, given) => {
       const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
-      await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: given.word("key") });
-      const { apiKeys } = await peers.apiKeys.listApiKeys(owner);
-      return { rows: apiKeys.filter((key) => key.id === given.word("key")).map(rowOf) };
+      const { apiKey } = await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: given.word("key") });
+      return { rows: apiKey ? [rowOf(apiKey)] : [] };
     },
   },
 };
 
-function rowOf({ id, name, suffix, environment, scopes, status, lastUsedAt, expiresAt }: ApiKey): Row {
-  const times = { last_used_at: timeText(lastUsedAt), expires_at: timeText(expiresAt) };
+function rowOf({ id, name, suffix, environment, scopes, status, ...at }: ApiKey): Row {
+  const times = {
+    created_at: timeText(at.createdAt),
+    last_used_at: timeText(at.lastUsedAt),
+    expires_at: timeText(at.expiresAt),
+  };
   return { id, name, suffix, environment: environmentName(environment), status, scopes, ...times };
 }
 

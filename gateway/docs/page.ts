@@ -54,7 +54,7 @@ ${groups}
 
 const authentication = html`<section id="authentication"><h2>Authentication</h2>
 ${prose(
-  "A merchant's backend sends `Authorization: Bearer <API key>`. `sk_test_` keys see the sandbox, `sk_live_` keys see live objects, and nothing of one is visible from the other. A key has scopes: `payments:read`, `payments:write`, `merchant:read`, `merchant:write`.\n\nThe buyer's browser sends the session secret as the query parameter `secret`. It opens one session and nothing else. An API key never belongs in a browser.",
+  "A merchant's backend sends `Authorization: Bearer <API key>`. `sk_test_` keys see the sandbox, `sk_live_` keys see live objects, and nothing of one is visible from the other. A key has scopes: `payments:read`, `payments:write`, `merchant:read`, `merchant:write`; one that it creates or rolls has no scope beyond these and ends no later. A merchant has at most 50 active keys in each environment, which share four times the rate limit of one, and a profile and a branding for each.\n\nThe buyer's browser sends the session secret as the query parameter `secret`. It opens one session and nothing else. An API key never belongs in a browser.",
 )}
 </section>`;
 

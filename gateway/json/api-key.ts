@@ -1,27 +1,38 @@
 // API keys as public JSON (SPEC.md §2 and §4). The raw key is in the answer that made it, and nowhere else.
 import { type Static, Type } from "typebox";
-import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
+import type { ApiKey, CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import { component } from "./component.ts";
-import { environmentSchema, environmentText, given, idSchema, textSchema, timeSchema, timeText } from "./field.ts";
+import {
+  environmentSchema,
+  environmentText,
+  given,
+  idSchema,
+  textSchema,
+  timeSchema,
+  timeText,
+  timeTextOf,
+} from "./field.ts";
 
-export const ApiKeyJson = component(
-  "ApiKey",
-  Type.Object({
-    id: idSchema("apiKey"),
-    name: textSchema("Label.", "API key"),
-    suffix: textSchema("The last four characters of the key.", "x7Qa"),
-    environment: environmentSchema,
-    scopes: Type.Array(Type.String(), { examples: [["payments:read", "payments:write"]] }),
-    status: textSchema("`active`, `expired` or `revoked`.", "active"),
-    last_used_at: Type.Optional(timeSchema("At most 60 s late; absent: never used.")),
-  }),
-);
+const record = {
+  id: idSchema("apiKey"),
+  name: textSchema("Label.", "API key"),
+  suffix: textSchema("The last four characters of the key.", "x7Qa"),
+  environment: environmentSchema,
+  scopes: Type.Array(Type.String(), { examples: [["payments:read", "payments:write"]] }),
+  status: textSchema("`active`, `expired` or `revoked`.", "active"),
+  created_at: timeSchema("When it was created."),
+  expires_at: Type.Optional(timeSchema("When it stops working; absent: never.")),
+  last_used_at: Type.Optional(timeSchema("At most 60 s late; absent: never used.")),
+};
+
+export const ApiKeyJson = component("ApiKey", Type.Object(record));
 
 export const NewApiKey = component(
   "NewApiKey",
   Type.Object({
     api_key: textSchema("The raw key; it cannot be retrieved again.", "sk_test_…"),
     note: textSchema("A reminder.", "Store this key now: it cannot be retrieved again."),
+    ...record,
   }),
 );
 
@@ -34,11 +45,17 @@ export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
     environment: environmentText(key.environment),
     scopes: key.scopes,
     status: key.status,
+    created_at: timeTextOf(key.createdAt),
+    ...given("expires_at", timeText(key.expiresAt)),
     ...given("last_used_at", timeText(key.lastUsedAt)),
   };
 }
 
-/** The one answer with the raw key. */
-export function presentNewApiKey(secret: string): Static<typeof NewApiKey> {
-  return { api_key: secret, note: "Store this key now: it cannot be retrieved again." };
+/** The one answer with the raw key, beside its record. */
+export function presentNewApiKey({
+  secret,
+  apiKey,
+}: CreateApiKeyResponse | RollApiKeyResponse): Static<typeof NewApiKey> {
+  if (!apiKey) throw new Error("the record of the key is missing");
+  return { api_key: secret, note: "Store this key now: it cannot be retrieved again.", ...presentApiKey(apiKey) };
 }

@@ -1,13 +1,13 @@
 // API keys of a merchant: list, create, roll, revoke (SPEC.md §4, CONTRACT.md §7). A key gives no more than it has.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
-import { invalid } from "#platform/failure.ts";
+import { Failure, invalid } from "#platform/failure.ts";
 import { type Door, merchantRoute } from "../auth.ts";
 import { ApiError } from "../failures.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component } from "../json/component.ts";
 import { idSchema } from "../json/field.ts";
-import { dataSchema } from "../json/list.ts";
+import { page, pageQuery, pageSchema } from "../json/list.ts";
 import { momentOf } from "../json/time-bound.ts";
 import { scopes } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -24,14 +24,15 @@ const ApiKeyRequest = component(
       Type.Array(Type.Unsafe<(typeof scopes)[number]>({ type: "string", enum: scopes }), {
         minItems: 1,
         maxItems: 16,
-        description: "Subset of the caller's own; all of them when absent.",
+        description: "Subset of the calling key's own; all of them when absent.",
         examples: [["payments:read"]],
       }),
     ),
     expires_at: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: "RFC 3339, in the future; absent: never.",
+        description:
+          "RFC 3339, in the future, and not later than the calling key's own; absent: the calling key's own, or never.",
         examples: ["2031-01-01T00:00:00Z"],
       }),
     ),
@@ -51,6 +52,11 @@ const RollRequest = component(
   }),
 );
 
+const listQuery = Type.Object({
+  ...pageQuery,
+  after: Type.Optional(idSchema("apiKey", "Only keys that come after this one; `offset` counts from there.")),
+});
+
 /** Adds the operations. */
 export function apiKeyRoutes(door: Door, { apiKeys }: Pick<Peers, "apiKeys">): void {
   merchantRoute(
@@ -62,12 +68,17 @@ export function apiKeyRoutes(door: Door, { apiKeys }: Pick<Peers, "apiKeys">): v
       path: "/v1/merchants/me/api-keys",
       tag,
       summary: "List the API keys",
+      description: "Active ones first, then the newest first. `total` is exact, of keys of any status.",
       status: 200,
-      response: dataSchema(ApiKeyJson),
+      query: listQuery,
+      response: pageSchema(ApiKeyJson),
+      errors: ["invalid_body"],
     },
-    async ({ principal: { merchantId, environment } }) => ({
-      data: (await apiKeys.listApiKeys({ merchantId, environment })).apiKeys.map(presentApiKey),
-    }),
+    async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
+      const wanted = { limit, offset: BigInt(offset), afterId: after };
+      const answer = await apiKeys.listApiKeys({ merchantId, environment, ...wanted });
+      return page(answer.apiKeys.map(presentApiKey), Number(answer.offset), answer.total);
+    },
   );
   createKey(door, apiKeys);
   changeKey(door, apiKeys);
@@ -83,24 +94,21 @@ function createKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       path: "/v1/merchants/me/api-keys",
       tag,
       summary: "Create an API key",
-      description: "The answer holds the raw key, once. The key is of the caller's environment.",
+      description:
+        "The answer holds the raw key, once. The key is of the calling key's environment, and gets no more than that has: a subset of its scopes, and no later an expiry (403 `forbidden` otherwise). At most 50 keys of an environment are active.",
       status: 201,
       body: ApiKeyRequest,
       response: NewApiKey,
+      errors: ["too_many_keys"],
     },
     async ({ principal: { merchantId, environment, scopes: own }, body }) => {
       const wanted = new Set<string>(body.scopes ?? own);
-      if (!wanted.isSubsetOf(own)) throw new ApiError("forbidden");
+      // The service decides by the key as it is stored; one of the release before does not.
+      if (!wanted.isSubsetOf(own)) throw keyGivesTooMuch();
       const expiresAt = body.expires_at === undefined ? undefined : momentOf("expires_at", body.expires_at);
       if (expiresAt && timestampMs(expiresAt) <= Date.now()) throw invalid("expires_at", "must be in the future");
-      const { secret } = await apiKeys.createApiKey({
-        merchantId,
-        environment,
-        name: body.name,
-        scopes: [...wanted],
-        ...(expiresAt && { expiresAt }),
-      });
-      return presentNewApiKey(secret);
+      const key = { name: body.name, scopes: [...wanted], ...(expiresAt && { expiresAt }) };
+      return presentNewApiKey(await translateRefusal(apiKeys.createApiKey({ merchantId, environment, ...key })));
     },
   );
 }
@@ -115,17 +123,17 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       path: "/v1/merchants/me/api-keys/:id/roll",
       tag,
       summary: "Replace an API key",
-      description: "Creates a successor with the same name and scopes; the old key works on during the overlap.",
+      description:
+        "Creates a successor with the same name, scopes and expiry; the old key works on during the overlap. The calling key needs every scope of the rolled one, and may not end before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it works also when 50 keys are active.",
       status: 201,
       params: keyId,
       body: RollRequest,
       response: NewApiKey,
-      errors: ["not_found"],
+      errors: ["not_found", "too_many_keys"],
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
-      const overlap = { overlapSeconds: body.expires_in };
-      const { secret } = await apiKeys.rollApiKey({ merchantId, environment, apiKeyId: params.id, ...overlap });
-      return presentNewApiKey(secret);
+      const rolled = { apiKeyId: params.id, overlapSeconds: body.expires_in };
+      return presentNewApiKey(await translateRefusal(apiKeys.rollApiKey({ merchantId, environment, ...rolled })));
     },
   );
   merchantRoute(
@@ -137,7 +145,8 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       path: "/v1/merchants/me/api-keys/:id",
       tag,
       summary: "Revoke an API key",
-      description: "It stops working everywhere within a second.",
+      description:
+        "It stops working everywhere within a second. Any key with `merchant:write` may revoke any other one.",
       status: 204,
       params: keyId,
       errors: ["not_found"],
@@ -147,4 +156,18 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       return {};
     },
   );
+}
+
+/** A new key, or the refusal in words of keys. */
+async function translateRefusal<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Failure && error.reason === "FORBIDDEN") throw keyGivesTooMuch();
+    throw error;
+  }
+}
+
+function keyGivesTooMuch(): ApiError {
+  return new ApiError("forbidden", { message: "an api key gives no more than it has" });
 }

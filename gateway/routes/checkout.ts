@@ -1,5 +1,6 @@
 // The two public operations of a buyer's browser, gated by the session's secret (SPEC.md §4 and §5).
 import { Type } from "typebox";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { buyerRoute, type Door } from "../auth.ts";
 import { ConfirmedCheckout, presentCheckout, presentConfirmation, ResolvedCheckout } from "../json/checkout.ts";
 import { idSchema } from "../json/field.ts";
@@ -37,8 +38,8 @@ export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, 
     },
     async ({ sessionId, sessionSecret, request }) => {
       const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });
-      const merchantId = resolved.session?.merchantId ?? "";
-      return presentCheckout(resolved, await merchants.getBranding({ merchantId }));
+      const { merchantId = "", environment = Environment.UNSPECIFIED } = resolved.session ?? {};
+      return presentCheckout(resolved, await merchants.getBranding({ merchantId, environment }));
     },
   );
   buyerRoute(

@@ -64,10 +64,12 @@ export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants
       path: "/v1/merchants/me",
       tag,
       summary: "Read the merchant",
+      description: "With the profile of the key's environment.",
       status: 200,
       response: MerchantJson,
     },
-    async ({ principal: { merchantId } }) => presentMerchant((await merchants.getMerchant({ merchantId })).merchant),
+    async ({ principal: { merchantId, environment } }) =>
+      presentMerchant((await merchants.getMerchant({ merchantId, environment })).merchant),
   );
   changeProfile(door, merchants);
   merchantRoute(
@@ -79,10 +81,12 @@ export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants
       path: "/v1/merchants/me/branding",
       tag,
       summary: "Read the checkout branding",
+      description: "As buyers see it in the key's environment.",
       status: 200,
       response: BrandingJson,
     },
-    async ({ principal: { merchantId } }) => presentBranding((await merchants.getBranding({ merchantId })).branding),
+    async ({ principal: { merchantId, environment } }) =>
+      presentBranding((await merchants.getBranding({ merchantId, environment })).branding),
   );
   changeBranding(door, merchants);
 }
@@ -98,14 +102,15 @@ function changeProfile(door: Door, merchants: Peers["merchants"]): void {
       tag,
       summary: "Change the profile",
       description:
-        "Absent fields stay; `null` clears legal_name, phone or website. Country and currency cannot be changed.",
+        "Absent fields stay; `null` clears legal_name, phone or website. Country and currency cannot be changed. Each environment has a profile of its own: a sandbox key changes nothing that live buyers see.",
       status: 200,
       body: ProfileChange,
       response: ProfileJson,
     },
-    async ({ principal: { merchantId }, body }) => {
+    async ({ principal: { merchantId, environment }, body }) => {
       const { merchant } = await merchants.updateProfile({
         merchantId,
+        environment,
         ...(body.name !== undefined && { name: body.name }),
         ...(body.legal_name !== undefined && { legalName: body.legal_name ?? "" }),
         ...(body.email !== undefined && { email: body.email }),
@@ -127,14 +132,16 @@ function changeBranding(door: Door, merchants: Peers["merchants"]): void {
       path: "/v1/merchants/me/branding",
       tag,
       summary: "Change the checkout branding",
-      description: "Absent fields stay; `null` clears a name, text, address or colour.",
+      description:
+        "Absent fields stay; `null` clears a name, text, address or colour. Each environment has a branding of its own: a sandbox key changes nothing that live buyers see.",
       status: 200,
       body: BrandingChange,
       response: BrandingJson,
     },
-    async ({ principal: { merchantId }, body }) => {
+    async ({ principal: { merchantId, environment }, body }) => {
       const { branding } = await merchants.updateBranding({
         merchantId,
+        environment,
         ...(body.display_name !== undefined && { displayName: body.display_name ?? "" }),
         ...(body.tagline !== undefined && { tagline: body.tagline ?? "" }),
         ...(body.logo_url !== undefined && { logoUrl: body.logo_url ? httpsUrlOf("logo_url", body.logo_url) : "" }),

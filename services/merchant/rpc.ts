@@ -1,12 +1,14 @@
 // The door of the merchant service: every method of merchant.v1 in its order; what stands behind each is in flows/ and store/.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { callContext } from "#platform/call-context.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { isId } from "#platform/id.ts";
 import {
   ApiKeyService,
   ApplicationService,
   ConnectorService,
+  Environment,
   type GetConnectorAccountRequest,
   MerchantService,
   type UpdateMerchantStateRequest,
@@ -29,6 +31,7 @@ import { listApplications } from "./store/applications.ts";
 import { readBranding } from "./store/brandings.ts";
 import { type AccountRow, listConnectors } from "./store/connectors.ts";
 import { findMerchant, listMerchants } from "./store/merchants.ts";
+import { findSandboxProfile } from "./store/sandbox-profiles.ts";
 import {
   accountToWire,
   apiKeyToWire,
@@ -57,10 +60,12 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       const merchant = await createMerchant(context, { name, legalName, email, country, currency });
       return { merchant: merchantToWire(merchant) };
     },
-    async getMerchant({ merchantId }) {
-      const merchant = await findMerchant(context.db.em(), merchantId);
+    async getMerchant({ merchantId, environment }) {
+      const em = context.db.em();
+      const merchant = await findMerchant(em, merchantId);
       if (!merchant) throw new Failure("NOT_FOUND");
-      return { merchant: merchantToWire(merchant) };
+      const isSandbox = environment === Environment.SANDBOX;
+      return { merchant: merchantToWire(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
     },
     async listMerchants({ status, pageSize, pageToken }) {
       // The ids sort by creation, so the last one of a page is where the next begins.
@@ -73,25 +78,26 @@ function merchants(context: MerchantContext): ServiceImpl<typeof MerchantService
       });
       const page = found.slice(0, limit);
       const nextPageToken = found.length > limit ? (page.at(-1)?.id ?? "") : "";
-      return { merchants: page.map(merchantToWire), nextPageToken };
+      return { merchants: page.map((merchant) => merchantToWire(merchant)), nextPageToken };
     },
-    async updateProfile({ merchantId, name, legalName, email, phone, website }) {
+    async updateProfile({ merchantId, environment, name, legalName, email, phone, website }) {
       const change = given({ name, legalName, email, phone, website });
-      return { merchant: merchantToWire(await updateProfile(context, merchantId, change)) };
+      const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change);
+      return { merchant: merchantToWire(merchant, profile) };
     },
     async updateMerchantState(request) {
       const { refundsEnabled, failoverEnabled } = request;
       const change = given({ status: statusOf(request), refundsEnabled, failoverEnabled });
       return { merchant: merchantToWire(await updateStanding(context, request.merchantId, change)) };
     },
-    async getBranding({ merchantId }) {
-      const branding = await readBranding(context.db, merchantId);
+    async getBranding({ merchantId, environment }) {
+      const branding = await readBranding(context.db, merchantId, environment);
       if (!branding) throw new Failure("NOT_FOUND");
       const { merchantName, merchantStatus } = branding;
       return { branding: brandingToWire(branding), merchantName, merchantStatus };
     },
-    async updateBranding({ merchantId, $typeName: _, $unknown: __, ...change }) {
-      return { branding: brandingToWire(await updateBranding(context, merchantId, given(change))) };
+    async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
+      return { branding: brandingToWire(await updateBranding(context, { merchantId, environment }, given(change))) };
     },
   };
 }
@@ -104,21 +110,27 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
     },
     async createApiKey({ merchantId, environment, name, scopes, expiresAt }) {
       const expiry = expiresAt ? timestampDate(expiresAt) : null;
-      const issued = await createApiKey(context, { merchantId, environment, name, scopes, expiresAt: expiry });
+      const owner = { merchantId, environment, callerId: callingKey() };
+      const issued = await createApiKey(context, { ...owner, name, scopes, expiresAt: expiry });
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
-    async listApiKeys({ merchantId, environment }) {
+    async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
       const now = new Date();
-      const keys = await listKeys(context.db, merchantId, environment);
-      return { apiKeys: keys.map((key) => apiKeyToWire(key, now)) };
+      const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
+      const isKey = afterId === "" || isId("apiKey", afterId);
+      const found = isKey && (await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page)));
+      if (!found) throw invalid("after", "is none of these keys");
+      const apiKeys = found.keys.map((key) => apiKeyToWire(key, now));
+      return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
     },
     async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
-      const issued = await rollApiKey(context, { merchantId, environment, id: apiKeyId }, overlapSeconds);
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const issued = await rollApiKey(context, wish, overlapSeconds);
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
     async revokeApiKey({ merchantId, environment, apiKeyId }) {
-      await revokeApiKey(context, { merchantId, environment, id: apiKeyId });
-      return {};
+      const revoked = await revokeApiKey(context, { merchantId, environment }, apiKeyId);
+      return { apiKey: apiKeyToWire(revoked, new Date()) };
     },
     async recordKeyUse({ uses }) {
       const known = uses.flatMap(({ apiKeyId, usedAt }) =>
@@ -193,6 +205,14 @@ function applications(context: MerchantContext): ServiceImpl<typeof ApplicationS
 }
 
 const pageSizeDefault = 50;
+// What the list answered before it had pages, so that a caller who knows none misses nothing now.
+const keysPageDefault = 200;
+
+/** The API key on whose behalf the call is made; undefined: an operator's call. */
+function callingKey(): string | undefined {
+  const actor = callContext.getStore()?.actor ?? "";
+  return actor.startsWith("ak_") ? actor : undefined;
+}
 
 function statusOf(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
   const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];

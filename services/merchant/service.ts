@@ -17,12 +17,13 @@ import { auditConsumers } from "./jobs/record-audit.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
 import type { merchantSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
-import { BrandingEntity } from "./store/brandings.ts";
+import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
+import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 
 export async function startMerchant(config: Configured<typeof merchantSettings>): Promise<RunningService> {
   const log = createLog("merchant", config.LOG_LEVEL);
-  const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
+  const entities = [MerchantEntity, SandboxProfileEntity, BrandingEntity, SandboxBrandingEntity, ApplicationEntity];
   const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
   await awaitSchema(db, "merchant", log);
   const bus = new EventBus({

@@ -18,22 +18,24 @@ import {
 import { keyStatus } from "./rules/api-key.ts";
 import type { Branding } from "./rules/branding.ts";
 import { surfaceOf } from "./rules/connector-choice.ts";
+import type { Profile } from "./rules/profile.ts";
 import type { ApiKey } from "./store/api-keys.ts";
 import type { Application } from "./store/applications.ts";
 import type { AccountRow, ConnectorRow } from "./store/connectors.ts";
 import type { Merchant } from "./store/merchants.ts";
 
-export function merchantToWire(merchant: Merchant): MerchantMessage {
+/** @param profile of the environment that is asked about; absent: the live one */
+export function merchantToWire(merchant: Merchant, profile: Profile = merchant): MerchantMessage {
   return create(MerchantSchema, {
     id: merchant.id,
-    name: merchant.name,
-    legalName: merchant.legalName,
+    name: profile.name,
+    legalName: profile.legalName,
     status: merchant.status,
     country: merchant.country,
     currency: merchant.currency,
-    email: merchant.email,
-    phone: merchant.phone,
-    website: merchant.website,
+    email: profile.email,
+    phone: profile.phone,
+    website: profile.website,
     refundsEnabled: merchant.refundsEnabled,
     failoverEnabled: merchant.failoverEnabled,
     createdAt: timestampFromDate(merchant.createdAt),

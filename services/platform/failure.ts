@@ -28,6 +28,7 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   NOT_REFUNDABLE: { code: Code.FailedPrecondition, fault: false },
   AMOUNT_TOO_LARGE: { code: Code.FailedPrecondition, fault: false },
   CONNECTOR_NOT_ELIGIBLE: { code: Code.FailedPrecondition, fault: false },
+  TOO_MANY_KEYS: { code: Code.FailedPrecondition, fault: false },
   CONNECTOR_ERROR: { code: Code.Unavailable, fault: true },
   SERVICE_UNAVAILABLE: { code: Code.Unavailable, fault: true },
   INTERNAL_ERROR: { code: Code.Internal, fault: true },

@@ -7,7 +7,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { type Caller, caller, type Sent } from "./caller.ts";
 
 const test = suite("API keys");
 let running: StackInfo;
@@ -24,14 +24,17 @@ const create = async (body = {}) => await api.call("createApiKey", 201, { body }
 const records = async (): Promise<Record<string, unknown>[]> =>
   (await api.call("listApiKeys", 200)).list("data").map((each) => ({ ...Object(each) }));
 const recordOf = async (made: Answer) => {
-  const found = (await records()).find((each) => each.suffix === made.text("api_key").slice(-4));
+  const found = (await records()).find((each) => each.id === made.text("id"));
   return found ?? assert.fail("the key is not listed");
 };
 
 // Proves §4 createApiKey: response; §4 listApiKeys: response; §5: bearer
 test("SPEC.md §4: the raw key is answered once, works, and is listed by its suffix only", async () => {
   const made = await create();
-  assert.deepEqual(Object.keys(made.body).sort(), ["api_key", "note"]);
+  const { api_key, note, ...rest } = made.body;
+  assert.deepEqual([typeof api_key, typeof note], ["string", "string"]);
+  assert.deepEqual(rest, await recordOf(made), "beside SPEC.md's two fields the answer has the key's record");
+  assert.deepEqual(Object.keys(rest).sort(), "created_at environment id name scopes status suffix".split(" "));
   assert.match(made.text("api_key"), /^sk_test_[0-9A-Za-z]{46}$/);
   assert.match(made.text("note"), /cannot be retrieved again/);
   await api.call("getMerchant", 200, { as: made.text("api_key") });
@@ -58,6 +61,72 @@ test("CONTRACT.md §7: a key gives no more scopes than it has, and its own by de
     "merchant:write",
   ]);
   await api.refused("listPayments", 403, "forbidden", { as: child.text("api_key") });
+});
+
+test("CONTRACT.md §7: a key makes and rolls nothing with a scope or a life beyond its own", async () => {
+  const message = "an api key gives no more than it has";
+  const beyond = async (operation: string, sent: Sent) =>
+    assert.equal((await api.refused(operation, 403, "forbidden", sent)).text("error.message"), message);
+  const scopes = ["merchant:read", "merchant:write"];
+  const strong = { path: { id: (await create({ name: "Strong" })).text("id") }, body: { expires_in: 3600 } };
+  const narrow = (await create({ scopes })).text("api_key");
+  await beyond("createApiKey", { as: narrow, body: { scopes: ["payments:read"] } });
+  await beyond("rollApiKey", { as: narrow, ...strong });
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const later = new Date(Date.now() + 3_660_000).toISOString();
+  const brief = await create({ expires_at });
+  assert.equal(brief.text("expires_at"), expires_at);
+  const as = brief.text("api_key");
+  await beyond("createApiKey", { as, body: { expires_at: later } });
+  await beyond("rollApiKey", { as, ...strong });
+  const child = await api.call("createApiKey", 201, { as, body: {} });
+  assert.equal(child.text("expires_at"), expires_at, "absent: as the calling key's");
+  const successor = await api.call("rollApiKey", 201, { as, path: { id: child.text("id") }, body: { expires_in: 0 } });
+  assert.equal(successor.text("expires_at"), expires_at);
+  assert.equal((await api.call("rollApiKey", 201, strong)).at("expires_at"), undefined);
+});
+
+test("CONTRACT.md §7: at most 50 keys of an environment are active, all can be seen, and active ones come first", async () => {
+  const crowded = await freshMerchant(running);
+  const as = crowded.apiKey;
+  const made = [await api.call("createApiKey", 201, { as, body: {} })];
+  const revokeFirst = () => api.call("revokeApiKey", 204, { as, path: { id: made.shift()?.text("id") ?? "" } });
+  await revokeFirst();
+  while (made.length < 49) made.push(await api.call("createApiKey", 201, { as, body: {} }));
+  const path = { id: made[0]?.text("id") ?? "" };
+  await api.refused("createApiKey", 422, "too_many_keys", { as, body: {} });
+  await api.refused("rollApiKey", 422, "too_many_keys", { as, path });
+  await api.call("rollApiKey", 201, { as, path, body: { expires_in: 0 } });
+  const pages: Record<string, unknown>[] = [];
+  for (let query: Record<string, string | number> = { limit: 20 }; ; ) {
+    const page = await api.call("listApiKeys", 200, { as, query });
+    assert.equal(page.at("total"), 52);
+    pages.push(...page.list("data").map((each) => ({ ...Object(each) })));
+    assert.equal(page.at("next_cursor"), pages.length < 52 ? pages.length : 0);
+    if (pages.length >= 52) break;
+    query = pages.length === 20 ? { limit: 20, offset: 20 } : { limit: 20, after: String(pages.at(-1)?.id) };
+  }
+  assert.equal(new Set(pages.map(({ id }) => id)).size, 52);
+  const statuses = pages.map(({ status }) => status);
+  assert.deepEqual(statuses, [...Array(50).fill("active"), "expired", "revoked"]);
+  await revokeFirst().then(revokeFirst);
+  await api.call("createApiKey", 201, { as, body: {} });
+});
+
+test("SPEC.md §7: a page of keys that cannot be is invalid_body", async () => {
+  const stranger = await freshMerchant(running);
+  const [theirs] = (await api.call("listApiKeys", 200, { as: stranger.apiKey })).list("data");
+  const wrong: [string, string | number][] = [
+    ["limit", 201],
+    ["offset", -1],
+    ["after", "x"],
+    ["after", "ak_01jd3v9q6k8m2n4p6r8t0v2x4z"],
+    ["after", String(Object(theirs).id)],
+  ];
+  for (const [field, value] of wrong) {
+    const answer = await api.refused("listApiKeys", 400, "invalid_body", { query: { [field]: value } });
+    assert.equal(answer.at("error.details.0.field"), field, String(value));
+  }
 });
 
 test("CONTRACT.md §3: the environment is the caller's, and keys of one are not seen from the other", async () => {

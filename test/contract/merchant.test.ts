@@ -1,10 +1,11 @@
 // SPEC.md §2 and §4: the merchant, its profile and its branding; CONTRACT.md §8.
 import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller, type Sent } from "./caller.ts";
 
 const test = suite("merchant");
 let running: StackInfo;
@@ -129,6 +130,33 @@ test("SPEC.md §7: a bad branding field is invalid_body, named, and nothing chan
     assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(body).slice(0, 80));
   }
   assert.deepEqual((await api.call("getBranding", 200)).body, before);
+});
+
+test("CONTRACT.md §8: a sandbox key changes nothing that is seen live, and buyers see the copy of their session", async () => {
+  const two = await freshMerchant(running);
+  const live = { as: await freshKey(running, two.id, { environment: Environment.LIVE }) };
+  const sandbox = { as: two.apiKey };
+  const seen = async (sent: Sent) => [
+    (await api.call("updateProfile", 200, { ...sent, body: {} })).body,
+    (await api.call("getMerchant", 200, sent)).body,
+    (await api.call("getBranding", 200, sent)).body,
+  ];
+  const before = await seen(live);
+  assert.deepEqual(await seen(sandbox), before, "both begin alike");
+  const trial = { display_name: "Trial", support_email: "trial@lemonbooks.example", tagline: "Only a test" };
+  await api.call("updateBranding", 200, { ...sandbox, body: trial });
+  await api.call("updateProfile", 200, { ...sandbox, body: { name: "Trial Ltd", email: "trial@lemonbooks.example" } });
+  assert.deepEqual(await seen(live), before);
+  await api.call("updateBranding", 200, { ...live, body: { display_name: "Lemon Books", theme: "dark" } });
+  await api.call("updateProfile", 200, { ...live, body: { website: "https://lemonbooks.example/" } });
+  const session = await api.call("createCheckoutSession", 201, { ...sandbox, body: { amount: 100, currency: "EUR" } });
+  const page = () => api.call("resolveCheckout", 200, asBuyer(session));
+  assert.equal((await page()).text("branding.theme"), "light");
+  assert.deepEqual((await page()).at("merchant"), { display_name: "Trial", support_email: trial.support_email });
+  await api.call("updateBranding", 200, { ...sandbox, body: { display_name: null } });
+  assert.equal((await page()).text("merchant.display_name"), "Trial Ltd");
+  const [profile, merchantNow] = await seen(sandbox);
+  assert.deepEqual([profile?.website, merchantNow?.name], [undefined, "Trial Ltd"]);
 });
 
 test("every described code of these operations was seen", () =>

@@ -1,9 +1,10 @@
 // CONTRACT.md §10: the limits, their headers, their scope, and how they hold across replicas.
 import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant } from "../harness/merchant.ts";
+import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -53,6 +54,31 @@ test("a sandbox key has a burst of 50, then 25 a second; another key is not conc
   const other = await merchantApi(limited.gateway, two.apiKey).get("/v1/merchants/me");
   assert.deepEqual([other.status, other.headers.get("ratelimit-remaining")], [200, "49"]);
   await eventually("the key to be allowed again", async () => (await client.get("/v1/merchants/me")).status === 200);
+});
+
+test("a merchant's keys together have four times the limit of one in an environment, and none wastes the others' share", async () => {
+  const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
+  const document = await apiDocument(tight.gateway);
+  const merchant = await freshMerchant(running);
+  const keys = await Promise.all(Array.from({ length: 9 }, () => freshKey(running, merchant.id)));
+  const [wasteful, other, ...others] = keys.map((key) => {
+    const client = merchantApi(tight.gateway, key);
+    return () => client.get("/v1/merchants/me");
+  });
+  assert(wasteful && other);
+  const began = performance.now();
+  const wasted = await storm(100, wasteful);
+  for (const answer of wasted.refused) tellsWhen(document, "getMerchant", answer, 1);
+  assert.equal((await other()).status, 200, "what was refused to one key is left for the others");
+  const storms = await Promise.all(others.map((send) => storm(20, send)));
+  const seconds = (performance.now() - began) / 1000;
+  const allowed = [wasted, ...storms].reduce((sum, each) => sum + each.allowed, 1);
+  assert.ok(allowed >= 8 && allowed <= 9 + 4 * seconds, `${allowed} in ${seconds} s`);
+  const forAll = storms.flatMap(({ refused }) => refused).find(({ headers }) => headers.get("ratelimit-limit") === "4");
+  tellsWhen(document, "getMerchant", forAll ?? assert.fail("no key was refused for the merchant's limit"), 4);
+  const live = await freshKey(running, merchant.id, { environment: Environment.LIVE });
+  assert.equal((await merchantApi(tight.gateway, live).get("/v1/merchants/me")).status, 200);
+  await tight.stop();
 });
 
 test("a session is resolved 60 times and confirmed 10 times a minute; who does not know its secret uses up nothing", async () => {

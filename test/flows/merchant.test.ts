@@ -195,7 +195,7 @@ test("keys that are unknown, mistyped or expired are refused alike", async () =>
   const { apiKeys } = await keys.listApiKeys({ merchantId, environment: sandbox });
   assert.deepEqual(
     apiKeys.map((key) => key.status),
-    ["expired", "active"],
+    ["active", "expired"],
   );
   await assert.rejects(newKey(merchantId, new Date(Date.now() - 1)), refused("INVALID_BODY", "expires_at"));
 });

@@ -14,11 +14,13 @@ export interface TestMerchant {
 
 const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 
+interface KeyChoice {
+  readonly scopes?: string[];
+  readonly environment?: Environment;
+}
+
 /** @param choice scopes of the key (default: all) and its environment (default: sandbox) */
-export async function freshMerchant(
-  stack: StackInfo,
-  choice: { scopes?: string[]; environment?: Environment } = {},
-): Promise<TestMerchant> {
+export async function freshMerchant(stack: StackInfo, choice: KeyChoice = {}): Promise<TestMerchant> {
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   try {
     const { merchant } = await peer.client(MerchantService).createMerchant({
@@ -29,13 +31,23 @@ export async function freshMerchant(
       currency: "USD",
     });
     if (!merchant) throw new Error("the merchant service answered without the merchant");
-    const { secret } = await peer.client(ApiKeyService).createApiKey({
-      merchantId: merchant.id,
-      environment: choice.environment ?? Environment.SANDBOX,
-      name: "test",
-      scopes: choice.scopes ?? everyScope,
-    });
-    return { id: merchant.id, apiKey: secret, api: merchantApi(stack.gateway, secret) };
+    const apiKey = await freshKey(stack, merchant.id, choice);
+    return { id: merchant.id, apiKey, api: merchantApi(stack.gateway, apiKey) };
+  } finally {
+    peer.close();
+  }
+}
+
+/** A key that an operator makes. @param choice as of freshMerchant */
+export async function freshKey(
+  stack: StackInfo,
+  merchantId: string,
+  { scopes = everyScope, environment = Environment.SANDBOX }: KeyChoice = {},
+): Promise<string> {
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
+  try {
+    const wish = { merchantId, environment, name: "test", scopes };
+    return (await peer.client(ApiKeyService).createApiKey(wish)).secret;
   } finally {
     peer.close();
   }

@@ -1,5 +1,5 @@
-// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
-// `merchant.created`. Onboarding does the same within its own transaction.
+// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces `merchant.created`.
+// The database copies profile and branding to the sandbox as they come in. Onboarding does the same within its own transaction.
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedTx } from "#platform/mapped-database.ts";

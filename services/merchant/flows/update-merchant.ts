@@ -1,41 +1,57 @@
-// Changes a merchant's profile (by itself) or its standing (by an operator), in ONE transaction that announces
-// `merchant.updated` with the status in force; gateways drop what they know of the merchant's keys then.
+// Changes a merchant's profile in one environment or in both (by itself), or its standing (by an operator), in ONE transaction that
+// announces `merchant.updated` with the status in force; gateways drop what they know of the merchant's keys then.
 import { Failure } from "#platform/failure.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
+import { lockSandboxProfile, tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
 import type { MerchantContext } from "./context.ts";
 import { merchantChanged } from "./create-merchant.ts";
 
-/** @throws Failure NOT_FOUND, INVALID_BODY. */
+/**
+ * @param environment unspecified: both, as an operator means it, and a gateway of the release that knew one copy only
+ * @returns the merchant, and its profile in that environment; of both the live one
+ * @throws Failure NOT_FOUND, INVALID_BODY.
+ */
 export async function updateProfile(
   context: MerchantContext,
-  merchantId: string,
+  { merchantId, environment }: { readonly merchantId: string; readonly environment: Environment },
   change: Partial<Profile>,
-): Promise<Merchant> {
+): Promise<{ merchant: Merchant; profile: Profile }> {
   const violations = profileViolations(change);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
-  return update(context, merchantId, change);
+  const updated = await context.db.transaction(async (tx) => {
+    const merchant = await lockMerchant(tx.em, merchantId);
+    if (!merchant) throw new Failure("NOT_FOUND");
+    await tellBothCopiesKnown(tx);
+    const sandbox = await lockSandboxProfile(tx.em, merchantId);
+    if (environment !== Environment.LIVE) tx.em.assign(sandbox, change);
+    if (environment !== Environment.SANDBOX) tx.em.assign(merchant, change);
+    await context.outbox.append(tx, [merchantUpdated(merchant, environment, change)]);
+    return { merchant, profile: environment === Environment.SANDBOX ? sandbox : merchant };
+  });
+  context.outbox.poke();
+  return updated;
 }
 
 /** An operator may move a merchant between any of the states, also back. @throws Failure NOT_FOUND. */
-export function updateStanding(
+export async function updateStanding(
   context: MerchantContext,
   merchantId: string,
   change: Partial<Standing>,
 ): Promise<Merchant> {
-  return update(context, merchantId, change);
-}
-
-async function update(context: MerchantContext, merchantId: string, change: Partial<Profile & Standing>) {
   const merchant = await context.db.transaction(async (tx) => {
     const found = await lockMerchant(tx.em, merchantId);
     if (!found) throw new Failure("NOT_FOUND");
     tx.em.assign(found, change);
-    await context.outbox.append(tx, [
-      { ...merchantChanged("merchant.updated", found), attributes: { changed: Object.keys(change).join(",") } },
-    ]);
+    await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change)]);
     return found;
   });
   context.outbox.poke();
   return merchant;
+}
+
+function merchantUpdated(merchant: Merchant, environment: Environment, change: object) {
+  const attributes = { changed: Object.keys(change).join(",") };
+  return { ...merchantChanged("merchant.updated", merchant), environment, attributes };
 }

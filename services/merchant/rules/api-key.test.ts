@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
-import { expiryAfterRoll, isKeyText, keyEntropyBytes, keyStatus, keySuffix, keyText } from "./api-key.ts";
+import { expiryAfterRoll, isKeyText, keyEntropyBytes, keyStatus, keySuffix, keyText, mayGive } from "./api-key.ts";
 
 const test = suite("api keys");
 const prefix = fc.constantFrom("sk_test_" as const, "sk_live_" as const);
@@ -63,6 +63,19 @@ test("rolling a key never lengthens its life", () => {
   assert.deepEqual(expiryAfterRoll(key, 3_600, now), later);
   assert.deepEqual(expiryAfterRoll(key, 0, now), now);
   assert.deepEqual(expiryAfterRoll({ ...key, expiresAt: null }, 60, now), new Date(now.getTime() + 60_000));
+});
+
+test("a key gives no scope that it lacks, for no longer than it works, and nothing once it does not", () => {
+  const scopes = ["merchant:read", "merchant:write"];
+  const giver = { scopes, expiresAt: later, revokedAt: null };
+  assert.equal(mayGive(giver, { scopes, expiresAt: later }, now), true);
+  assert.equal(mayGive(giver, { scopes: ["merchant:read"], expiresAt: now }, now), true);
+  assert.equal(mayGive(giver, { scopes: ["merchant:read", "payments:read"], expiresAt: later }, now), false);
+  assert.equal(mayGive(giver, { scopes, expiresAt: new Date(later.getTime() + 1) }, now), false);
+  assert.equal(mayGive(giver, { scopes, expiresAt: null }, now), false);
+  assert.equal(mayGive({ ...giver, expiresAt: null }, { scopes, expiresAt: null }, now), true);
+  assert.equal(mayGive({ ...giver, expiresAt: now }, { scopes, expiresAt: now }, now), false);
+  assert.equal(mayGive({ ...giver, revokedAt: now }, { scopes, expiresAt: later }, now), false);
 });
 
 test.run();

@@ -1,4 +1,5 @@
-// API keys (CONTRACT.md §3, §7): the text of a key, its checksum, and what a key's times say about its status. Pure.
+// API keys (CONTRACT.md §3, §7): the text of a key, its checksum, what a key's times say about its status, and what a key may give
+// to another one. Pure.
 import { crc32 } from "node:zlib";
 
 export type KeyPrefix = "sk_test_" | "sk_live_";
@@ -38,6 +39,22 @@ export interface KeyTimes {
 export function keyStatus(key: KeyTimes, now: Date): KeyStatus {
   if (key.revokedAt) return "revoked";
   return key.expiresAt && key.expiresAt <= now ? "expired" : "active";
+}
+
+/** Active keys of a merchant in one environment (CONTRACT.md §7): more than anyone can tell apart, few enough to show at once. */
+export const activeKeysMax = 50;
+
+/** What a key can do, and until when. */
+export interface KeyPower {
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+/** True when a key may make one like this: itself active, it has every scope of it and does not end before it. */
+export function mayGive(giver: KeyPower & KeyTimes, given: KeyPower, now: Date): boolean {
+  if (keyStatus(giver, now) !== "active") return false;
+  if (!given.scopes.every((scope) => giver.scopes.includes(scope))) return false;
+  return giver.expiresAt === null || (given.expiresAt !== null && given.expiresAt <= giver.expiresAt);
 }
 
 /** When a rolled key stops: after the overlap, but never later than it would have stopped anyway. */

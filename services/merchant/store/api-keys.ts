@@ -17,9 +17,6 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
-// What one answer lists; far more keys than a merchant can tell apart.
-const listMax = 200;
-
 interface Row {
   id: string;
   merchant_id: string;
@@ -48,11 +45,10 @@ export async function findKeyByHash(
   return row && { key: keyOf(row), merchantStatus: row.merchant_status };
 }
 
-/** False when there is no such merchant. */
-export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<boolean> {
-  const rows = await sql.rows(
+export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<void> {
+  await sql.rows(
     `insert into api_keys (id, merchant_id, environment, name, suffix, scopes, hash, created_at, expires_at)
-     select $1, m.id, $3, $4, $5, $6, $7, $8, $9 from merchants m where m.id = $2 returning id`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       key.id,
       key.merchantId,
@@ -65,26 +61,75 @@ export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<bo
       key.expiresAt?.toISOString() ?? null,
     ],
   );
-  return rows.length === 1;
 }
 
-/** The newest first. */
-export async function listKeys(sql: Sql, merchantId: string, environment: Environment): Promise<ApiKey[]> {
-  const rows = await sql.rows<Row>(
-    `select ${columns} from api_keys where merchant_id = $1 and environment = $2 order by id desc limit ${listMax}`,
-    [merchantId, environment],
+/** Whose keys. */
+export interface KeyOwner {
+  readonly merchantId: string;
+  readonly environment: Environment;
+}
+
+// As rules/api-key.ts says it, at the time $3.
+const isActive = "(revoked_at is null and (expires_at is null or expires_at > $3))";
+
+export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>(
+    `select count(*) as n from api_keys where merchant_id = $1 and environment = $2 and ${isActive}`,
+    [owner.merchantId, owner.environment, now.toISOString()],
   );
-  return rows.map(keyOf);
+  return Number(row?.n ?? 0);
 }
 
-/** The merchant's key, locked until the transaction ends. */
-export async function lockKey(
+export interface KeyPage {
+  readonly keys: readonly ApiKey[];
+  readonly total: number;
+  /** How many come before the first of them. */
+  readonly offset: number;
+}
+
+/**
+ * Active ones first, then the newest first. To be asked on one snapshot.
+ * @param page.afterId only those after this key; empty: from the beginning
+ * @returns undefined when the owner has no such key
+ */
+export async function listKeys(
   sql: Sql,
-  owner: { merchantId: string; environment: Environment; id: string },
-): Promise<ApiKey | undefined> {
+  owner: KeyOwner,
+  page: { readonly limit: number; readonly offset: number; readonly afterId: string; readonly now: Date },
+): Promise<KeyPage | undefined> {
+  const { merchantId, environment } = owner;
+  const now = page.now.toISOString();
+  const [all] = await sql.rows<{ total: string; place: string | null }>(
+    `with placed as (
+       select id, row_number() over (order by ${isActive} desc, id desc) as place
+       from api_keys where merchant_id = $1 and environment = $2)
+     select count(*) as total, max(place) filter (where id = $4) as place from placed`,
+    [merchantId, environment, now, page.afterId],
+  );
+  if (page.afterId !== "" && !all?.place) return undefined;
+  const offset = Number(all?.place ?? 0) + page.offset;
+  const rows = await sql.rows<Row>(
+    `select ${columns} from api_keys where merchant_id = $1 and environment = $2
+     order by ${isActive} desc, id desc limit $4 offset $5`,
+    [merchantId, environment, now, page.limit, offset],
+  );
+  return { keys: rows.map(keyOf), total: Number(all?.total ?? 0), offset };
+}
+
+/** The owner's key, as it is now. */
+export async function findKey(sql: Sql, owner: KeyOwner, id: string): Promise<ApiKey | undefined> {
+  const [row] = await sql.rows<Row>(
+    `select ${columns} from api_keys where id = $3 and merchant_id = $1 and environment = $2`,
+    [owner.merchantId, owner.environment, id],
+  );
+  return row && keyOf(row);
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockKey(sql: Sql, owner: KeyOwner, id: string): Promise<ApiKey | undefined> {
   const [row] = await sql.rows<Row>(
     `select ${columns} from api_keys where id = $3 and merchant_id = $1 and environment = $2 for update`,
-    [owner.merchantId, owner.environment, owner.id],
+    [owner.merchantId, owner.environment, id],
   );
   return row && keyOf(row);
 }

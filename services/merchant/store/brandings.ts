@@ -1,24 +1,29 @@
-// The brandings table, mapped: one row per merchant.
+// The tables brandings and sandbox_brandings, mapped: one row per merchant in each, for the live and for the sandbox environment. The
+// database adds the sandbox's with the live one.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 
-export const BrandingEntity = defineEntity({
-  name: "Branding",
-  tableName: "brandings",
-  properties: {
-    merchantId: p.string().primary(),
-    displayName: p.string(),
-    tagline: p.string(),
-    logoUrl: p.string(),
-    accentColor: p.string(),
-    secondaryColor: p.string(),
-    supportEmail: p.string(),
-    buttonStyle: p.string(),
-    backgroundStyle: p.string(),
-    theme: p.string(),
-    fontFamily: p.string(),
-  },
+const columns = () => ({
+  merchantId: p.string().primary(),
+  displayName: p.string(),
+  tagline: p.string(),
+  logoUrl: p.string(),
+  accentColor: p.string(),
+  secondaryColor: p.string(),
+  supportEmail: p.string(),
+  buttonStyle: p.string(),
+  backgroundStyle: p.string(),
+  theme: p.string(),
+  fontFamily: p.string(),
+});
+
+export const BrandingEntity = defineEntity({ name: "Branding", tableName: "brandings", properties: columns() });
+export const SandboxBrandingEntity = defineEntity({
+  name: "SandboxBranding",
+  tableName: "sandbox_brandings",
+  properties: columns(),
 });
 export type BrandingRow = InferEntity<typeof BrandingEntity>;
 
@@ -30,19 +35,29 @@ export async function insertBranding(em: SqlEntityManager, branding: BrandingRow
 export async function readBranding(
   sql: Sql,
   merchantId: string,
+  environment: Environment,
 ): Promise<(BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }) | undefined> {
+  const copy =
+    environment === Environment.SANDBOX
+      ? "sandbox_brandings b join sandbox_profiles m on m.merchant_id = b.merchant_id"
+      : "brandings b join merchants m on m.id = b.merchant_id";
   const [row] = await sql.rows<BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }>(
     `select b.merchant_id as "merchantId", b.display_name as "displayName", b.tagline, b.logo_url as "logoUrl",
        b.accent_color as "accentColor", b.secondary_color as "secondaryColor", b.support_email as "supportEmail",
        b.button_style as "buttonStyle", b.background_style as "backgroundStyle", b.theme, b.font_family as "fontFamily",
-       m.name as "merchantName", m.status as "merchantStatus"
-     from brandings b join merchants m on m.id = b.merchant_id where b.merchant_id = $1`,
+       m.name as "merchantName", owner.status as "merchantStatus"
+     from ${copy} join merchants owner on owner.id = b.merchant_id where b.merchant_id = $1`,
     [merchantId],
   );
   return row;
 }
 
 /** The branding, locked until the transaction ends; what is assigned to it is written at the commit. */
-export function lockBranding(em: SqlEntityManager, merchantId: string): Promise<BrandingRow | null> {
-  return em.findOne(BrandingEntity, { merchantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+export function lockBranding(
+  em: SqlEntityManager,
+  merchantId: string,
+  environment: Environment,
+): Promise<BrandingRow | null> {
+  const copy = environment === Environment.SANDBOX ? SandboxBrandingEntity : BrandingEntity;
+  return em.findOne(copy, { merchantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }

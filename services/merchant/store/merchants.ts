@@ -1,4 +1,4 @@
-// The merchants table, mapped: profile and standing are read and changed at leisure.
+// The merchants table, mapped: live profile and standing are read and changed at leisure.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { MerchantStatus } from "../rules/profile.ts";
 
