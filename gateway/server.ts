@@ -8,8 +8,10 @@ import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { AddressLimits } from "./address-limits.ts";
 import { ApiRequests } from "./api-requests.ts";
-import type { Door } from "./auth.ts";
+import { type Door, headerCount } from "./auth.ts";
+import { guardBodies } from "./body-guard.ts";
 import { errorHandler, sendError } from "./error-handler.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
 import { badRequestText } from "./http-parser-error.ts";
@@ -39,9 +41,10 @@ import { refundRoutes } from "./routes/refunds.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { GatewayConfig } from "./settings.ts";
+import { closeGently } from "./unread-body.ts";
 
-// Time for a caller to send a whole request; a body has at most 1 MiB.
-const requestTimeoutMs = 15_000;
+// How often Node looks for requests that are late: they end at most this much after their time.
+const lateCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that it is they who close.
 const keepAliveMs = 65_000;
 // JSON is UTF-8 (RFC 8259); another charset is another media type.
@@ -66,13 +69,16 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);
   followRequests(app, log);
+  refuseAtOnce(app);
+  guardBodies(app);
   const requests = new ApiRequests(peers.audit, log);
   requests.follow(app);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config);
-  const door: Door = { app, operations: [], principals, limits, keyUsed: keyUses.used };
+  const addresses = new AddressLimits(limits, config);
+  const door: Door = { app, operations: [], principals, limits, addresses, keyUsed: keyUses.used };
   let draining = false;
   // Callers leave for another replica with their next answer; none finds its connection closed under a request.
   app.addHook("onSend", async (_request, reply) => {
@@ -102,11 +108,17 @@ function createApp(config: GatewayConfig): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: bodyMaxBytes,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: config.REQUEST_SECONDS * 1_000,
+    http: {
+      headersTimeout: config.REQUEST_HEADERS_SECONDS * 1_000,
+      connectionsCheckingInterval: lateCheckMs,
+      // Node's own refusal has no envelope; `refuseAtOnce` has.
+      requireHostHeader: false,
+    },
     keepAliveTimeout: keepAliveMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
+    ...trustedProxies(config),
     routerOptions: { querystringParser: parseQuery },
     // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
     ajv: {
@@ -119,7 +131,7 @@ function createApp(config: GatewayConfig): FastifyInstance {
       void sendError(reply.header("request-id", newId("request")), errorAnswer(new ApiError("not_found")));
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(badRequestText(error));
+      if (socket.writable) closeGently(socket, badRequestText(error));
       else socket.destroy();
     },
   });
@@ -129,6 +141,24 @@ function createApp(config: GatewayConfig): FastifyInstance {
     return parseBody(body);
   });
   return app;
+}
+
+/** A number says how far from us a proxy may stand whose word counts; Fastify itself takes it for nobody's. */
+function trustedProxies({ TRUST_PROXY: trusted }: Pick<GatewayConfig, "TRUST_PROXY">) {
+  if (trusted === undefined) return {};
+  return { trustProxy: typeof trusted === "string" ? trusted : (_address: string, hop: number) => hop < trusted };
+}
+
+/** What is refused whatever the route, before anything is looked up or read. */
+function refuseAtOnce(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request) => {
+    // Two hosts are read differently by the proxies before us; only HTTP/1.0 knows requests without one.
+    const hosts = headerCount(request, "host");
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0")) {
+      throw new ApiError("invalid_body", { violations: [{ field: "Host", problem: "must be given once" }] });
+    }
+    if (request.is404) throw new ApiError("not_found");
+  });
 }
 
 function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
@@ -147,7 +177,7 @@ function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
   documentRoutes(door);
   hostedPageRoutes(door, peers);
   browserScriptRoutes(door.app, releaseVersion());
-  processorRoutes(door.app, peers);
+  processorRoutes(door, peers);
   healthRoutes(door.app, peers, draining);
 }
 

@@ -25,7 +25,8 @@ interface PageAddress {
 }
 
 /** Adds the page and its files. */
-export function hostedPageRoutes({ app }: Pick<Door, "app">, { checkout }: Pick<Peers, "checkout">): void {
+export function hostedPageRoutes(door: Pick<Door, "app" | "addresses">, { checkout }: Pick<Peers, "checkout">): void {
+  const { app, addresses } = door;
   const files = new Map(
     globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name), "utf8"))]),
   );
@@ -39,7 +40,9 @@ export function hostedPageRoutes({ app }: Pick<Door, "app">, { checkout }: Pick<
   });
 
   app.get<PageAddress>("/c/:id", async (request, reply) => {
-    const page = await describe(checkout, request, request.params.id);
+    const sessionId = request.params.id;
+    const lookUp = () => describe(checkout, request, sessionId);
+    const page = await addresses.allow("page", request, reply, lookUp).catch(pageOfUnknown);
     const asked = request.query.locale;
     const language = chooseLanguage([
       ...(typeof asked === "string" ? [asked] : []),
@@ -63,13 +66,14 @@ const unknownPage = {
   frameOrigin: "",
 };
 
-/** A service that is away leaves the page without a surface; its script says so and offers to try again. */
+/** @throws Failure. */
 async function describe(checkout: Peers["checkout"], request: FastifyRequest, sessionId: string) {
-  if (!isId("session", sessionId)) return unknownPage;
-  try {
-    return await callContext.run(request.call, () => checkout.describePage({ sessionId }));
-  } catch (error) {
-    if (error instanceof Failure) return unknownPage;
-    throw error;
-  }
+  if (!isId("session", sessionId)) throw new Failure("NOT_FOUND");
+  return await callContext.run(request.call, () => checkout.describePage({ sessionId }));
+}
+
+/** A service that is away leaves the page without a surface; its script says so and offers to try again. */
+function pageOfUnknown(error: unknown): typeof unknownPage {
+  if (error instanceof Failure) return unknownPage;
+  throw error;
 }

@@ -199,6 +199,17 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
   }
 });
 
+test("CONTRACT.md §2: no Host header, and a doubled one, are 400 in the envelope on every path", async () => {
+  for (const path of ["/livez", "/v1/payments", "/nowhere", "/c/cs_x"]) {
+    for (const hosts of ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1\.1 400 /, `${path} ${hosts}`);
+      assert.match(answer, /\{"error":\{"code":"invalid_body",.*"field":"Host"/);
+    }
+  }
+  assert.match(await raw("GET /livez HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 /);
+});
+
 test("a body that ends early, and one longer than it says, harm nobody else", async () => {
   const { hostname, port } = new URL(running.gateway);
   const socket = connect(Number(port), hostname);
