@@ -12,6 +12,7 @@ import { AddressLimits } from "./address-limits.ts";
 import { ApiRequests } from "./api-requests.ts";
 import { type Door, headerCount } from "./auth.ts";
 import { guardBodies } from "./body-guard.ts";
+import { displayFormats } from "./display-text.ts";
 import { errorHandler, sendError } from "./error-handler.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
 import { badRequestText } from "./http-parser-error.ts";
@@ -38,9 +39,11 @@ import { onboardingRoutes } from "./routes/onboarding.ts";
 import { paymentRoutes } from "./routes/payments.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import { refundRoutes } from "./routes/refunds.ts";
+import { securityContactRoute } from "./routes/security-contact.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { GatewayConfig } from "./settings.ts";
+import { secureTransport, transportSecurity } from "./transport-security.ts";
 import { closeGently } from "./unread-body.ts";
 
 // How often Node looks for requests that are late: they end at most this much after their time.
@@ -68,6 +71,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   forgetChangedKeys(bus, principals);
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);
+  secureTransport(app, config);
   followRequests(app, log);
   refuseAtOnce(app);
   guardBodies(app);
@@ -84,7 +88,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
-  addRoutes(door, peers, () => draining);
+  addRoutes(door, peers, config, () => draining);
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     port: portOf(app),
@@ -105,6 +109,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function createApp(config: GatewayConfig): FastifyInstance {
+  // For answers that no hook sees.
+  const always = transportSecurity(config);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyMaxBytes,
@@ -124,14 +130,20 @@ function createApp(config: GatewayConfig): FastifyInstance {
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true },
       // The same rule as the services', so that none of them refuses what was let in here.
-      onCreate: (ajv) => void ajv.addFormat("email", isEmail),
+      onCreate: (ajv) => {
+        ajv.addFormat("email", isEmail);
+        for (const [name, fits] of Object.entries(displayFormats)) ajv.addFormat(name, fits);
+      },
     },
     // A path that cannot be decoded is the path of nothing. No hook has run for it.
     frameworkErrors: (_error, _request, reply) => {
-      void sendError(reply.header("request-id", newId("request")), errorAnswer(new ApiError("not_found")));
+      void sendError(
+        reply.headers({ ...always, "request-id": newId("request") }),
+        errorAnswer(new ApiError("not_found")),
+      );
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) closeGently(socket, badRequestText(error));
+      if (socket.writable) closeGently(socket, badRequestText(error, always));
       else socket.destroy();
     },
   });
@@ -161,7 +173,7 @@ function refuseAtOnce(app: FastifyInstance): void {
   });
 }
 
-function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
+function addRoutes(door: Door, peers: Peers, config: GatewayConfig, draining: () => boolean): void {
   openToBrowsers(door, buyerPaths);
   checkoutSessionRoutes(door, peers);
   checkoutRoutes(door, peers);
@@ -178,6 +190,7 @@ function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
   hostedPageRoutes(door, peers);
   browserScriptRoutes(door.app, releaseVersion());
   processorRoutes(door, peers);
+  securityContactRoute(door.app, config);
   healthRoutes(door.app, peers, draining);
 }
 

@@ -24,6 +24,22 @@ const proxies: Setting<number | string> = {
   },
 };
 
+/** Where to tell of a weakness (RFC 9116). */
+const contact: Setting<string> = {
+  parse: (raw) => {
+    if (!/^(mailto:|tel:|https:\/\/)\S+$/.test(raw)) throw new Error("must begin with mailto:, tel: or https://");
+    return raw;
+  },
+};
+
+const moment: Setting<string> = {
+  parse: (raw) => {
+    if (!/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(raw) || Number.isNaN(Date.parse(raw)))
+      throw new Error("must be a time as 2027-01-31T00:00:00Z");
+    return new Date(raw).toISOString();
+  },
+};
+
 export const gatewaySettings = {
   ...commonSettings,
   ...callerSettings,
@@ -31,10 +47,14 @@ export const gatewaySettings = {
   PAYMENTS_URL: url("http"),
   MERCHANT_URL: url("http"),
   WEBHOOK_URL: url("http"),
+  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
   // Time for a caller to send a request's headers, and the whole of it.
   REQUEST_HEADERS_SECONDS: withDefault(integer(1, 60), 10),
   REQUEST_SECONDS: withDefault(integer(1, 60), 15),
+  // Both or none: /.well-known/security.txt.
+  SECURITY_CONTACT: optional(contact),
+  SECURITY_EXPIRES: optional(moment),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
   // CONTRACT.md §10; requests per second of a key, per minute of a session or an address, per hour of an address.
   RATE_LIMIT_LIVE_PER_SECOND: rate(100),

@@ -2,8 +2,6 @@
 // frame it: a shop that wants the fields in its own page embeds the SDK, whose frame is the processor's.
 import type { SurfaceHosts } from "./surface-hosts.ts";
 
-const yearSeconds = 31_536_000;
-
 export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -24,7 +22,6 @@ export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {
     "referrer-policy": "no-referrer",
     "permissions-policy": `camera=(), geolocation=(), microphone=(), payment=(${payers}), publickey-credentials-get=(${payers})`,
     "cross-origin-opener-policy": "same-origin-allow-popups", // a bank's check may open a window
-    "strict-transport-security": `max-age=${yearSeconds}`,
     "x-frame-options": "DENY",
     "x-robots-tag": "noindex, nofollow",
   };
