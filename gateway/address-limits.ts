@@ -9,7 +9,10 @@ import type { GatewayConfig } from "./settings.ts";
 /** What is looked up. */
 export type LookUp = "key" | "secret" | "page" | "event";
 
-type AddressConfig = Pick<GatewayConfig, Extract<keyof GatewayConfig, `RATE_LIMIT_REFUSED_${string}`>>;
+type AddressConfig = Pick<
+  GatewayConfig,
+  Extract<keyof GatewayConfig, `RATE_LIMIT_REFUSED_${string}`> | "RATE_LIMIT_REPORTS_PER_MINUTE"
+>;
 
 const minuteMs = 60_000;
 // Says that the caller has nothing of what it claims: a bad body or signature, a wrong key, an unknown id or secret.
@@ -17,16 +20,23 @@ const failedStatuses = new Set([400, 401, 404]);
 
 export class AddressLimits {
   readonly #limits: Pick<RateLimits, "hold">;
+  readonly #reports: Limit;
   readonly #rules: Readonly<Record<LookUp, Limit>>;
 
   constructor(limits: Pick<RateLimits, "hold">, config: AddressConfig) {
     this.#limits = limits;
+    this.#reports = limit(config.RATE_LIMIT_REPORTS_PER_MINUTE, minuteMs, 1);
     this.#rules = {
       key: limit(config.RATE_LIMIT_REFUSED_KEYS_PER_MINUTE, minuteMs, 1),
       secret: limit(config.RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE, minuteMs, 1),
       page: limit(config.RATE_LIMIT_REFUSED_PAGES_PER_MINUTE, minuteMs, 1),
       event: limit(config.RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE, minuteMs, 1),
     };
+  }
+
+  /** Reports of browsers prove nothing: each takes a token. @throws ApiError rate_limited. */
+  takeForReport(request: FastifyRequest, reply: FastifyReply): void {
+    this.#limits.hold(addressBuckets("report", request.ip, this.#reports), reply).keep();
   }
 
   /**

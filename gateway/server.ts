@@ -7,7 +7,7 @@ import { type Drain, drainAtOnce } from "#platform/drain.ts";
 import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog, type Log } from "#platform/log.ts";
 import { AddressLimits } from "./address-limits.ts";
 import { ApiRequests } from "./api-requests.ts";
 import { type Door, headerCount } from "./auth.ts";
@@ -36,6 +36,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { hostedPageRoutes } from "./routes/hosted-page.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
+import { pageReportRoutes } from "./routes/page-reports.ts";
 import { paymentRoutes } from "./routes/payments.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import { refundRoutes } from "./routes/refunds.ts";
@@ -88,7 +89,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
-  addRoutes(door, peers, config, () => draining);
+  addRoutes(door, peers, config, log, () => draining);
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     port: portOf(app),
@@ -173,7 +174,7 @@ function refuseAtOnce(app: FastifyInstance): void {
   });
 }
 
-function addRoutes(door: Door, peers: Peers, config: GatewayConfig, draining: () => boolean): void {
+function addRoutes(door: Door, peers: Peers, config: GatewayConfig, log: Log, draining: () => boolean): void {
   openToBrowsers(door, buyerPaths);
   checkoutSessionRoutes(door, peers);
   checkoutRoutes(door, peers);
@@ -187,7 +188,8 @@ function addRoutes(door: Door, peers: Peers, config: GatewayConfig, draining: ()
   onboardingRoutes(door, peers);
   closeOtherMethods(door, buyerPaths);
   documentRoutes(door);
-  hostedPageRoutes(door, peers);
+  hostedPageRoutes(door, peers, config);
+  pageReportRoutes(door, log);
   browserScriptRoutes(door.app, releaseVersion());
   processorRoutes(door, peers);
   securityContactRoute(door.app, config);

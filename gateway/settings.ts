@@ -49,6 +49,8 @@ export const gatewaySettings = {
   WEBHOOK_URL: url("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
+  /** Where buyers' browsers get the simulator's card form, if it is there; the payment page may frame it. */
+  SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
   // Time for a caller to send a request's headers, and the whole of it.
   REQUEST_HEADERS_SECONDS: withDefault(integer(1, 60), 10),
   REQUEST_SECONDS: withDefault(integer(1, 60), 15),
@@ -69,6 +71,8 @@ export const gatewaySettings = {
   RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: rate(120),
   // A processor sends bursts from one address, and each event holds its token until it is taken in.
   RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE: rate(300),
+  // Of an address: what browsers report of the payment page's policy.
+  RATE_LIMIT_REPORTS_PER_MINUTE: rate(60),
 };
 
 /** What the gateway needs to know. */

@@ -83,12 +83,12 @@ export type HandleState =
 export interface SessionView {
   readonly id: string;
   readonly status: "open" | "processing" | "completed" | "expired" | "canceled";
-  /** False: test mode, no money moves. */
-  readonly livemode: boolean;
-  readonly amount: Money;
+  /** False: test mode, no money moves. This, amount and expiry are absent when an expired or canceled session is read. */
+  readonly livemode?: boolean;
+  readonly amount?: Money;
   readonly description?: string;
   /** RFC 3339. */
-  readonly expiresAt: string;
+  readonly expiresAt?: string;
   readonly merchant: { readonly displayName: string; readonly supportEmail?: string };
   readonly branding: BrandingView;
   readonly surface: { readonly kind: "frame" | "element" | "redirect" | "none"; readonly connector: string };
