@@ -3,11 +3,17 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Failure } from "#platform/failure.ts";
+import { createLog } from "#platform/log.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { trustingOnly } from "#platform/rpc-trust.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("processor ingress");
 let running: StackInfo;
@@ -78,6 +84,29 @@ test("a body above 256 KiB is 413, of an unknown account too; one of 256 KiB is 
   isRefused(await deliver("x".repeat(2 ** 18 + 1)), 413, "payload_too_large");
   isRefused(await deliver("x".repeat(2 ** 18 + 1), { to: "acct_unknown" }), 413, "payload_too_large");
   isRefused(await deliver("x".repeat(2 ** 18)), 400, "invalid_body");
+});
+
+test("while the payments service is of a release that does not know the question for the account, events reach it all the same", async () => {
+  const token = (await readFile(running.rpc_files.tokens.gateway, "utf8")).trim();
+  const earlier = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted: trustingOnly(token),
+    log: createLog("test", "silent"),
+    services: [PaymentsService],
+    routes: (router) =>
+      router.service(PaymentsService, {
+        receiveProcessorEvent: async ({ externalAccountId }) => {
+          if (externalAccountId !== account) throw new Failure("NOT_FOUND");
+          return { duplicate: false };
+        },
+      }),
+  });
+  const own = await ownGateway(running, { PAYMENTS_URL: `http://127.0.0.1:${earlier.port}` });
+  (await api(own.gateway).post(`/processors/simulator/${account}`, "{}")).expect(200);
+  isRefused(await api(own.gateway).post("/processors/simulator/acct_unknown", "{}"), 400, "invalid_body");
+  await own.stop();
+  await earlier.close();
 });
 
 test("the ingress is no part of the public document, takes no key and answers no other method", async () => {
