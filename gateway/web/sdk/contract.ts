@@ -99,6 +99,14 @@ export interface SessionView {
   readonly cancelUrl?: string;
 }
 
+/** A session that is open, under way or paid. */
+export interface RunningSession extends SessionView {
+  readonly status: "open" | "processing" | "completed";
+  readonly livemode: boolean;
+  readonly amount: Money;
+  readonly expiresAt: string;
+}
+
 /** The merchant's look; every field may be absent. Words as in the API reference. */
 export interface BrandingView {
   readonly tagline?: string;
@@ -118,7 +126,7 @@ export type LoadResult =
 export type ConfirmResult =
   | { readonly type: "succeeded"; readonly paymentId: string; readonly paymentStatus: string }
   /** Not known yet: wait for the `succeeded` event, or for the webhook. Never ask the buyer to pay again. */
-  | { readonly type: "processing"; readonly session: SessionView }
+  | { readonly type: "processing"; readonly session: RunningSession }
   | { readonly type: "redirecting"; readonly url: string }
   | { readonly type: "canceled" }
   /** The attempt was refused; the session is still open. */
@@ -160,7 +168,7 @@ export type ErrorCode =
 export interface Events {
   state: HandleState;
   /** The fields can be used. */
-  ready: { readonly session: SessionView };
+  ready: { readonly session: RunningSession };
   change: { readonly complete: boolean };
   /** The buyer pressed Enter in the fields. */
   submit_requested: Record<string, never>;

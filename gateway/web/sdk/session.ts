@@ -1,5 +1,5 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types get through.
-import type { BrandingView, SessionView } from "./contract.ts";
+import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
 
@@ -42,6 +42,13 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
   };
   return { view, render };
+}
+
+/** undefined: it has ended without a payment, or is not known. */
+export function running(view: SessionView | null): RunningSession | undefined {
+  if (!view || view.status === "expired" || view.status === "canceled") return undefined;
+  const { status, livemode = false, amount, expiresAt = "" } = view;
+  return amount && { ...view, status, livemode, amount, expiresAt };
 }
 
 function readPayment(id: string | undefined, status: string | undefined): SessionView["payment"] {
