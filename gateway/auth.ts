@@ -1,10 +1,11 @@
 // The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the secret of
 // one session; no route takes both (SPEC.md §5). Everything here is decided before a body is read.
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import { callContext } from "#platform/call-context.ts";
 import { isId } from "#platform/id.ts";
 import { askedWithKey } from "#platform/rpc-client.ts";
+import type { AddressLimits } from "./address-limits.ts";
 import { ApiError, merchantMayNotWrite } from "./failures.ts";
 import { addOperation, type Board, type Call, type Operation, type Scope } from "./operation.ts";
 import type { Principal, Principals } from "./principal.ts";
@@ -21,6 +22,7 @@ declare module "fastify" {
 export interface Door extends Board {
   readonly principals: Principals;
   readonly limits: RateLimits;
+  readonly addresses: AddressLimits;
   /** Told of every use of a key, for last_used_at. */
   readonly keyUsed: (keyId: string) => void;
 }
@@ -47,7 +49,7 @@ export function merchantRoute<
     operation,
     { kind: "merchant", scope },
     async (request, reply) => {
-      const principal = await authenticate(door, request);
+      const principal = await authenticate(door, request, reply);
       request.principal = principal;
       request.call = { ...request.call, actor: principal.keyId };
       door.keyUsed(principal.keyId);
@@ -78,7 +80,10 @@ export function buyerRoute<R extends TSchema>(
       if (operation.method === "GET") door.limits.takeForResolve(sessionId, sessionSecret, reply);
       else door.limits.takeForConfirm(sessionId, sessionSecret, request.ip, reply);
     },
-    async (call) => await handle({ ...call, ...sessionOf(call.request) }),
+    async (call) => {
+      const { request, reply } = call;
+      return await door.addresses.allow("secret", request, reply, () => handle({ ...call, ...sessionOf(request) }));
+    },
   );
 }
 
@@ -98,9 +103,17 @@ export function openRoute<
   );
 }
 
-async function authenticate(door: Door, request: FastifyRequest): Promise<Principal> {
+async function authenticate(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   const apiKey = bearerOf(request);
-  const ask = async () => (apiKey === undefined ? undefined : await door.principals.of(apiKey));
+  if (apiKey === undefined) throw new ApiError("unauthorized");
+  const ask = () =>
+    door.principals.of(apiKey, (lookUp) =>
+      door.addresses.allow("key", request, reply, async () => {
+        const found = await lookUp();
+        if (!found) throw new ApiError("unauthorized");
+        return found;
+      }),
+    );
   // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
   const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));

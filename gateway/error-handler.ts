@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, type Violation } from "#platform/failure.ts";
 import type { Log } from "#platform/log.ts";
+import { displayFormats, displayProblem } from "./display-text.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "./failures.ts";
 import { fieldName } from "./json-body.ts";
 
@@ -116,7 +117,7 @@ function problemOf({ keyword, params, message }: SchemaError): string {
     case "pattern":
       return "has a wrong form";
     case "format":
-      return `must be a valid ${params.format}`;
+      return String(params.format) in displayFormats ? displayProblem : `must be a valid ${params.format}`;
     default:
       return message ?? "is not valid";
   }

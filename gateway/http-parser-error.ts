@@ -3,7 +3,7 @@ import { newId } from "#platform/id.ts";
 import { errorTable } from "./failures.ts";
 
 /** The whole answer. Headers that are too large and requests that are too slow keep their own status. */
-export function badRequestText(error: Error & { code?: string }): string {
+export function badRequestText(error: Error & { code?: string }, headers: Readonly<Record<string, string>>): string {
   const statusLine =
     error.code === "HPE_HEADER_OVERFLOW"
       ? "431 Request Header Fields Too Large"
@@ -16,6 +16,7 @@ export function badRequestText(error: Error & { code?: string }): string {
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Request-Id: ${newId("request")}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "Connection: close",
     "",
     body,

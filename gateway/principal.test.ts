@@ -145,4 +145,38 @@ test("a flood of keys does not grow the memory without end", async () => {
   assert.equal(asked(), before + 1); // the oldest made room
 });
 
+test("the guard stands before a key that nobody has shown to be good, and before no other", async () => {
+  const { principals, answers } = desk();
+  let guarded = 0;
+  const ask = (apiKey: string) =>
+    principals.of(apiKey, (lookUp) => {
+      guarded += 1;
+      return lookUp();
+    });
+  await ask(key);
+  await ask(key);
+  assert.equal(guarded, 1, "the first look-up of a key");
+  const junk = `sk_test_${"b".repeat(46)}`;
+  answers(() => new Failure("UNAUTHORIZED"));
+  await ask(junk);
+  await ask(junk);
+  assert.equal(guarded, 3, "a key that is known to be unknown is guarded, too");
+  assert.equal((await ask(key))?.keyId, "ak_1");
+  assert.equal(guarded, 3);
+});
+
+test("a good key that has expired meanwhile is guarded like an unknown one", async () => {
+  const { principals, answers } = desk();
+  answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));
+  await principals.of(key);
+  answers(() => new Failure("UNAUTHORIZED"));
+  await principals.of(key);
+  let guarded = 0;
+  await principals.of(key, (lookUp) => {
+    guarded += 1;
+    return lookUp();
+  });
+  assert.equal(guarded, 1);
+});
+
 test.run();

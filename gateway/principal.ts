@@ -16,6 +16,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<string>;
 }
 
+type Guard = (ask: () => Promise<Principal | undefined>) => Promise<Principal | undefined>;
+
 interface Entry {
   /** Undefined: the key is not valid. */
   readonly principal: Principal | undefined;
@@ -51,14 +53,21 @@ export class Principals {
     this.#hearing = hearing;
   }
 
-  /** @returns undefined for anything but an active key. @throws Failure when it cannot be found out. */
-  async of(apiKey: string): Promise<Principal | undefined> {
+  /**
+   * @param guard stands before everything about a key that nobody has shown to be good
+   * @returns undefined for anything but an active key. @throws Failure when it cannot be found out.
+   */
+  async of(apiKey: string, guard: Guard = (ask) => ask()): Promise<Principal | undefined> {
     if (!keyFormat.test(apiKey)) return undefined;
     // Raw keys are not kept in memory, so that a heap dump does not hold them.
     const digest = createHash("sha256").update(apiKey).digest("base64");
-    const kept = this.#known.get(digest) ?? this.#unknown.get(digest);
-    if (kept && this.#holds(kept)) return kept.principal;
-    return await (this.#asked.get(digest) ?? this.#ask(apiKey, digest));
+    const known = this.#known.get(digest);
+    if (known && this.#holds(known)) return known.principal;
+    const ask = async () => await (this.#asked.get(digest) ?? this.#ask(apiKey, digest));
+    // A key that was good a moment ago is asked for again; its owner is not taken for one who guesses.
+    if (known) return await ask();
+    const unknown = this.#unknown.get(digest);
+    return await guard(async () => (unknown && this.#holds(unknown) ? undefined : await ask()));
   }
 
   /** Forgets a key. */

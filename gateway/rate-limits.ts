@@ -3,7 +3,7 @@
 // empty bucket: limits never fail closed.
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { networkOf } from "#platform/address-network.ts";
+import { networkOf, siteOf } from "#platform/address-network.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ApiError } from "./failures.ts";
 import type { Principal } from "./principal.ts";
@@ -15,7 +15,7 @@ export interface BucketRule {
   readonly burst: number;
 }
 
-interface Limit extends BucketRule {
+export interface Limit extends BucketRule {
   /** What callers are told. */
   readonly tokens: number;
 }
@@ -26,6 +26,18 @@ interface KeyLimits {
   readonly ofMerchant: Limit;
 }
 
+/** A bucket of the map, by its name. */
+export interface NamedBucket {
+  readonly name: string;
+  readonly rule: Limit;
+}
+
+/** Tokens that are taken until it is known whether they have to be. One of the two is called, once. */
+export interface HeldTokens {
+  keep(): void;
+  giveBack(): void;
+}
+
 interface Bucket {
   tokens: number;
   /** Monotonic milliseconds. */
@@ -34,6 +46,8 @@ interface Bucket {
 
 // Of keys the burst is twice the rate (CONTRACT.md §10); the others may be used up at once.
 const keyBurst = 2;
+// Beside every /64 its /48 is counted: most are one customer's, a few are thousands of a mobile network's.
+const siteFactor = 10;
 // About 20 MB. Past it the bucket that was not used for longest goes: it is the fullest, so it forgets the least.
 const bucketsMax = 100_000;
 
@@ -77,12 +91,30 @@ export class RateLimits {
   }
 
   takeForConfirm(sessionId: string, secret: string, address: string, reply: FastifyReply): void {
-    this.#take(`confirm ${networkOf(address)}`, this.#confirmAddress, reply);
+    this.#takeForAddress("confirm", address, this.#confirmAddress, reply);
     this.#take(`confirm ${sessionId} ${digest(secret)}`, this.#confirm, reply);
   }
 
   takeForOnboarding(address: string, reply: FastifyReply): void {
-    this.#take(`onboarding ${networkOf(address)}`, this.#onboarding, reply);
+    this.#takeForAddress("onboarding", address, this.#onboarding, reply);
+  }
+
+  /** Takes a token of each bucket for a caller who may turn out good. Other replicas hear of those that are kept. @throws ApiError rate_limited. */
+  hold(buckets: readonly NamedBucket[], reply: FastifyReply): HeldTokens {
+    if (!this.#on) return { keep: () => {}, giveBack: () => {} };
+    for (const { name, rule } of buckets) {
+      const bucket = this.#bucket(name, rule);
+      if (bucket.tokens < 1) throw refusal(bucket, rule, reply);
+    }
+    for (const { name, rule } of buckets) this.#bucket(name, rule).tokens -= 1;
+    return {
+      keep: () => {
+        for (const { name, rule } of buckets) this.onTake(name, rule);
+      },
+      giveBack: () => {
+        for (const { name, rule } of buckets) this.#bucket(name, rule).tokens += 1;
+      },
+    };
   }
 
   /** Tokens that other replicas took from a bucket. */
@@ -93,6 +125,13 @@ export class RateLimits {
     bucket.tokens = Math.max(-rule.burst, bucket.tokens - tokens);
   }
 
+  #takeForAddress(what: string, address: string, rule: Limit, reply: FastifyReply): void {
+    if (!this.#on) return;
+    const buckets = addressBuckets(what, address, rule);
+    this.hold(buckets, reply).keep();
+    for (const { name, rule } of buckets) tell(this.#bucket(name, rule), rule, reply);
+  }
+
   #take(name: string, rule: Limit, reply: FastifyReply): void {
     if (!this.#on) return;
     const bucket = this.#bucket(name, rule);
@@ -101,16 +140,8 @@ export class RateLimits {
       bucket.tokens -= 1;
       this.onTake(name, rule);
     }
-    const remaining = Math.max(0, Math.floor(bucket.tokens));
-    // Of several limits the one is told of which least is left.
-    if (remaining <= Number(reply.getHeader("ratelimit-remaining") ?? remaining)) {
-      reply.header("ratelimit-limit", String(rule.tokens));
-      reply.header("ratelimit-remaining", String(remaining));
-      reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
-    }
-    if (allowed) return;
-    const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rule.perMs / 1_000));
-    throw new ApiError("rate_limited", { headers: { "retry-after": String(waitSeconds) } });
+    if (!allowed) throw refusal(bucket, rule, reply);
+    tell(bucket, rule, reply);
   }
 
   /** The bucket, filled up to now and moved to the end of the map. */
@@ -136,7 +167,32 @@ function keyLimits(perSecond: number, keysPerMerchant: number): KeyLimits {
   };
 }
 
-function limit(tokens: number, periodMs: number, burstFactor: number): Limit {
+/** The state of the bucket, for the caller. */
+function tell(bucket: Bucket, rule: Limit, reply: FastifyReply): void {
+  const remaining = Math.max(0, Math.floor(bucket.tokens));
+  // Of several limits the one is told of which least is left.
+  if (remaining > Number(reply.getHeader("ratelimit-remaining") ?? remaining)) return;
+  reply.header("ratelimit-limit", String(rule.tokens));
+  reply.header("ratelimit-remaining", String(remaining));
+  reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
+}
+
+function refusal(bucket: Bucket, rule: Limit, reply: FastifyReply): ApiError {
+  tell(bucket, rule, reply);
+  const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rule.perMs / 1_000));
+  return new ApiError("rate_limited", { headers: { "retry-after": String(waitSeconds) } });
+}
+
+/** The buckets of an address: of its network and, where that is another thing, of the site around it, which comes first. */
+export function addressBuckets(what: string, address: string, rule: Limit): readonly NamedBucket[] {
+  const [network, site] = [networkOf(address), siteOf(address)];
+  const own = { name: `${what} ${network}`, rule };
+  if (site === network) return [own];
+  const wide = { tokens: rule.tokens * siteFactor, perMs: rule.perMs * siteFactor, burst: rule.burst * siteFactor };
+  return [{ name: `${what} ${site}/48`, rule: wide }, own];
+}
+
+export function limit(tokens: number, periodMs: number, burstFactor: number): Limit {
   return { tokens, perMs: tokens / periodMs, burst: tokens * burstFactor };
 }
 

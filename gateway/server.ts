@@ -8,10 +8,13 @@ import { type Drain, drainAtOnce } from "#platform/drain.ts";
 import { isEmail } from "#platform/email.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog, type Log } from "#platform/log.ts";
 import { heardEvents } from "#platform/streams.ts";
+import { AddressLimits } from "./address-limits.ts";
 import { ApiRequests } from "./api-requests.ts";
-import type { Door } from "./auth.ts";
+import { type Door, headerCount } from "./auth.ts";
+import { guardBodies } from "./body-guard.ts";
+import { displayFormats } from "./display-text.ts";
 import { errorHandler, sendError } from "./error-handler.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
 import { badRequestText } from "./http-parser-error.ts";
@@ -35,15 +38,19 @@ import { healthRoutes } from "./routes/health.ts";
 import { hostedPageRoutes } from "./routes/hosted-page.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
+import { pageReportRoutes } from "./routes/page-reports.ts";
 import { paymentRoutes } from "./routes/payments.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import { refundRoutes } from "./routes/refunds.ts";
+import { securityContactRoute } from "./routes/security-contact.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { GatewayConfig } from "./settings.ts";
+import { secureTransport, transportSecurity } from "./transport-security.ts";
+import { closeGently } from "./unread-body.ts";
 
-// Time for a caller to send a whole request; a body has at most 1 MiB.
-const requestTimeoutMs = 15_000;
+// How often Node looks for requests that are late: they end at most this much after their time.
+const lateCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that it is they who close.
 const keepAliveMs = 65_000;
 // JSON is UTF-8 (RFC 8259); another charset is another media type.
@@ -73,20 +80,24 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   forgetChangedKeys(bus, principals);
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);
+  secureTransport(app, config);
   followRequests(app, log);
+  refuseAtOnce(app);
+  guardBodies(app);
   const requests = new ApiRequests(peers.audit, log);
   requests.follow(app);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config, log);
-  const door: Door = { app, operations: [], principals, limits, keyUsed: keyUses.used };
+  const addresses = new AddressLimits(limits, config);
+  const door: Door = { app, operations: [], principals, limits, addresses, keyUsed: keyUses.used };
   let draining = false;
   // Callers leave for another replica with their next answer; none finds its connection closed under a request.
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
-  addRoutes(door, peers, () => draining);
+  addRoutes(door, peers, config, log, () => draining);
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     port: portOf(app),
@@ -107,27 +118,41 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function createApp(config: GatewayConfig): FastifyInstance {
+  // For answers that no hook sees.
+  const always = transportSecurity(config);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyMaxBytes,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: config.REQUEST_SECONDS * 1_000,
+    http: {
+      headersTimeout: config.REQUEST_HEADERS_SECONDS * 1_000,
+      connectionsCheckingInterval: lateCheckMs,
+      // Node's own refusal has no envelope; `refuseAtOnce` has.
+      requireHostHeader: false,
+    },
     keepAliveTimeout: keepAliveMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
+    ...trustedProxies(config),
     routerOptions: { querystringParser: parseQuery },
     // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true },
       // The same rule as the services', so that none of them refuses what was let in here.
-      onCreate: (ajv) => void ajv.addFormat("email", isEmail),
+      onCreate: (ajv) => {
+        ajv.addFormat("email", isEmail);
+        for (const [name, fits] of Object.entries(displayFormats)) ajv.addFormat(name, fits);
+      },
     },
     // A path that cannot be decoded is the path of nothing. No hook has run for it.
     frameworkErrors: (_error, _request, reply) => {
-      void sendError(reply.header("request-id", newId("request")), errorAnswer(new ApiError("not_found")));
+      void sendError(
+        reply.headers({ ...always, "request-id": newId("request") }),
+        errorAnswer(new ApiError("not_found")),
+      );
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(badRequestText(error));
+      if (socket.writable) closeGently(socket, badRequestText(error, always));
       else socket.destroy();
     },
   });
@@ -139,7 +164,25 @@ function createApp(config: GatewayConfig): FastifyInstance {
   return app;
 }
 
-function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
+/** A number says how far from us a proxy may stand whose word counts; Fastify itself takes it for nobody's. */
+function trustedProxies({ TRUST_PROXY: trusted }: Pick<GatewayConfig, "TRUST_PROXY">) {
+  if (trusted === undefined) return {};
+  return { trustProxy: typeof trusted === "string" ? trusted : (_address: string, hop: number) => hop < trusted };
+}
+
+/** What is refused whatever the route, before anything is looked up or read. */
+function refuseAtOnce(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request) => {
+    // Two hosts are read differently by the proxies before us; only HTTP/1.0 knows requests without one.
+    const hosts = headerCount(request, "host");
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0")) {
+      throw new ApiError("invalid_body", { violations: [{ field: "Host", problem: "must be given once" }] });
+    }
+    if (request.is404) throw new ApiError("not_found");
+  });
+}
+
+function addRoutes(door: Door, peers: Peers, config: GatewayConfig, log: Log, draining: () => boolean): void {
   openToBrowsers(door, buyerPaths);
   checkoutSessionRoutes(door, peers);
   checkoutRoutes(door, peers);
@@ -153,9 +196,11 @@ function addRoutes(door: Door, peers: Peers, draining: () => boolean): void {
   onboardingRoutes(door, peers);
   closeOtherMethods(door, buyerPaths);
   documentRoutes(door);
-  hostedPageRoutes(door, peers);
+  hostedPageRoutes(door, peers, config);
+  pageReportRoutes(door, log);
   browserScriptRoutes(door.app, releaseVersion());
-  processorRoutes(door.app, peers);
+  processorRoutes(door, peers);
+  securityContactRoute(door.app, config);
   healthRoutes(door.app, peers, draining);
 }
 

@@ -13,13 +13,30 @@ import { readProductionConfig } from "#platform/production.ts";
 
 const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
 
-/** Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated. */
-const proxies: Setting<string> = {
+/** How many proxies in front add to X-Forwarded-For, the last of which connects to us; or their addresses or networks, comma-separated. */
+const proxies: Setting<number | string> = {
   parse: (raw) => {
+    if (/^[1-9]$/.test(raw)) return Number(raw);
     if (!/^[0-9a-fA-F.:/]+(\s*,\s*[0-9a-fA-F.:/]+)*$/.test(raw)) {
-      throw new Error("must be IP addresses or CIDR networks, comma-separated");
+      throw new Error("must be a number of proxies from 1 to 9, or IP addresses or CIDR networks, comma-separated");
     }
     return raw;
+  },
+};
+
+/** Where to tell of a weakness (RFC 9116). */
+const contact: Setting<string> = {
+  parse: (raw) => {
+    if (!/^(mailto:|tel:|https:\/\/)\S+$/.test(raw)) throw new Error("must begin with mailto:, tel: or https://");
+    return raw;
+  },
+};
+
+const moment: Setting<string> = {
+  parse: (raw) => {
+    if (!/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(raw) || Number.isNaN(Date.parse(raw)))
+      throw new Error("must be a time as 2027-01-31T00:00:00Z");
+    return new Date(raw).toISOString();
   },
 };
 
@@ -30,7 +47,16 @@ export const gatewaySettings = {
   PAYMENTS_URL: url("http"),
   MERCHANT_URL: url("http"),
   WEBHOOK_URL: url("http"),
+  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
+  /** Where buyers' browsers get the simulator's card form, if it is there; the payment page may frame it. */
+  SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
+  // Time for a caller to send a request's headers, and the whole of it.
+  REQUEST_HEADERS_SECONDS: withDefault(integer(1, 60), 10),
+  REQUEST_SECONDS: withDefault(integer(1, 60), 15),
+  // Both or none: /.well-known/security.txt.
+  SECURITY_CONTACT: optional(contact),
+  SECURITY_EXPIRES: optional(moment),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
   // CONTRACT.md §10; requests per second of a key, per minute of a session or an address, per hour of an address. All keys of a
   // merchant in an environment together have so many times the limit of one.
@@ -41,6 +67,14 @@ export const gatewaySettings = {
   RATE_LIMIT_CONFIRM_PER_MINUTE: rate(10),
   RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: rate(30),
   RATE_LIMIT_ONBOARDING_PER_HOUR: rate(5),
+  // Of an address, what turns out wrong alone: unknown keys, wrong session secrets, unknown pages, events that are not taken.
+  RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: rate(60),
+  RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE: rate(120),
+  RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: rate(120),
+  // A processor sends bursts from one address, and each event holds its token until it is taken in.
+  RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE: rate(300),
+  // Of an address: what browsers report of the payment page's policy.
+  RATE_LIMIT_REPORTS_PER_MINUTE: rate(60),
 };
 
 /** What the gateway needs to know. */

@@ -239,6 +239,17 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),
 };
 
+eachOverlay(
+  "X-Forwarded-For is believed by a number of proxies, never by a network that callers may be in",
+  (objects, overlay) =>
+    inFolder((folder) => {
+      const gateway = deployments(objects).find(({ metadata }) => metadata.name === "gateway") ?? assert.fail();
+      const { TRUST_PROXY } = environmentOfContainer(objects, gateway, folder);
+      if (overlay === "local") assert.equal(TRUST_PROXY, undefined);
+      else assert.match(TRUST_PROXY ?? "", /^[1-9]$/);
+    }),
+);
+
 eachOverlay("what is monitored has its alerts and dashboards, word for word", (objects, overlay) => {
   const [rule] = ofKind(objects, "PrometheusRule");
   const dashboards = objects.find(({ metadata }) => metadata.name === "grafana-dashboards");

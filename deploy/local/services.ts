@@ -115,6 +115,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
         PAYMENTS_URL: payments,
         MERCHANT_URL: merchant,
         WEBHOOK_URL: webhook,
+        SIMULATOR_PUBLIC_URL: simulator,
       };
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page

@@ -1,4 +1,5 @@
-// A checkout session as the buyer's browser sees it (CONTRACT.md §4): never its secret, its metadata or the processor's reference.
+// A checkout session as the buyer's browser sees it (CONTRACT.md §4): never its secret, its metadata or the processor's reference; and
+// once it is expired or canceled no more than who it was with.
 import { type Static, Type } from "typebox";
 import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
@@ -24,13 +25,13 @@ export const ResolvedCheckout = component(
   Type.Object({
     id: idSchema("session"),
     status: wordSchema(sessionStatuses, "State of the session."),
-    amount: amountSchema("Minor units."),
-    currency: currencySchema,
+    amount: Type.Optional(amountSchema("Minor units.")),
+    currency: Type.Optional(currencySchema),
     description: Type.Optional(textSchema("What is paid for.")),
-    expires_at: timeSchema("When an unpaid session expires."),
-    connector: textSchema("Name of the connector.", "simulator"),
-    surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
-    environment: environmentSchema,
+    expires_at: Type.Optional(timeSchema("When an unpaid session expires.")),
+    connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
+    surface: Type.Optional(textSchema("`embedded`, `hosted` or `redirect`.", "embedded")),
+    environment: Type.Optional(environmentSchema),
     render: optional(RenderJson),
     branding: BrandingJson,
     merchant: Type.Object({
@@ -66,9 +67,18 @@ export function presentCheckout(
   if (!session) throw new Error("the resolved session is missing");
   const look = presentBranding(branding.branding);
   const isOffered = session.status === "open" && takesPayments(branding.merchantStatus);
-  return {
+  const lasting = {
     id: session.id,
     status: sessionStatus(session.status),
+    branding: look,
+    merchant: {
+      display_name: look.display_name ?? branding.merchantName,
+      ...given("support_email", look.support_email),
+    },
+  };
+  if (session.status === "expired" || session.status === "canceled") return lasting;
+  return {
+    ...lasting,
     amount: numberOf(session.amount),
     currency: session.currency,
     ...given("description", session.description),
@@ -77,11 +87,6 @@ export function presentCheckout(
     surface: session.surface,
     environment: environmentText(session.environment),
     ...(isOffered && render && { render: presentRender(render) }),
-    branding: look,
-    merchant: {
-      display_name: look.display_name ?? branding.merchantName,
-      ...given("support_email", look.support_email),
-    },
     ...given("payment_id", session.paymentId),
     ...given("payment_status", session.paymentStatus),
     ...given("receipt_url", session.receiptUrl),

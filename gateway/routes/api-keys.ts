@@ -3,6 +3,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { Failure, invalid } from "#platform/failure.ts";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayLine } from "../display-text.ts";
 import { ApiError } from "../failures.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component } from "../json/component.ts";
@@ -19,7 +20,7 @@ const daySeconds = 86_400;
 const ApiKeyRequest = component(
   "ApiKeyRequest",
   Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 100, default: "API key", examples: ["Backend"] }),
+    name: Type.String({ format: displayLine, minLength: 1, maxLength: 100, default: "API key", examples: ["Backend"] }),
     scopes: Type.Optional(
       Type.Array(Type.Unsafe<(typeof scopes)[number]>({ type: "string", enum: scopes }), {
         minItems: 1,

@@ -1,6 +1,7 @@
 // Checkout sessions for the merchant's backend: create, list, read, expire (SPEC.md §4, CONTRACT.md §4).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayText } from "../display-text.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import {
   CreatedSession,
@@ -28,7 +29,7 @@ const NewSession = component(
       maximum: 99_999_999,
     }),
     currency: currencyInput("ISO 4217, any case."),
-    description: Type.Optional(Type.String({ maxLength: 255, examples: ["Order 1042"] })),
+    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
     customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
     metadata: Type.Optional(metadataSchema),
     success_url: Type.Optional(

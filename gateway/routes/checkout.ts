@@ -29,7 +29,8 @@ export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, 
       tag,
       summary: "Read a session in the buyer's browser",
       description:
-        "`render` is there while the session can be paid: it is open, and its merchant is neither suspended nor closed.",
+        "`render` is there while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
+        "canceled session tells its id, status, branding and merchant alone.",
       status: 200,
       params,
       query,

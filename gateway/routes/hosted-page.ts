@@ -1,15 +1,15 @@
 // The hosted checkout page, `/c/{session id}#{session secret}`. The fragment never reaches us, so the server's part knows the id alone:
-// an unknown one gets the same page, whose script then says that the link is not valid.
+// an unknown one gets the same page under the same policy, whose script then says that the link is not valid. Only the language is looked up.
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { FastifyRequest } from "fastify";
 import { callContext } from "#platform/call-context.ts";
 import { Failure } from "#platform/failure.ts";
 import { isId } from "#platform/id.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Door } from "../auth.ts";
 import { ApiError } from "../failures.ts";
 import type { Peers } from "../peers.ts";
+import type { GatewayConfig } from "../settings.ts";
 import { pageHeaders } from "../web/page-headers.ts";
 import { foreverCache, sendFile, servedFile } from "../web/served-file.ts";
 import { pageShell } from "../web/shell.ts";
@@ -25,12 +25,19 @@ interface PageAddress {
 }
 
 /** Adds the page and its files. */
-export function hostedPageRoutes({ app }: Pick<Door, "app">, { checkout }: Pick<Peers, "checkout">): void {
+export function hostedPageRoutes(
+  door: Pick<Door, "app" | "addresses">,
+  { checkout }: Pick<Peers, "checkout">,
+  { SIMULATOR_PUBLIC_URL: simulator }: Pick<GatewayConfig, "SIMULATOR_PUBLIC_URL">,
+): void {
+  const { app, addresses } = door;
   const files = new Map(
     globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name), "utf8"))]),
   );
   const addressOf = (ending: string) => `${filesPath}/${[...files.keys()].find((name) => name.endsWith(ending))}`;
   const [script, style] = [addressOf(".js"), addressOf(".css")];
+  const integrity = files.get(basename(script))?.integrity ?? "";
+  const headers = pageHeaders(surfaceHosts(simulator === undefined ? [] : [new URL(simulator).origin]));
 
   app.get<{ Params: { name: string } }>(`${filesPath}/:name`, async (request, reply) => {
     const file = files.get(request.params.name);
@@ -39,37 +46,31 @@ export function hostedPageRoutes({ app }: Pick<Door, "app">, { checkout }: Pick<
   });
 
   app.get<PageAddress>("/c/:id", async (request, reply) => {
-    const page = await describe(checkout, request, request.params.id);
+    const sessionId = request.params.id;
+    const lookUp = () => localeOf(checkout, request, sessionId);
+    const locale = await addresses.allow("page", request, reply, lookUp).catch(noLocale);
     const asked = request.query.locale;
     const language = chooseLanguage([
       ...(typeof asked === "string" ? [asked] : []),
-      page.locale,
+      locale,
       ...acceptedLanguages(request.headers["accept-language"]),
     ]);
-    const isTest = page.environment === Environment.SANDBOX;
     return await reply
-      .headers(pageHeaders(surfaceHosts(page)))
+      .headers(headers)
       .header("vary", "accept-language")
       .type("text/html; charset=utf-8")
-      .send(pageShell({ language, isTest, script, style }));
+      .send(pageShell({ language, script, integrity, style }));
   });
 }
 
-const unknownPage = {
-  environment: Environment.UNSPECIFIED,
-  locale: "",
-  connector: "",
-  scriptOrigin: "",
-  frameOrigin: "",
-};
+/** @throws Failure. */
+async function localeOf(checkout: Peers["checkout"], request: FastifyRequest, sessionId: string): Promise<string> {
+  if (!isId("session", sessionId)) throw new Failure("NOT_FOUND");
+  return (await callContext.run(request.call, () => checkout.describePage({ sessionId }))).locale;
+}
 
-/** A service that is away leaves the page without a surface; its script says so and offers to try again. */
-async function describe(checkout: Peers["checkout"], request: FastifyRequest, sessionId: string) {
-  if (!isId("session", sessionId)) return unknownPage;
-  try {
-    return await callContext.run(request.call, () => checkout.describePage({ sessionId }));
-  } catch (error) {
-    if (error instanceof Failure) return unknownPage;
-    throw error;
-  }
+/** An unknown session, or a service that is away: the page's script says so. */
+function noLocale(error: unknown): string {
+  if (error instanceof Failure) return "";
+  throw error;
 }

@@ -1,6 +1,7 @@
 // The merchant itself: read, profile, branding (SPEC.md §4, CONTRACT.md §8).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayLine } from "../display-text.ts";
 import {
   BrandingJson,
   backgroundStyles,
@@ -20,8 +21,8 @@ const tag = "Merchant";
 const ProfileChange = component(
   "MerchantProfileChange",
   Type.Object({
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["Lemon Books"] })),
-    legal_name: Type.Optional(clearable({ maxLength: 200, examples: ["Lemon Books GmbH"] })),
+    name: Type.Optional(Type.String({ format: displayLine, minLength: 1, maxLength: 100, examples: ["Lemon Books"] })),
+    legal_name: Type.Optional(clearable({ format: displayLine, maxLength: 200, examples: ["Lemon Books GmbH"] })),
     email: Type.Optional(emailInput("Contact e-mail.")),
     phone: Type.Optional(
       clearable({ pattern: "^\\+[1-9][0-9]{6,14}$", description: "E.164.", examples: ["+49301234567"] }),
@@ -38,8 +39,8 @@ const color = (description: string) =>
 const BrandingChange = component(
   "BrandingChange",
   Type.Object({
-    display_name: Type.Optional(clearable({ maxLength: 100, examples: ["Lemon Books"] })),
-    tagline: Type.Optional(clearable({ maxLength: 140, examples: ["Books with zest"] })),
+    display_name: Type.Optional(clearable({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] })),
+    tagline: Type.Optional(clearable({ format: displayLine, maxLength: 140, examples: ["Books with zest"] })),
     logo_url: Type.Optional(
       clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example/logo.svg"] }),
     ),

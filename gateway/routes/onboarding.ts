@@ -1,6 +1,7 @@
 // Onboarding applications: public, limited by address (SPEC.md §4, CONTRACT.md §8).
 import { Type } from "typebox";
 import { type Door, openRoute } from "../auth.ts";
+import { displayLine } from "../display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
 import { component } from "../json/component.ts";
 import { idSchema } from "../json/field.ts";
@@ -13,8 +14,8 @@ const NewApplication = component(
   "NewApplication",
   Type.Object({
     applicant_email: Type.Optional(emailInput("Contact e-mail.")),
-    legal_name: Type.Optional(Type.String({ maxLength: 200, examples: ["Lemon Books GmbH"] })),
-    trading_name: Type.Optional(Type.String({ maxLength: 100, examples: ["Lemon Books"] })),
+    legal_name: Type.Optional(Type.String({ format: displayLine, maxLength: 200, examples: ["Lemon Books GmbH"] })),
+    trading_name: Type.Optional(Type.String({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] })),
     country_code: Type.Optional(
       Type.String({ pattern: "^[A-Za-z]{2}$", description: "ISO 3166-1 alpha-2, any case.", examples: ["DE"] }),
     ),

@@ -1,6 +1,7 @@
 // Payments: create without a session, list, read (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayText } from "../display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/field.ts";
@@ -38,7 +39,7 @@ const NewPayment = component(
         "The processor's token of a card. The buyer's browser gets it from the processor: card data never comes here.",
       examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
     }),
-    description: Type.Optional(Type.String({ maxLength: 255, examples: ["Order 1042"] })),
+    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
     customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
     metadata: Type.Optional(metadataSchema),
   }),

@@ -1,38 +1,56 @@
-// The ingress of processors' signed webhooks. The body's exact bytes go to payments, which verifies the signature; there is no
-// other authentication. Not part of the public API.
-import type { FastifyInstance } from "fastify";
+// The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's exact bytes go
+// to payments, which verifies the signature; there is no other authentication. Not part of the public API.
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { callContext } from "#platform/call-context.ts";
-import { Failure } from "#platform/failure.ts";
+import { Failure, type FailureReason } from "#platform/failure.ts";
+import type { Door } from "../auth.ts";
 import { ApiError } from "../failures.ts";
 import type { Peers } from "../peers.ts";
 
-// What payments takes; the largest event of any processor is a small part of it.
-const eventMaxBytes = 1024 * 1024;
+// Ten times the largest event of any processor.
+const eventMaxBytes = 256 * 1024;
 // What signatures are made of or lie in.
 const passedHeaders = ["processor-signature", "stripe-signature", "content-type"] as const;
 const connectorFormat = /^[a-z0-9_-]{1,32}$/;
 const accountFormat = /^[A-Za-z0-9_-]{1,128}$/;
 
+interface EventAddress {
+  readonly connector: string;
+  readonly externalAccountId: string;
+}
+
 /** Adds the route, with a body parser of its own: bytes, whatever the content type says. */
-export function processorRoutes(app: FastifyInstance, { payments }: Pick<Peers, "payments">): void {
-  app.register((scope, _options, done) => {
+export function processorRoutes(door: Pick<Door, "app" | "addresses">, { payments }: Pick<Peers, "payments">): void {
+  const asked = (request: FastifyRequest, reply: FastifyReply, ask: () => Promise<unknown>) =>
+    door.addresses.allow("event", request, reply, () => refusedAlike(request, ask));
+  door.app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    // Only a body of an account that is known is read to its limit.
+    scope.setErrorHandler(async (error) => {
+      throw Object(error).code === "FST_ERR_CTP_BODY_TOO_LARGE" ? refusal() : error;
+    });
     scope.post<{ Params: { connector: string; account: string } }>(
       "/processors/:connector/:account",
-      { bodyLimit: eventMaxBytes },
-      async (request) => {
-        const { connector, account } = request.params;
-        if (!connectorFormat.test(connector) || !accountFormat.test(account)) throw new ApiError("not_found");
+      {
+        bodyLimit: eventMaxBytes,
+        config: { holdsBody: true },
+        onRequest: async (request, reply) => {
+          if (Number(request.headers["content-length"]) > eventMaxBytes) throw new ApiError("payload_too_large");
+          const address = addressOf(request);
+          await asked(request, reply, () => payments.findProcessorAccount(address).catch(passIfUnheardOf));
+        },
+      },
+      async (request, reply) => {
         const headers: Record<string, string> = {};
         for (const name of passedHeaders) {
           const value = request.headers[name];
           if (typeof value === "string") headers[name] = value;
         }
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-        await callContext.run(request.call, () =>
-          receive(payments, { connector, externalAccountId: account, body, headers }),
-        );
+        const event = { ...addressOf(request), body, headers };
+        await asked(request, reply, () => payments.receiveProcessorEvent(event));
         return { received: true };
       },
     );
@@ -40,19 +58,35 @@ export function processorRoutes(app: FastifyInstance, { payments }: Pick<Peers, 
   });
 }
 
-interface ProcessorEvent {
-  readonly connector: string;
-  readonly externalAccountId: string;
-  readonly body: Uint8Array;
-  readonly headers: Record<string, string>;
+function addressOf(request: FastifyRequest): EventAddress {
+  const { connector, account }: { connector?: unknown; account?: unknown } = Object(request.params);
+  const isAddress =
+    typeof connector === "string" &&
+    connectorFormat.test(connector) &&
+    typeof account === "string" &&
+    accountFormat.test(account);
+  if (!isAddress) throw refusal();
+  return { connector, externalAccountId: account };
 }
 
-/** A bad signature is a bad request: 401 would invite the processor to look for a key. */
-async function receive(payments: Peers["payments"], event: ProcessorEvent): Promise<void> {
+/** What payments refuses looks all the same: nobody learns which accounts there are. */
+async function refusedAlike(request: FastifyRequest, ask: () => Promise<unknown>): Promise<void> {
   try {
-    await payments.receiveProcessorEvent(event);
+    await callContext.run(request.call, ask);
   } catch (error) {
-    if (error instanceof Failure && error.reason === "UNAUTHORIZED") throw new ApiError("invalid_body");
-    throw error;
+    throw error instanceof Failure && refusedReasons.has(error.reason) ? refusal() : error;
   }
+}
+
+const refusedReasons = new Set<FailureReason>(["NOT_FOUND", "UNAUTHORIZED", "INVALID_BODY"]);
+
+/** 401 would invite the processor to look for a key. The connection closes as it does where the body was not read. */
+function refusal(): ApiError {
+  return new ApiError("invalid_body", { headers: { connection: "close" } });
+}
+
+/** The payments service of the release before does not know the question; it looks the account up with the event. */
+function passIfUnheardOf(error: unknown): void {
+  const cause = error instanceof Failure ? error.cause : undefined;
+  if (!(cause instanceof ConnectError && cause.code === Code.Unimplemented)) throw error;
 }

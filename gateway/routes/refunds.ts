@@ -1,6 +1,7 @@
 // Refunds: create, list of a payment, list of all (SPEC.md §4, CONTRACT.md §5).
 import { Type } from "typebox";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayText } from "../display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/component.ts";
 import { amountSchema, idSchema } from "../json/field.ts";
@@ -23,6 +24,7 @@ const NewRefund = component(
     ),
     reason: Type.Optional(
       Type.String({
+        format: displayText,
         maxLength: 255,
         description:
           "Free text; `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as such.",

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { invalid } from "#platform/failure.ts";
 import { type Door, merchantRoute } from "../auth.ts";
+import { displayText } from "../display-text.ts";
 import { component } from "../json/component.ts";
 import { environmentSchema, environmentText, idSchema, wordSchema } from "../json/field.ts";
 import { dataSchema } from "../json/list.ts";
@@ -36,7 +37,7 @@ const NewEndpoint = component(
       description: "At least one code of the catalogue; duplicates are folded.",
       examples: [["payment.succeeded", "payment.refunded"]],
     }),
-    description: Type.Optional(Type.String({ maxLength: 255, examples: ["Shop"] })),
+    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Shop"] })),
     environment: Type.Optional(environmentSchema),
   }),
 );

@@ -4,6 +4,7 @@ import { currencies, currencyExponent } from "#platform/money.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { contrast, readableOn, textOn } from "./page/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
+import { pageScripts } from "./page-scripts.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { surfaceHosts } from "./surface-hosts.ts";
@@ -53,16 +54,24 @@ test("the language is the address's, then the session's, then the browser's, the
   assert.deepEqual(acceptedLanguages(undefined), []);
 });
 
-test("the page's policy names exactly the session's hosts", () => {
-  const policy = (connector: string, scriptOrigin: string, frameOrigin: string) =>
-    pageHeaders(surfaceHosts({ connector, scriptOrigin, frameOrigin }))["content-security-policy"] ?? "";
-  const frame = policy("simulator", "", "https://form.example");
-  assert.match(frame, /script-src 'self'; .*connect-src 'self'; frame-src https:\/\/form\.example;/);
-  assert.match(policy("", "", ""), /frame-src 'none'/);
-  const stripe = policy("stripe", "https://js.stripe.com", "");
-  assert.match(stripe, /script-src 'self' https:\/\/js\.stripe\.com https:\/\/\*\.js\.stripe\.com;/);
-  assert.match(stripe, /connect-src 'self' https:\/\/api\.stripe\.com;/);
-  for (const each of [frame, stripe]) assert.doesNotMatch(each, /unsafe|\*;| \* /);
+test("the page's policy names the hosts of the processors, and no others", () => {
+  const policy = pageHeaders(surfaceHosts(["https://form.example"]))["content-security-policy"] ?? "";
+  const of = (directive: string) => new RegExp(`${directive} ([^;]*)`).exec(policy)?.[1]?.split(" ");
+  const stripe = ["https://js.stripe.com", "https://*.js.stripe.com"];
+  assert.deepEqual(of("script-src"), ["'self'", ...stripe]);
+  assert.deepEqual(of("frame-src"), [...stripe, "https://hooks.stripe.com", "https://form.example"]);
+  assert.deepEqual(of("connect-src"), ["'self'", "https://api.stripe.com"]);
+  assert.doesNotMatch(policy, /unsafe|\*;| \* /);
+});
+
+test("every script that the policy lets run is in the list, with its owner, its reason and how it is known", () => {
+  const policy = pageHeaders(surfaceHosts([]))["content-security-policy"] ?? "";
+  const allowed = /script-src ([^;]*)/.exec(policy)?.[1]?.split(" ");
+  assert.deepEqual(
+    allowed,
+    pageScripts.map(({ source }) => source),
+  );
+  for (const { owner, reason, integrity } of pageScripts) assert.ok(owner && reason && integrity);
 });
 
 test("a render that lacks what its kind needs, or points to a script address, mounts nothing", () => {

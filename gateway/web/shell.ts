@@ -1,17 +1,18 @@
 // The hosted page as the server sends it: language, test bar and the places of everything, so that nothing jumps when the script
-// fills them in. It knows nothing of the session that its id alone may not tell.
+// fills them in. It knows nothing of the session but the language that the merchant chose.
 import { Html, html } from "../docs/html.ts";
 import type { ChosenLanguage } from "./texts/languages.ts";
 
 export interface ShellParts {
   readonly language: ChosenLanguage;
-  readonly isTest: boolean;
   /** Addresses of the page's own files. */
   readonly script: string;
+  /** For the script's `integrity`. */
+  readonly integrity: string;
   readonly style: string;
 }
 
-export function pageShell({ language, isTest, script, style }: ShellParts): string {
+export function pageShell({ language, script, integrity, style }: ShellParts): string {
   const { tag, direction, texts } = language;
   // A data block: not a script, so no policy lets it run. `<` is written so that no text can end it.
   const data = JSON.stringify({ locale: tag, texts }).replaceAll("<", "\\u003c");
@@ -26,10 +27,10 @@ export function pageShell({ language, isTest, script, style }: ShellParts): stri
 <title>${texts.title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style}">
-<script type="module" src="${script}"></script>
+<script type="module" src="${script}" integrity="${integrity}"></script>
 </head>
 <body>
-${isTest ? html`<header class="test-bar"><strong>${texts.testMode}</strong> – ${texts.testModeNote}</header>` : ""}
+<header id="test-bar" class="test-bar" hidden><strong>${texts.testMode}</strong> – ${texts.testModeNote}</header>
 <main id="page">
 <section class="summary" aria-hidden="true"><div class="merchant"><span class="bone bone-logo"></span><span class="bone bone-name"></span></div>
 <div class="bone bone-amount"></div><div class="bone bone-line"></div></section>

@@ -32,7 +32,7 @@ import {
 import { type CreateIntentDeps, createIntent } from "./flows/create-intent.ts";
 import { createPayment } from "./flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "./flows/read-payment.ts";
-import { receiveProcessorEvent } from "./flows/receive-processor-event.ts";
+import { findProcessorAccounts, receiveProcessorEvent } from "./flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "./flows/refund-payment.ts";
 import type { VerifyDeps } from "./flows/verify-intent.ts";
 import { balances } from "./store/journal.ts";
@@ -87,6 +87,10 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
         ? await listRefundsOfPayment(db, request, paymentId, request)
         : await listRefundRecords(db, request, request);
       return create(ListRefundsResponseSchema, { refunds: refunds.map(refundMessage), total });
+    },
+    findProcessorAccount: async (request) => {
+      await findProcessorAccounts(deps, request);
+      return {};
     },
     receiveProcessorEvent: async (request) =>
       create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
-import { networkOf } from "./address-network.ts";
+import { networkOf, siteOf } from "./address-network.ts";
 
 const test = suite("network of an address");
 
@@ -16,6 +16,13 @@ test("IPv6 addresses of one /64 are one caller, however they are written; those 
   assert.notEqual(networkOf("2001:db8:0:6::1"), networkOf("2001:db8:0:5::1"));
   assert.equal(networkOf("2001:db8::1"), "2001:db8:0:0");
   assert.equal(networkOf("::1"), "0:0:0:0");
+});
+
+test("IPv6 addresses of one /48 are one site; an IPv4 address is its own", () => {
+  const same = ["2001:db8:7:5::1", "2001:0db8:0007:ffff::", "2001:DB8:7::"];
+  assert.deepEqual([...new Set(same.map(siteOf))], ["2001:db8:7"]);
+  assert.notEqual(siteOf("2001:db8:8::1"), siteOf("2001:db8:7::1"));
+  assert.equal(siteOf("::ffff:203.0.113.7"), "203.0.113.7");
 });
 
 test.run();

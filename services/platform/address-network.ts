@@ -1,8 +1,18 @@
-// What counts as one caller among addresses: an IPv4 address, or the /64 of an IPv6 one, which is the least that one customer has.
+// What counts as one caller among addresses: an IPv4 address, or the /64 of an IPv6 one, which is the least that one customer has. Who
+// rents a server may have a /48, which is 65,536 of them.
 import { isIPv4, isIPv6 } from "node:net";
 
 /** The address, or the first four groups of an IPv6 address; IPv4 written as IPv6 is IPv4. */
 export function networkOf(address: string): string {
+  return firstGroups(address, 4);
+}
+
+/** The address, or the first three groups of an IPv6 address: the most that one customer has. */
+export function siteOf(address: string): string {
+  return firstGroups(address, 3);
+}
+
+function firstGroups(address: string, count: number): string {
   if (!isIPv6(address)) return address;
   const [bare = ""] = address.toLowerCase().split("%");
   const mapped = /^::ffff:([\d.]+)$/.exec(bare)?.[1];
@@ -11,7 +21,7 @@ export function networkOf(address: string): string {
   const left = groupsOf(head);
   const right = groupsOf(tail);
   const zeros = bare.includes("::") ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0") : [];
-  return [...left, ...zeros, ...right].slice(0, 4).join(":");
+  return [...left, ...zeros, ...right].slice(0, count).join(":");
 }
 
 function groupsOf(text: string): string[] {

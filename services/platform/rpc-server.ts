@@ -7,7 +7,7 @@ import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { type Drain, drainAtOnce } from "./drain.ts";
 import type { Log } from "./log.ts";
 import { CallGate } from "./rpc-call.ts";
-import { Door } from "./rpc-door.ts";
+import { Door, type Patience } from "./rpc-door.ts";
 import { HealthState } from "./rpc-health.ts";
 import { reflection } from "./rpc-reflection.ts";
 import { forKnownCallers } from "./rpc-refusal.ts";
@@ -32,7 +32,7 @@ export interface RunningService {
 
 // Longest a caller may ask to wait.
 const timeoutMaxMs = 60_000;
-// A processor's webhook is at most 1 MiB; nothing else comes close.
+// A processor's webhook is at most 256 KiB, of a gateway of the release before 1 MiB; nothing else comes close.
 const messageMaxBytes = 2 << 20;
 
 /** Listens and serves the given services. */
@@ -50,6 +50,8 @@ export async function serveRpc(options: {
   ready?: () => Promise<boolean>;
   /** See DoorOptions. */
   connectionMaxAgeMs?: number;
+  /** See DoorOptions. */
+  patience?: Patience;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();
   const gate = new CallGate(options.trusted, options.log);
@@ -80,6 +82,7 @@ export async function serveRpc(options: {
     },
     h2: handler,
     connectionMaxAgeMs: options.connectionMaxAgeMs,
+    patience: options.patience,
   });
   const endTelling = options.status && tellState(options.status);
   return {

@@ -165,6 +165,31 @@ inBrowser("an open page shows by itself that its link has expired", async ({ pag
   assert.equal(await page.locator("iframe").count(), 0);
 });
 
+/** What the tab keeps under any name. */
+const kept = (page: Page) => page.evaluate("JSON.stringify({ ...sessionStorage, ...localStorage })");
+
+inBrowser(
+  "once a session has ended its secret is gone from the tab; a reload still says how it ended",
+  async ({ page }) => {
+    const order = await newOrder(merchant);
+    await page.goto(order.link);
+    await formReady(page);
+    assert.match(String(await kept(page)), new RegExp(order.secret));
+    await payWith(page, cards.succeeds);
+    await paid(page);
+    assert.doesNotMatch(String(await kept(page)), /cs_secret_/);
+    await page.reload();
+    await seeScreen(page, "This payment was already made");
+    const expired = await newOrder(merchant);
+    (await merchant.api.post(`/v1/checkout-sessions/${expired.id}/expire`)).expect(200);
+    await page.goto(expired.link);
+    await seeScreen(page, "This payment link has expired");
+    assert.doesNotMatch(String(await kept(page)), /cs_secret_/);
+    await page.reload();
+    await seeScreen(page, "This payment link has expired");
+  },
+);
+
 inBrowser(
   "the shop hears the session's id and status, never its secret; back shows that it is paid",
   async ({ page }) => {

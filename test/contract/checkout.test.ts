@@ -165,6 +165,17 @@ test("CONTRACT.md §4: confirm of an expired or canceled session is session_expi
   assert.equal((await resolve(session)).text("status"), "expired");
 });
 
+test("CONTRACT.md §4: after the end a session tells id, status, branding and merchant, and nothing of the order", async () => {
+  const session = await create({
+    success_url: "https://shop.example.com/ok",
+    cancel_url: "https://shop.example.com/no",
+  });
+  await api.call("expireCheckoutSession", 200, { path: { id: session.text("id") } });
+  const seen = await resolve(session);
+  assert.deepEqual(Object.keys(seen.body).sort(), ["branding", "id", "merchant", "status"]);
+  assert.ok(!/Order 7|shop\.example|1050/.test(seen.raw));
+});
+
 test(
   "CONTRACT.md §4: the tenth declined attempt cancels the session",
   async () => {
@@ -178,7 +189,9 @@ test(
     const { sessionId, query } = { sessionId: session.text("id"), query: `secret=${session.text("session_secret")}` };
     const tenth = await merchant.api.post(`/v1/checkout/${sessionId}/confirm?${query}`);
     assert.ok(tenth.at("status") === "canceled" || tenth.at("error.code") === "session_expired", String(tenth));
-    assert.equal((await resolve(session)).text("status"), "canceled");
+    const canceled = await resolve(session);
+    assert.equal(canceled.text("status"), "canceled");
+    assert.deepEqual(Object.keys(canceled.body).sort(), ["branding", "id", "merchant", "status"]);
     await api.refused("confirmCheckout", 410, "session_expired", asBuyer(session));
   },
   { timeoutMs: 60_000 },

@@ -7,6 +7,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { type Caller, caller } from "./caller.ts";
+import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("HTTP", { timeoutMs: 30_000 });
 let running: StackInfo;
@@ -167,8 +168,8 @@ test("answers of /v1 are never cached or sniffed", async () => {
 });
 
 /** Sends bytes that no HTTP client would. */
-function raw(bytes: string): Promise<string> {
-  const { hostname, port } = new URL(running.gateway);
+function raw(bytes: string, gateway = running.gateway): Promise<string> {
+  const { hostname, port } = new URL(gateway);
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
@@ -197,6 +198,47 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
     assert.match(answer, /\{"error":\{"code":"invalid_body","message":"invalid request body"\}\}$/);
     assert.match(answer, /Request-Id: req_/);
   }
+});
+
+test("CONTRACT.md §2: no Host header, and a doubled one, are 400 in the envelope on every path", async () => {
+  for (const path of ["/livez", "/v1/payments", "/nowhere", "/c/cs_x"]) {
+    for (const hosts of ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1\.1 400 /, `${path} ${hosts}`);
+      assert.match(answer, /\{"error":\{"code":"invalid_body",.*"field":"Host"/);
+    }
+  }
+  assert.match(await raw("GET /livez HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 /);
+});
+
+test("in production every answer says that TLS is a must, whoever gives it; elsewhere none does", async () => {
+  const production = await ownGateway(running, { NODE_ENV: "production" });
+  const hsts = "max-age=31536000";
+  for (const path of ["/livez", "/v1/payments", "/v1/%zz", "/nowhere", "/docs", "/js/manifest.json", "/c/cs_x"]) {
+    const answer = await fetch(new URL(path, production.gateway));
+    await answer.text();
+    assert.equal(answer.headers.get("strict-transport-security"), hsts, path);
+    assert.equal((await send("GET", path)).headers.get("strict-transport-security"), null, path);
+  }
+  assert.match(
+    await raw("nonsense\r\n\r\n", production.gateway),
+    /\r\nstrict-transport-security: max-age=31536000\r\n/,
+  );
+  await production.stop();
+});
+
+test("/.well-known/security.txt names the operator's contact, and is not there without one", async () => {
+  const path = "/.well-known/security.txt";
+  isEnvelope(await send("GET", path), 404, "not_found");
+  const told = await ownGateway(running, {
+    SECURITY_CONTACT: "mailto:security@shop.example",
+    SECURITY_EXPIRES: "2031-01-31T00:00:00Z",
+  });
+  const answer = await fetch(new URL(path, told.gateway));
+  assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/plain; charset=utf-8"]);
+  const lines = "Contact: mailto:security@shop.example\nExpires: 2031-01-31T00:00:00.000Z\n";
+  assert.equal(await answer.text(), lines);
+  await told.stop();
 });
 
 test("a body that ends early, and one longer than it says, harm nobody else", async () => {

@@ -44,12 +44,41 @@ test("CONTRACT.md §2: details name the first 20 fields and repeat no value", as
 });
 
 test("text of every script survives the way to the database and back", async () => {
-  const description = "Zoë 商品 🛒 \u202eمرحبا\u0007 'quote\" \\ <b>&amp; %00";
+  const description = "Zoë 商品 🛒 \u200fمرحبا\n 'quote\" \\ <b>&amp; %00";
+  const metadata = { note: "\u202eمرحبا\u0007" };
   const created = (
-    await merchant.api.post("/v1/checkout-sessions", { amount: 1, currency: "EUR", description })
+    await merchant.api.post("/v1/checkout-sessions", { amount: 1, currency: "EUR", description, metadata })
   ).expect(201);
   const read = (await merchant.api.get(`/v1/checkout-sessions/${created.text("id")}`)).expect(200);
   assert.equal(read.at("description"), description);
+  assert.deepEqual(read.at("metadata"), metadata);
+});
+
+test("escape characters and overrides of the writing direction are refused in every text that other people see", async () => {
+  const order = { amount: 1, currency: "EUR" };
+  const endpoint = { url: "https://shop.example.com/hook", event_types: ["test.ping"] };
+  const texts: [operation: string, field: string, body: object][] = [
+    ["createApplication", "legal_name", {}],
+    ["createApplication", "trading_name", {}],
+    ["updateProfile", "name", {}],
+    ["updateProfile", "legal_name", {}],
+    ["updateBranding", "display_name", {}],
+    ["updateBranding", "tagline", {}],
+    ["createApiKey", "name", {}],
+    ["createWebhookEndpoint", "description", endpoint],
+    ["createCheckoutSession", "description", order],
+    ["createPayment", "description", { ...order, payment_method: "pm_x" }],
+    ["createRefund", "reason", {}],
+  ];
+  const path = { id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z" };
+  for (const [operation, field, body] of texts) {
+    for (const bad of ["Lemon\u001b[31m", "Lemon \u202eskooB", "Lemon \u2067Books", "Lemon\u009bBooks"]) {
+      const sent = { ...(operation === "createRefund" && { path }), body: { ...body, [field]: bad } };
+      const answer = await api.refused(operation, 400, "invalid_body", sent);
+      const problem = "must hold no control characters and no embeddings or overrides of direction";
+      assert.deepEqual(answer.at("error.details"), [{ field, problem }], operation);
+    }
+  }
 });
 
 test.run();

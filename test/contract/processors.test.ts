@@ -1,13 +1,19 @@
-// The ingress of processors' webhooks: 200 when the event is durable, 400 for a bad signature or body, 404 for an unknown account.
+// The ingress of processors' webhooks: 200 when the event is durable, 400 for everything that is no event of an account of ours.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Failure } from "#platform/failure.ts";
+import { createLog } from "#platform/log.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import { trustingOnly } from "#platform/rpc-trust.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("processor ingress");
 let running: StackInfo;
@@ -58,15 +64,49 @@ test("a signed body that is no event is 400", async () => {
   for (const body of ["", "{", "[]", '{"id":7}']) isRefused(await deliver(body), 400, "invalid_body");
 });
 
-test("an unknown account, an unknown connector and a malformed one are 404", async () => {
-  isRefused(await deliver(event("evt_x"), { to: "acct_unknown" }), 404, "not_found");
-  isRefused(await deliver(event("evt_x"), { to: "%00" }), 404, "not_found");
-  isRefused(await api(running.gateway).post(`/processors/nobody/${account}`, "{}"), 404, "not_found");
+test("nobody learns which accounts and connectors there are: the answer is that to a forged signature", async () => {
+  const forged = { header: `t=1,v1=${"0".repeat(64)}` };
+  const answers = [
+    await deliver(event("evt_x"), forged),
+    await deliver(event("evt_x"), { ...forged, to: "acct_unknown" }),
+    await deliver(event("evt_x"), { ...forged, to: "%00" }),
+    await api(running.gateway).post(`/processors/nobody/${account}`, "{}"),
+  ];
+  const shown = answers.map(({ status, headers, raw }) => {
+    const own = ["date", "request-id"];
+    return { status, raw, headers: [...headers].filter(([name]) => !own.includes(name)) };
+  });
+  for (const each of shown) assert.deepEqual(each, shown[0]);
+  isRefused(answers[1] ?? assert.fail(), 400, "invalid_body");
 });
 
-test("a body above 1 MiB is 413; one of 1 MiB is read", async () => {
-  isRefused(await deliver("x".repeat(2 ** 20 + 1)), 413, "payload_too_large");
-  isRefused(await deliver("x".repeat(2 ** 20)), 400, "invalid_body");
+test("a body above 256 KiB is 413, of an unknown account too; one of 256 KiB is read", async () => {
+  isRefused(await deliver("x".repeat(2 ** 18 + 1)), 413, "payload_too_large");
+  isRefused(await deliver("x".repeat(2 ** 18 + 1), { to: "acct_unknown" }), 413, "payload_too_large");
+  isRefused(await deliver("x".repeat(2 ** 18)), 400, "invalid_body");
+});
+
+test("while the payments service is of a release that does not know the question for the account, events reach it all the same", async () => {
+  const token = (await readFile(running.rpc_files.tokens.gateway, "utf8")).trim();
+  const earlier = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted: trustingOnly(token),
+    log: createLog("test", "silent"),
+    services: [PaymentsService],
+    routes: (router) =>
+      router.service(PaymentsService, {
+        receiveProcessorEvent: async ({ externalAccountId }) => {
+          if (externalAccountId !== account) throw new Failure("NOT_FOUND");
+          return { duplicate: false };
+        },
+      }),
+  });
+  const own = await ownGateway(running, { PAYMENTS_URL: `http://127.0.0.1:${earlier.port}` });
+  (await api(own.gateway).post(`/processors/simulator/${account}`, "{}")).expect(200);
+  isRefused(await api(own.gateway).post("/processors/simulator/acct_unknown", "{}"), 400, "invalid_body");
+  await own.stop();
+  await earlier.close();
 });
 
 test("the ingress is no part of the public document, takes no key and answers no other method", async () => {

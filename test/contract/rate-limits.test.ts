@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { type Answer, api, merchantApi } from "../harness/api.ts";
+import { type Answer, type Api, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
@@ -121,6 +121,91 @@ test("an address sends 5 onboarding requests an hour; X-Forwarded-For is not bel
   const proxied = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "127.0.0.1" });
   assert.equal((await storm(8, send(proxied.gateway))).allowed, 8);
   await proxied.stop();
+});
+
+/** Sends 400 requests that claim what is not so. @returns the statuses that came, each with its count */
+async function claims(gateway: string, claim: (api: Api, i: number) => Promise<Answer>): Promise<Map<number, number>> {
+  const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => claim(api(gateway), i)));
+  return new Map([...Map.groupBy(answers, ({ status }) => status)].map(([status, of]) => [status, of.length]));
+}
+
+test("of 400 unknown keys, wrong secrets, unknown pages and forged events from one address few are looked up; who is honest there goes on", async () => {
+  const merchant = await freshMerchant(running);
+  const account = (await merchant.api.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
+  const session = await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" });
+  const right = `secret=${session.text("session_secret")}`;
+  const resolve = `/v1/checkout/${session.text("id")}`;
+  const own = await ownGateway(running, { RATE_LIMIT: "on" });
+  const honest = merchantApi(own.gateway, merchant.apiKey);
+  (await honest.get("/v1/merchants/me")).expect(200);
+  const text = (i: number, length: number) => String(i).padStart(length, "0");
+  const keys = await claims(own.gateway, (each, i) =>
+    each.get("/v1/merchants/me", { authorization: `Bearer sk_test_${text(i, 46)}` }),
+  );
+  const secrets = await claims(own.gateway, (each, i) => {
+    const id = `01jd3v9q6k8m2n4p6r8t0${text(i, 5)}`;
+    return each.get(`/v1/checkout/cs_${id}?secret=cs_secret_${id}_${text(i, 43)}`);
+  });
+  const pages = await claims(own.gateway, (each, i) => each.get(`/c/cs_01jd3v9q6k8m2n4p6r8t0${text(i, 5)}`));
+  const events = await claims(own.gateway, (each) => each.post(`/processors/simulator/${account}`, "{}"));
+  const accounts = await claims(own.gateway, (each, i) => each.post(`/processors/simulator/acct_${i}`, "{}"));
+  // The buckets fill a little meanwhile.
+  for (const [counts, status, limit] of [
+    [keys, 401, 60],
+    [secrets, 404, 120],
+    [pages, 200, 120],
+    [events, 400, 300],
+  ] as const) {
+    const allowed = counts.get(status) ?? 0;
+    assert.ok(allowed >= limit && allowed < limit + 90, `${status}: ${allowed}`);
+    assert.equal(counts.get(429), 400 - allowed);
+  }
+  assert.ok((accounts.get(429) ?? 0) > 300, "the events' bucket, which is empty already");
+  (await honest.get("/v1/merchants/me")).expect(200);
+  await own.stop();
+  // A gateway that has none of their buckets, and one whose buckets are as small as can be: good look-ups give their tokens back.
+  const one = "1";
+  const tight = await ownGateway(running, {
+    RATE_LIMIT: "on",
+    RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: one,
+    RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE: one,
+    RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: one,
+  });
+  for (let i = 0; i < 5; i++) {
+    const { apiKey } = await freshMerchant(running);
+    (await merchantApi(tight.gateway, apiKey).get("/v1/merchants/me")).expect(200);
+    (await api(tight.gateway).get(`${resolve}?${right}`)).expect(200);
+    (await api(tight.gateway).get(`/c/${session.text("id")}`)).expect(200);
+  }
+  await tight.stop();
+});
+
+test("IPv6 addresses count by their /64, and by their /48 ten times as much", async () => {
+  const own = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1" });
+  const from = (address: (i: number) => string, count: number) => {
+    let i = 0;
+    return storm(count, () =>
+      api(own.gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": address(i++) }),
+    );
+  };
+  assert.equal((await from((i) => `2001:db8:1:1::${i}`, 8)).allowed, 5);
+  assert.equal((await from((i) => `2001:db8:1:${(i + 2).toString(16)}::1`, 60)).allowed, 45, "5 of 50 are taken");
+  assert.equal((await from((i) => `2001:db8:2:${i}::1`, 8)).allowed, 8);
+  await own.stop();
+});
+
+test("with a number of trusted proxies the address is the one that the farthest of them saw, whatever stands before it", async () => {
+  const send = (gateway: string, forwarded: (i: number) => string) => {
+    let i = 0;
+    return storm(8, () => api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": forwarded(i++) }));
+  };
+  const one = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1" });
+  assert.equal((await send(one.gateway, (i) => `10.0.0.${i}, 203.0.113.1`)).allowed, 5);
+  assert.equal((await send(one.gateway, (i) => `203.0.113.9, 10.1.0.${i}`)).allowed, 8);
+  await one.stop();
+  const two = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "2" });
+  assert.equal((await send(two.gateway, (i) => `10.0.0.${i}, 203.0.113.1, 10.2.0.${i}`)).allowed, 5);
+  await two.stop();
 });
 
 test("off means off, and every rate is a setting", async () => {

@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import http from "node:http";
-import http2 from "node:http2";
+import http2, { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -16,6 +17,7 @@ import { asFailure, Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
+import type { Patience } from "#platform/rpc-door.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
 import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
@@ -35,8 +37,9 @@ const headers = { authorization: `Bearer ${token}` };
 let server: RpcServer;
 let base: string;
 
-function openDoor(trusted: TrustedCallers): Promise<RpcServer> {
+function openDoor(trusted: TrustedCallers, patience?: Patience): Promise<RpcServer> {
   return serveRpc({
+    ...(patience && { patience }),
     port: 0,
     host: "127.0.0.1",
     trusted,
@@ -269,6 +272,41 @@ test("health answers without a token, and buf curl finds and calls the service b
   const called = await buf(...known, "-d", '{"merchantId":"mer_1"}', url);
   assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
 });
+
+test("a connection that says nothing or half of a request is closed, over HTTP/1.1 and HTTP/2, also byte by byte; so is an idle one", async () => {
+  const door = await openDoor(trustingOnly(token), { headersMs: 300, requestMs: 600, idleMs: 900 });
+  const path = "/merchant.v1.MerchantService/GetMerchant";
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${headers.authorization}\r\n`;
+  const body = "Content-Type: application/proto\r\nContent-Length: 1000\r\n\r\n";
+  const session = connectHttp2(`http://127.0.0.1:${door.port}`);
+  session.on("error", () => {});
+  // A stream whose body never ends, fed for ever.
+  const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/proto", ...headers });
+  stream.on("error", () => {});
+  const fed = setInterval(() => stream.writable && stream.write("x"), 50);
+  const ends = [
+    untilClosed(door.port, ""),
+    untilClosed(door.port, head),
+    untilClosed(door.port, head + body),
+    untilClosed(door.port, head + body, "x"),
+    untilClosed(door.port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"),
+    untilClosed(door.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    new Promise((resolve) => stream.once("close", resolve)),
+    new Promise((resolve) => session.once("close", resolve)),
+  ];
+  await Promise.all(ends).finally(() => clearInterval(fed));
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+/** Sends bytes, then perhaps one more again and again, and waits for the other side to close. */
+async function untilClosed(port: number, bytes: string, again?: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+  socket.resume();
+  socket.on("error", () => {});
+  const fed = again === undefined ? undefined : setInterval(() => socket.writable && socket.write(again), 50);
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(fed);
+}
 
 /** A gRPC client that knows nothing of Connect, with the generated descriptors. */
 async function overGrpcJs(merchantId: string) {

@@ -1,5 +1,5 @@
 // The link that was opened: the session from the path, its secret from the fragment, or from `?secret=` where a mail program lost the
-// fragment. The secret leaves the address bar at once and stays in this tab, so that a reload finds it.
+// fragment. The secret leaves the address bar at once and stays in this tab until the session has ended, so that a reload finds it.
 
 export interface PageLink {
   readonly sessionId: string;
@@ -10,7 +10,7 @@ const secretFormat = /^cs_secret_([0-9a-z]{26})_[A-Za-z0-9_-]{43}$/;
 
 /** undefined: there is no secret for this session. */
 export function openLink(): PageLink | undefined {
-  const sessionId = location.pathname.split("/").at(-1) ?? "";
+  const sessionId = openedSession();
   const url = new URL(location.href);
   const given = [url.hash.slice(1), url.searchParams.get("secret") ?? ""].find((text) => secretFormat.test(text));
   if (url.hash !== "" || url.searchParams.has("secret")) {
@@ -22,6 +22,23 @@ export function openLink(): PageLink | undefined {
   if (secret === undefined || sessionId !== `cs_${secretFormat.exec(secret)?.[1]}`) return undefined;
   write(sessionId, secret);
   return { sessionId, secret };
+}
+
+/** The session in the address. */
+export function openedSession(): string {
+  return location.pathname.split("/").at(-1) ?? "";
+}
+
+/** The session has ended: its secret opens nothing that the buyer still needs. How it ended stays, for a reload. */
+export function forgetSecret(sessionId: string, end: string): void {
+  write(sessionId, "");
+  write(`${sessionId}:paying`, "0");
+  write(`${sessionId}:end`, end);
+}
+
+/** How the session ended in this tab, if it did. */
+export function endOf(sessionId: string): string | undefined {
+  return read(`${sessionId}:end`);
 }
 
 const payingMaxMs = 1_800_000; // a visit to a bank's page and back takes minutes
@@ -45,7 +62,8 @@ function read(key: string): string | undefined {
 
 function write(key: string, value: string): void {
   try {
-    sessionStorage.setItem(`tollbooth:${key}`, value);
+    if (value === "") sessionStorage.removeItem(`tollbooth:${key}`);
+    else sessionStorage.setItem(`tollbooth:${key}`, value);
   } catch {
     // as above
   }

@@ -5,7 +5,7 @@ import { createHandle } from "../sdk/handle.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { declineText } from "./decline-text.ts";
 import { fill, make } from "./element.ts";
-import { isPaying, notePaying, openLink, type PageLink } from "./link.ts";
+import { endOf, forgetSecret, isPaying, notePaying, openedSession, openLink, type PageLink } from "./link.ts";
 import { applyLook } from "./look.ts";
 import { backLink, type MessageParts, message, retryButton } from "./message.ts";
 import { paidScreen } from "./paid.ts";
@@ -31,7 +31,22 @@ const link = openLink();
 addEventListener("hashchange", () => location.reload());
 
 if (link) start(link);
-else show({ sign: "attention", title: texts.invalidTitle, text: texts.invalidText });
+else show(withoutLink());
+
+/** A reload after the end, when the secret is gone, or a link that was never whole. */
+function withoutLink(): MessageParts {
+  const text = texts.invalidText;
+  switch (endOf(openedSession())) {
+    case "succeeded":
+      return { sign: "done", title: texts.alreadyTitle, text: texts.paidText };
+    case "expired":
+      return { sign: "attention", title: texts.expiredTitle, text };
+    case "canceled":
+      return { sign: "attention", title: texts.canceledTitle, text };
+    default:
+      return { sign: "attention", title: texts.invalidTitle, text };
+  }
+}
 
 function start({ sessionId, secret }: PageLink): void {
   const handle = createHandle(
@@ -64,7 +79,10 @@ function start({ sessionId, secret }: PageLink): void {
     clearTimeout(slow);
     const appearance = applyLook(document.documentElement, session.branding);
     handle.setAppearance(appearance);
-    document.title = `${session.amount.formatted} · ${session.merchant.displayName}`;
+    const { amount, merchant, livemode } = session;
+    const testBar = document.getElementById("test-bar");
+    if (testBar) testBar.hidden = livemode !== false;
+    document.title = amount ? `${amount.formatted} · ${merchant.displayName}` : merchant.displayName;
     panel = make("section", { class: "panel" });
     page.replaceChildren(summary(session, texts), panel);
   };
@@ -161,15 +179,17 @@ function start({ sessionId, secret }: PageLink): void {
       case "processing":
         return showProcessing(session);
       case "succeeded": {
-        notePaying(sessionId, false);
+        forgetSecret(sessionId, state);
         const paid = paidScreen(session, texts, hasPaidHere);
         showOrder(false);
         panel?.replaceChildren(paid);
         return reach(paid);
       }
       case "expired":
+        forgetSecret(sessionId, state);
         return showEnd(session, texts.expiredTitle, texts.expiredText);
       case "canceled":
+        forgetSecret(sessionId, state);
         return showEnd(session, texts.canceledTitle, texts.canceledText);
       case "failed":
         return showFailure(lastError);

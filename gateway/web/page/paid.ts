@@ -11,7 +11,7 @@ const backSeconds = 5; // long enough to read that it worked
 export function paidScreen(session: SessionView, texts: PageTexts, isFresh: boolean): HTMLElement {
   const { merchant, amount, description, payment, successUrl } = session;
   const merchantName = merchant.displayName;
-  const facts: [string, string][] = [[texts.amount, amount.formatted]];
+  const facts: [string, string][] = amount ? [[texts.amount, amount.formatted]] : [];
   facts.push([texts.paidTo, merchantName]);
   if (description) facts.push([texts.description, description]);
   if (payment) facts.push([texts.reference, payment.id]);

@@ -35,7 +35,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
   for (let rows = 0; rows < 3; rows++) bones.append(make("span", { class: "bone bone-field" }));
   const fields = make("div", { class: "fields" });
   const frame = make("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
-  const label = isRedirect ? texts.continue : fill(texts.pay, { amount: session.amount.formatted });
+  const label = isRedirect ? texts.continue : fill(texts.pay, { amount: session.amount?.formatted ?? "" });
   const button = make(
     "button",
     { class: "pay", type: "button" },
@@ -111,6 +111,7 @@ function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undef
 /** Says when the link expires, once the end is near. */
 function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): HTMLElement {
   const note = make("p", { class: "expiry", role: "status" });
+  if (!expiresAt) return note;
   const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
   const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
   setTimeout(() => (note.textContent = fill(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));

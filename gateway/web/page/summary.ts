@@ -23,7 +23,8 @@ export function summary(session: SessionView, texts: PageTexts): HTMLElement {
       "div",
       { class: "order" },
       make("h1", { class: "pay-to" }, fill(texts.payTo, { merchant: merchant.displayName })),
-      make("p", { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" }, amount.formatted),
+      amount &&
+        make("p", { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" }, amount.formatted),
       description ? make("p", { class: "description", dir: "auto" }, description) : undefined,
     ),
     support(session, texts),

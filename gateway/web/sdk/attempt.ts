@@ -5,6 +5,7 @@ import type { CheckoutApi, Verdict } from "./api.ts";
 import type { Board } from "./board.ts";
 import type { ConfirmResult } from "./contract.ts";
 import type { Fail } from "./failure.ts";
+import { running } from "./session.ts";
 import type { SurfaceResult } from "./surfaces/surface.ts";
 
 const silenceMs = 90_000; // longer than a form takes to give up by itself
@@ -191,7 +192,7 @@ export class Attempts {
         clearTimeout(timer);
         clearInterval(repeat);
         offState();
-        const { session } = board;
+        const session = running(board.session);
         const unknown: ConfirmResult = session
           ? { type: "processing", session }
           : { type: "error", error: this.#parts.fail("server_error") };

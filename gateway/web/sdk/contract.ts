@@ -83,12 +83,12 @@ export type HandleState =
 export interface SessionView {
   readonly id: string;
   readonly status: "open" | "processing" | "completed" | "expired" | "canceled";
-  /** False: test mode, no money moves. */
-  readonly livemode: boolean;
-  readonly amount: Money;
+  /** False: test mode, no money moves. This, amount and expiry are absent when an expired or canceled session is read. */
+  readonly livemode?: boolean;
+  readonly amount?: Money;
   readonly description?: string;
   /** RFC 3339. */
-  readonly expiresAt: string;
+  readonly expiresAt?: string;
   readonly merchant: { readonly displayName: string; readonly supportEmail?: string };
   readonly branding: BrandingView;
   readonly surface: { readonly kind: "frame" | "element" | "redirect" | "none"; readonly connector: string };
@@ -97,6 +97,14 @@ export interface SessionView {
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
+}
+
+/** A session that is open, under way or paid. */
+export interface RunningSession extends SessionView {
+  readonly status: "open" | "processing" | "completed";
+  readonly livemode: boolean;
+  readonly amount: Money;
+  readonly expiresAt: string;
 }
 
 /** The merchant's look; every field may be absent. Words as in the API reference. */
@@ -118,7 +126,7 @@ export type LoadResult =
 export type ConfirmResult =
   | { readonly type: "succeeded"; readonly paymentId: string; readonly paymentStatus: string }
   /** Not known yet: wait for the `succeeded` event, or for the webhook. Never ask the buyer to pay again. */
-  | { readonly type: "processing"; readonly session: SessionView }
+  | { readonly type: "processing"; readonly session: RunningSession }
   | { readonly type: "redirecting"; readonly url: string }
   | { readonly type: "canceled" }
   /** The attempt was refused; the session is still open. */
@@ -160,7 +168,7 @@ export type ErrorCode =
 export interface Events {
   state: HandleState;
   /** The fields can be used. */
-  ready: { readonly session: SessionView };
+  ready: { readonly session: RunningSession };
   change: { readonly complete: boolean };
   /** The buyer pressed Enter in the fields. */
   submit_requested: Record<string, never>;

@@ -5,7 +5,7 @@ import { Attempts, ended } from "./attempt.ts";
 import { Board } from "./board.ts";
 import type { CheckoutError, CheckoutHandle, ConfirmResult, CreateOptions, LoadResult, TestCard } from "./contract.ts";
 import { failer } from "./failure.ts";
-import type { ReadSession } from "./session.ts";
+import { type ReadSession, running } from "./session.ts";
 import { surfaceFor } from "./surfaces/choose.ts";
 import type { MountedSurface } from "./surfaces/surface.ts";
 import { type Watch, watchSession } from "./watch.ts";
@@ -98,7 +98,8 @@ export function createHandle(options: CreateOptions, scriptOrigin: string): Chec
       const answer = await read();
       const end = ended({ board, fail });
       if (end) return end;
-      if (board.state === "processing" && board.session) return { type: "processing", session: board.session };
+      const session = running(board.session);
+      if (board.state === "processing" && session) return { type: "processing", session };
       if (answer.ok) return undefined;
       board.move(answer.error.retryable ? "ready" : "failed");
       return { type: "error", error: answer.error };
@@ -161,7 +162,8 @@ export function createHandle(options: CreateOptions, scriptOrigin: string): Chec
             if (!isMine()) return;
             testCards = cards;
             if (board.state === "loading") board.move("ready");
-            board.tell("ready", { session: loaded.session });
+            const session = running(loaded.session);
+            if (session) board.tell("ready", { session });
             answer();
           },
           change: (change) => isMine() && board.tell("change", change),
@@ -226,8 +228,9 @@ export function createHandle(options: CreateOptions, scriptOrigin: string): Chec
     confirm() {
       const end = ended({ board, fail });
       if (end) return Promise.resolve(end);
-      if (board.state === "processing" && board.session && !attempts.isRunning) {
-        return Promise.resolve({ type: "processing", session: board.session });
+      const session = running(board.session);
+      if (board.state === "processing" && session && !attempts.isRunning) {
+        return Promise.resolve({ type: "processing", session });
       }
       const mounted = surface;
       const isPayable = board.state === "ready" || attempts.isRunning;

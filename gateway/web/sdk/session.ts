@@ -1,5 +1,5 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types get through.
-import type { BrandingView, SessionView } from "./contract.ts";
+import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
 
@@ -15,21 +15,20 @@ const statuses = ["open", "processing", "completed", "expired", "canceled"] as c
 export function readSession(json: unknown, locale: string): ReadSession | undefined {
   const of = fieldsOf(json);
   const status = statuses.find((known) => known === of.text("status"));
-  const [id, currency, amount, expiresAt] = [
-    of.text("id"),
-    of.text("currency"),
-    of.any("amount"),
-    of.text("expires_at"),
-  ];
-  if (!status || !id || !currency || typeof amount !== "number" || !expiresAt) return undefined;
+  const id = of.text("id");
+  const [currency, amount, environment] = [of.text("currency"), of.any("amount"), of.text("environment")];
+  const money = currency && typeof amount === "number" ? moneyOf(amount, currency, locale) : undefined;
+  // What has ended without a payment is told without an amount.
+  const isOver = status === "expired" || status === "canceled";
+  if (!status || !id || (!money && !isOver)) return undefined;
   const merchant = fieldsOf(of.any("merchant"));
   const render = readRender(of.any("render"));
   const view: SessionView = {
     id,
     status,
-    livemode: of.text("environment") === "live",
-    amount: moneyOf(amount, currency, locale),
-    expiresAt,
+    ...given("livemode", environment === undefined ? undefined : environment === "live"),
+    ...given("amount", money),
+    ...given("expiresAt", of.text("expires_at")),
     merchant: {
       displayName: merchant.text("display_name") ?? "",
       ...given("supportEmail", merchant.text("support_email")),
@@ -43,6 +42,13 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
   };
   return { view, render };
+}
+
+/** undefined: it has ended without a payment, or is not known. */
+export function running(view: SessionView | null): RunningSession | undefined {
+  if (!view || view.status === "expired" || view.status === "canceled") return undefined;
+  const { status, livemode = false, amount, expiresAt = "" } = view;
+  return amount && { ...view, status, livemode, amount, expiresAt };
 }
 
 function readPayment(id: string | undefined, status: string | undefined): SessionView["payment"] {

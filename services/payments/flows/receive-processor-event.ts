@@ -25,9 +25,13 @@ export interface ReceiveDeps {
   readonly connectors: Connectors;
 }
 
-export interface ReceivedEvent {
+/** An account in the words of the ingress's path. */
+export interface AccountPath {
   readonly connector: string;
   readonly externalAccountId: string;
+}
+
+export interface ReceivedEvent extends AccountPath {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -37,13 +41,21 @@ export async function receiveProcessorEvent(
   deps: ReceiveDeps,
   received: ReceivedEvent,
 ): Promise<{ duplicate: boolean }> {
-  const connector = deps.connectors.get(received.connector);
-  const accounts = await deps.accounts.byExternalId(received.connector, received.externalAccountId);
+  const { connector, accounts } = await findProcessorAccounts(deps, received);
   crashPoint("receive-event.1-account-found");
   const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
   return { duplicate: !(await takeInEvent(deps, account, event)) };
+}
+
+/** Phase 1, also asked alone before an event's body is read. @throws Failure NOT_FOUND (connector or account). */
+export async function findProcessorAccounts(
+  deps: Pick<ReceiveDeps, "connectors" | "accounts">,
+  { connector: name, externalAccountId }: AccountPath,
+): Promise<{ connector: Connector; accounts: readonly Account[] }> {
+  const connector = deps.connectors.get(name);
+  return { connector, accounts: await deps.accounts.byExternalId(name, externalAccountId) };
 }
 
 /**

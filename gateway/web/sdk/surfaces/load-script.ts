@@ -13,6 +13,21 @@ export function loadScript(src: string, nonce: string | undefined): Promise<void
   return fresh;
 }
 
+interface PolicyFactory {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+/** The address as a page with Trusted Types wants it. One that does not let us say so decides by its own rules. */
+function trusted(src: string): string {
+  const { trustedTypes }: { trustedTypes?: PolicyFactory } = Object(globalThis);
+  try {
+    policy ??= trustedTypes?.createPolicy("tollbooth", { createScriptURL: (url) => url });
+  } catch {}
+  return policy?.createScriptURL(src) ?? src;
+}
+
+let policy: ReturnType<PolicyFactory["createPolicy"]> | undefined;
+
 function inject(src: string, nonce: string | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
@@ -21,7 +36,7 @@ function inject(src: string, nonce: string | undefined): Promise<void> {
       reject(new Error("the script did not load"));
     };
     const timer = setTimeout(fail, scriptMs);
-    script.src = src;
+    script.src = trusted(src);
     script.async = true;
     script.referrerPolicy = "strict-origin-when-cross-origin";
     if (nonce) script.nonce = nonce;

@@ -1,0 +1,69 @@
+// The hosted page as a server answers it: what an id alone tells, which scripts there are, and where browsers report.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { pageScripts } from "../../gateway/web/page-scripts.ts";
+import { type Answer, api } from "../harness/api.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type OwnGateway, ownGateway } from "./own-gateway.ts";
+
+const test = suite("hosted page");
+let running: StackInfo;
+let own: OwnGateway;
+
+test.before(async () => {
+  running = await stack();
+  own = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_REPORTS_PER_MINUTE: "5" });
+});
+test.after(() => own.stop());
+
+test("the page of a session that is open, has ended or never was is the same to the byte, policy included", async () => {
+  const merchant = await freshMerchant(running);
+  const create = async () =>
+    (await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" })).expect(201).text("id");
+  const [open, ended] = [await create(), await create()];
+  (await merchant.api.post(`/v1/checkout-sessions/${ended}/expire`)).expect(200);
+  const pages: Answer[] = [];
+  for (const id of [open, ended, "cs_01jd3v9q6k8m2n4p6r8t0v2x4z", "cs_x"]) {
+    pages.push((await api(running.gateway).get(`/c/${id}`)).expect(200));
+  }
+  const shown = pages.map(({ raw, headers }) => ({
+    raw,
+    headers: [...headers].filter(([name]) => name !== "date" && name !== "request-id"),
+  }));
+  for (const each of shown) assert.deepEqual(each, shown[0]);
+  assert.ok(pages[0]?.headers.get("content-security-policy")?.includes(running.processor));
+});
+
+test("the page loads one script, pinned by its hash, and its policy lets those of the list run and no others", async () => {
+  const page = await api(running.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z");
+  const scripts = [...page.raw.matchAll(/<script\b([^>]*)>/g)].map(([, attributes = ""]) => attributes);
+  const loaded = scripts.filter((attributes) => !attributes.includes('type="application/json"'));
+  assert.equal(loaded.length, 1);
+  assert.match(loaded[0] ?? "", /src="\/c\/files\/page-[0-9a-f]{10}\.js" integrity="sha384-[\w+/=]{64}"/);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  const allowed = /script-src ([^;]*)/.exec(policy)?.[1]?.split(" ");
+  assert.deepEqual(
+    allowed,
+    pageScripts.map(({ source }) => source),
+  );
+  assert.match(policy, /report-to page; report-uri \/c\/reports$/);
+  const reportOnly = page.headers.get("content-security-policy-report-only") ?? "";
+  assert.match(reportOnly, /^require-trusted-types-for 'script'; trusted-types tollbooth; report-to page/);
+  assert.equal(page.headers.get("reporting-endpoints"), 'page="/c/reports"');
+});
+
+test("browsers' reports are taken in both forms, bounded in size, and limited by address", async () => {
+  const send = (body: unknown, type: string) => api(own.gateway).post("/c/reports", body, { "content-type": type });
+  const newer = [{ type: "csp-violation", body: { effectiveDirective: "script-src-elem", blockedURL: "inline" } }];
+  (await send(newer, "application/reports+json")).expect(204);
+  (await send({ "csp-report": { "violated-directive": "img-src" } }, "application/csp-report")).expect(204);
+  (await send("{", "application/csp-report")).expect(400);
+  (await send("x".repeat(16 * 1024 + 1), "application/reports+json")).expect(413);
+  (await send("x", "text/plain")).expect(415);
+  const over = (await send(newer, "application/reports+json")).expect(429);
+  assert.equal(over.text("error.code"), "rate_limited");
+});
+
+test.run();
