@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 // A few round trips to the far side of the world.
 const lingerMs = 1_000;
 // What a caller that has not heard of the refusal has on its way already; no more is taken off the wire.
-const lingerBytes = 256 * 1024;
+const lingerBytes = 64 * 1024;
 
 /** True when the request announced a body. */
 export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {

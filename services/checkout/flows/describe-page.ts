@@ -1,5 +1,5 @@
-// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret: language,
-// environment, and the processor's hosts for the page's policy. Whoever knows an id learns no more than that it exists.
+// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret: the language. The
+// rest is for a gateway of the release before, whose page told more by an id alone.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Failure } from "#platform/failure.ts";
 import { isId } from "#platform/id.ts";
