@@ -212,7 +212,13 @@ test("CONTRACT.md §2: no Host header, and a doubled one, are 400 in the envelop
 });
 
 test("in production every answer says that TLS is a must, whoever gives it; elsewhere none does", async () => {
-  const production = await ownGateway(running, { NODE_ENV: "production" });
+  const production = await ownGateway(running, {
+    NODE_ENV: "production",
+    RATE_LIMIT: "on",
+    ALLOW_PLAIN_NATS: "private-network",
+    NATS_NKEY_FILE: running.broker_files.nkeys.gateway,
+    EVENT_KEYS_FILE: running.broker_files.eventKeys.gateway,
+  });
   const hsts = "max-age=31536000";
   for (const path of ["/livez", "/v1/payments", "/v1/%zz", "/nowhere", "/docs", "/js/manifest.json", "/c/cs_x"]) {
     const answer = await fetch(new URL(path, production.gateway));
