@@ -1,6 +1,7 @@
 // A process's connection to the broker: made in the background, made again for ever when it is lost, and asked all the time whether it is
 // still answered (hearing.ts). The client's own reconnecting goes by the machine's clock: after that was set back by an hour, nobody connected for
 // an hour. So each connection is used once, and times here are monotonic.
+import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection } from "nats";
 import { type Broker, connectBroker } from "./broker-connection.ts";
 import { Hearing } from "./hearing.ts";
@@ -76,7 +77,7 @@ export class BrokerLink {
         failures += 1;
         if (failures === 1) log.warn({ err: error }, "the broker does not answer; trying again");
       }
-      await pause(reconnectMs, this.#closing.signal);
+      await this.#pause(reconnectMs);
     }
   }
 
@@ -95,7 +96,7 @@ export class BrokerLink {
     const hearing = new Hearing(connection, onReturn);
     this.#hearing = hearing;
     while (!connection.isClosed() && hearing.silentForMs < deadMs) {
-      await Promise.race([closed, pause(lookMs, this.#closing.signal)]);
+      await Promise.race([closed, this.#pause(lookMs)]);
       if (this.#closing.signal.aborted) await closed;
     }
     hearing.stop();
@@ -104,6 +105,11 @@ export class BrokerLink {
     log.warn("the broker is away; reconnecting");
     // It may never hear that we leave.
     void connection.close().catch(() => {});
+  }
+
+  /** Ends early when the link is closed. */
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 }
 
@@ -118,18 +124,4 @@ async function within(work: Promise<void> | undefined, ms: number): Promise<bool
     () => false,
   );
   return await Promise.race([done, late]).finally(() => clearTimeout(timer));
-}
-
-/** Ends early when the signal is aborted. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,10 +1,11 @@
 // A process's connection to NATS JetStream: publishes event bytes with a deduplication id and consumes events durably. It
 // connects in the background and for ever, so that a service starts and serves while the broker is away.
+import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ConsumerInfo, headers, type JetStreamClient, type NatsConnection, type StreamInfo } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Broker } from "./broker-connection.ts";
-import { BrokerLink, pause } from "./broker-link.ts";
+import { BrokerLink } from "./broker-link.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
 import { type EventKeys, macHeader } from "./event-keys.ts";
 import { countRefusals, readEvent } from "./event-message.ts";
@@ -172,7 +173,7 @@ export class EventBus {
         if (this.#closing.signal.aborted) return;
         this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
       }
-      await pause(consumeAgainMs, this.#closing.signal);
+      await pause(consumeAgainMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
   }
 
