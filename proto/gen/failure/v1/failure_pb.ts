@@ -49,7 +49,8 @@ export type Failure = Message<"failure.v1.Failure"> & {
   replayed: boolean;
 
   /**
-   * True: a processor may have done the work already, so that only the same call, made again, can tell. With REASON_SERVICE_UNAVAILABLE.
+   * True: a processor may have done the work already, so that only the same call, made again, can tell. With
+   * REASON_SERVICE_UNAVAILABLE, and REASON_IDEMPOTENCY_CONFLICT of a call with a key.
    *
    * @generated from field: bool begun = 5;
    */
