@@ -1,8 +1,12 @@
 // Endpoints over RPC: registration and its bounds, status, deletion, secrets, and what a merchant sees and does with deliveries.
 import assert from "node:assert/strict";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Sql } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { Vault } from "#platform/secret.ts";
+import { EndpointCache } from "../../services/webhook/sender/endpoint-cache.ts";
 import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";
@@ -192,6 +196,28 @@ test("after a roll both secrets sign, and the old one alone still verifies", asy
   const later = await t.webhooks.sendTestEvent(own);
   const second = await receiver.waitFor((r) => r.headers["service-delivery"] === later.deliveryId);
   assert(!isSignedWith(second, own.signingSecret) && isSignedWith(second, rolled.signingSecret));
+});
+
+test("an endpoint that changes while it is read is read again, and not kept as it was", async () => {
+  const own = await register();
+  const [read, roll] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slowly: Sql = {
+    rows: async <Row>(text: string, params?: readonly unknown[]) => {
+      const rows = await t.db.rows<Row>(text, params);
+      read.resolve();
+      await roll.promise;
+      return rows;
+    },
+  };
+  const vault = new Vault(t.config.ENCRYPTION_KEYS);
+  const cache = new EndpointCache({ sql: slowly, vault, log: createLog("test", "error"), allow: [] });
+  const first = cache.get(own);
+  await read.promise;
+  await t.webhooks.rollEndpointSecret(own);
+  cache.forget(own.endpointId);
+  roll.resolve();
+  await first;
+  assert.equal((await cache.get(own))?.secrets.length, 2);
 });
 
 test("deliveries are listed newest first, in pages, by state and by type", async () => {

@@ -41,6 +41,8 @@ export class EndpointCache {
   readonly #entries = new Map<string, Entry>();
   #wanted = new Map<string, LaneKey>();
   #load: Promise<void> | undefined;
+  /** How many changes were told of; what was read before the last one is old as soon as it arrives. */
+  #changes = 0;
 
   constructor(options: { sql: Sql; vault: Vault; log: Log; allow: readonly Cidr[] }) {
     this.#sql = options.sql;
@@ -60,12 +62,14 @@ export class EndpointCache {
 
   /** The endpoint has changed. */
   forget(endpointId: string): void {
+    this.#changes += 1;
     const entry = this.#entries.get(endpointId);
     if (entry) this.#entries.set(endpointId, { ...entry, loadedAtMs: Number.NEGATIVE_INFINITY });
   }
 
   /** Any endpoint may have changed. */
   forgetAll(): void {
+    this.#changes += 1;
     for (const id of this.#entries.keys()) this.forget(id);
   }
 
@@ -75,8 +79,9 @@ export class EndpointCache {
     const wanted = this.#wanted;
     this.#wanted = new Map();
     this.#load = undefined;
-    const loadedAtMs = performance.now();
+    const [changes, began] = [this.#changes, performance.now()];
     const rows = await loadForSending(this.#sql, [...wanted.values()]);
+    const loadedAtMs = changes === this.#changes ? began : Number.NEGATIVE_INFINITY;
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const id of wanted.keys()) this.#keep(id, byId.get(id), loadedAtMs);
   }
