@@ -1,0 +1,126 @@
+// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than what was compared.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Database } from "#platform/database.ts";
+import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { Outbox } from "#platform/outbox.ts";
+import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { Circuits } from "../../services/payments/connectors/circuit.ts";
+import { createConnectors } from "../../services/payments/connectors/registry.ts";
+import { Accounts } from "../../services/payments/flows/ask-processor.ts";
+import type { VerifyDeps } from "../../services/payments/flows/verify-intent.ts";
+import { matchNextStatement } from "../../services/payments/jobs/match-statements.ts";
+import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("matching statements", { timeoutMs: 30_000 });
+const log = createLog("test", "fatal");
+let services: MoneyServices;
+let db: Database;
+let merchant: Peer;
+let deps: VerifyDeps;
+
+test.before(async () => {
+  services = await startMoneyServices();
+  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log });
+  merchant = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  const processors = {
+    simulator: { url: services.processorUrl, publicUrl: services.processorUrl },
+    stripeUrl: "http://127.0.0.1:9",
+    timeoutMs: 5_000,
+    keyLifeSeconds: 86_400,
+  };
+  const circuits = new Circuits({ windowCalls: 1_000, openMaxMs: 1_000, timeoutMs: 5_000 }, log);
+  deps = {
+    db,
+    outbox: new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" }),
+    patienceSeconds: 30,
+    log,
+    accounts: new Accounts(merchant.client(ConnectorService)),
+    connectors: createConnectors(processors, circuits),
+  };
+  await paidPayment();
+});
+test.after(async () => {
+  merchant.close();
+  await db.close();
+  await services.stop();
+});
+test.afterEach(() => services.processor("DELETE", "/test/faults"));
+
+async function paidPayment(): Promise<void> {
+  const paymentId = newId("payment");
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const owner = { merchantId: services.merchantId, environment: services.environment };
+  const sessionId = `cs_${paymentId.slice(4)}`;
+  await services.payments.createIntent({ ...owner, paymentId, sessionId, amount: 1_000n, currency: "EUR", expiresAt });
+  const [row] = await db.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [paymentId]);
+  await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
+  await services.payments.verifyIntent({ paymentId });
+}
+
+interface Place {
+  /** Hours before now that are not compared yet. */
+  readonly behind: number;
+  /** Hours until the account goes on. */
+  readonly due: number;
+  readonly error: string;
+}
+
+async function place(): Promise<Place> {
+  const [row] = await db.rows<{ behind: number; due: number; error: string }>(
+    `select round(extract(epoch from now() - matched_until) / 3600)::int as behind,
+       round(extract(epoch from due_at - now()) / 3600)::int as due, last_error as error from statement_matches`,
+  );
+  assert(row);
+  return row;
+}
+
+async function stands(hoursBehind: number): Promise<void> {
+  await db.rows("update statement_matches set matched_until = now() - make_interval(hours => $1), due_at = now()", [
+    hoursBehind,
+  ]);
+}
+
+test("an account is taken up from a day before its first capture", async () => {
+  assert.equal(await matchNextStatement(deps), true);
+  const [row] = await db.rows<{ since: number }>(
+    "select count(*)::int as since from statement_matches where matched_until > now() - interval '25 hours'",
+  );
+  assert.equal(row?.since, 1);
+});
+
+test("a day at a time is compared, at once one after the other, up to an hour ago; then the account waits for a day", async () => {
+  await stands(72);
+  const places: Place[] = [];
+  for (let day = 0; day < 3; day++) {
+    assert.equal(await matchNextStatement(deps), true);
+    places.push(await place());
+  }
+  assert.deepEqual(places, [
+    { behind: 48, due: 0, error: "" },
+    { behind: 24, due: 0, error: "" },
+    { behind: 1, due: 24, error: "" },
+  ]);
+  assert.equal(await matchNextStatement(deps), false, "none is due");
+});
+
+test("an account whose statement cannot be read stays where it stood, and is tried again an hour later", async () => {
+  await stands(72);
+  await services.processor("PUT", "/test/faults", { target: "api.statement.get", kind: "error_before" });
+  assert.equal(await matchNextStatement(deps), true);
+  const { behind, due, error } = await place();
+  assert.deepEqual([behind, due], [72, 1]);
+  assert.match(error, /CONNECTOR_ERROR/);
+});
+
+test("what is not an hour old yet is not compared, and is not said to be", async () => {
+  await stands(0);
+  assert.equal(await matchNextStatement(deps), true);
+  const { behind, due } = await place();
+  assert.deepEqual([behind, due], [0, 24]);
+});
+
+test.run();
