@@ -1,6 +1,12 @@
 // Confirming sessions: what the buyer's browser is told, against the real payments service and processor.
 import assert from "node:assert/strict";
+import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
+import { startCheckout } from "../../services/checkout/service.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
@@ -139,6 +145,62 @@ test("an intent that cannot be verified changes nothing, and the next confirm go
   await assert.rejects(session.confirm(), refused("CONNECTOR_ERROR"));
   assert.equal((await services.get(session.id)).status, "open");
   await services.money.processor("DELETE", "/test/faults");
+  assert.equal((await session.confirm()).status, "completed");
+});
+
+test("a confirm that comes after the processor's word has its own announcement", async () => {
+  const session = await services.create();
+  await session.pay();
+  const payments = await Database.open({
+    url: services.money.paymentsDatabaseUrl,
+    name: "test",
+    log: createLog("test", "fatal"),
+  });
+  try {
+    // The processor's list is read at once; and the session is not read by a call, which would ask payments itself.
+    await eventually("the session to complete", async () => {
+      await payments.rows("update event_cursors set due_at = now() where due_at > now()");
+      const rows = await services.db.rows("select 1 from sessions where id = $1 and status = 'completed'", [
+        session.id,
+      ]);
+      return rows.length === 1;
+    });
+    const isAnnounced = async () => {
+      const rows = await payments.rows<{ is: boolean }>(
+        "select announced_by_confirm as is from payments where id = $1",
+        [session.paymentId],
+      );
+      return rows[0]?.is;
+    };
+    assert.equal(await isAnnounced(), false);
+    assert.equal((await session.confirm()).paymentStatus, "succeeded");
+    assert.equal(await isAnnounced(), true);
+  } finally {
+    await payments.close();
+  }
+});
+
+test("while payments is away a confirm says so, and not that the processor failed", async () => {
+  const session = await services.create();
+  await session.pay();
+  const lonely = await startCheckout({
+    ...services.money.settings,
+    DATABASE_URL: services.databaseUrl,
+    PAYMENTS_URL: `http://127.0.0.1:${await freePort()}`,
+    CHECKOUT_ORIGIN: undefined,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+    EVENT_ACK_WAIT_SECONDS: 30,
+  });
+  const peer = connectPeer({ url: `http://127.0.0.1:${lonely.port}`, token: services.money.settings.RPC_TOKEN });
+  try {
+    const confirm = peer
+      .client(CheckoutService)
+      .confirmSession({ sessionId: session.id, sessionSecret: session.secret }, { timeoutMs: 3_000 });
+    await assert.rejects(confirm, refused("SERVICE_UNAVAILABLE"));
+  } finally {
+    peer.close();
+    await lonely.stop();
+  }
   assert.equal((await session.confirm()).status, "completed");
 });
 

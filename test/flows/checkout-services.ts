@@ -18,6 +18,8 @@ export interface CheckoutServices {
   readonly money: MoneyServices;
   readonly checkout: Client<typeof CheckoutService>;
   readonly db: Database;
+  /** What the checkout service logs in with. */
+  readonly databaseUrl: string;
   /** RPC address of the checkout service. */
   readonly url: string;
   readonly heard: Announced;
@@ -66,6 +68,7 @@ export async function startCheckoutServices(origin?: string): Promise<CheckoutSe
     money,
     checkout,
     db,
+    databaseUrl: database.serviceUrl,
     url,
     heard,
     create: async (change, key) => {
