@@ -9,6 +9,7 @@ import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { foldListCounts } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
+import { moneyAlerts } from "#platform/metrics.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { auditAnnouncements } from "../../services/payments/audit/announcements.ts";
 import { auditListCounts, type CountDifference } from "../../services/payments/audit/list-counts.ts";
@@ -295,6 +296,11 @@ test("a stored amount, a journal line and a refund that were tampered with are f
   await planted(status("failed"), left, status("succeeded"));
 });
 
+test("a capture by an attempt that did not succeed is found", async () => {
+  const attempt = (outcome: string) => `update attempts set outcome = '${outcome}' where payment_id = PAYMENT`;
+  await planted(attempt("failed"), /captured by attempt \w+, which did not succeed/, attempt("succeeded"));
+});
+
 test("a row of any kind on another account is found", async () => {
   const kinds = await db.rows<{ kind: string; debit: string; credit: string }>(
     `select distinct kind, debit, credit from journal where payment_id = $1`,
@@ -388,6 +394,38 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
     assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, the books give 59`));
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+  }
+});
+
+test("the pass comes to every payment, a batch after the other, and alarms each whose books differ", async () => {
+  const batch = 1_000; // the job's
+  const first = `pay_${"0".repeat(26)}`;
+  const alarms = async () =>
+    (await moneyAlerts.get()).values.find(({ labels }) => labels.kind === "journal_difference")?.value ?? 0;
+  const lines: { payment_id: string }[] = [];
+  const log = createLog("test", "silent");
+  Object.assign(log, { fatal: (fields: { payment_id: string }) => lines.push(fields) });
+  const before = await alarms();
+  await db.rows(
+    `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, visible, expires_at)
+     select 'pay_' || lpad(n::text, 26, '0'), $1, 1, 100, 'EUR', 'simulator', 'mco_1', 'embedded', false, now() + interval '1 day'
+     from generate_series(0, $2 - 1) n`,
+    [services.merchantId, batch],
+  );
+  try {
+    await db.rows(`update payments set fee_amount = 1 where id in ($1, $2)`, [first, paymentId]);
+    await db.rows(`update journal_check set after_id = '', due_at = now()`);
+    await checkNextStretch({ db, log });
+    assert.deepEqual(
+      lines.map((line) => line.payment_id),
+      [first],
+    );
+    await checkNextStretch({ db, log });
+    assert.deepEqual(lines.map((line) => line.payment_id).slice(1), [paymentId]);
+    assert.equal(await alarms(), before + 2);
+  } finally {
+    await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+    await db.rows(`delete from payments where id < 'pay_${"0".repeat(22)}9999'`);
   }
 });
 

@@ -1,22 +1,25 @@
-// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than what was compared.
+// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than what was compared;
+// and that it reads to the end, and tells.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { moneyAlerts } from "#platform/metrics.ts";
 import { Outbox } from "#platform/outbox.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { Circuits } from "../../services/payments/connectors/circuit.ts";
 import { createConnectors } from "../../services/payments/connectors/registry.ts";
 import { Accounts } from "../../services/payments/flows/ask-processor.ts";
+import { matchStatement, type StatementMatch } from "../../services/payments/flows/match-statement.ts";
 import type { VerifyDeps } from "../../services/payments/flows/verify-intent.ts";
 import { matchNextStatement } from "../../services/payments/jobs/match-statements.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("matching statements", { timeoutMs: 30_000 });
-const log = createLog("test", "fatal");
+const log = createLog("test", "silent");
 let services: MoneyServices;
 let db: Database;
 let merchant: Peer;
@@ -50,7 +53,8 @@ test.after(async () => {
 });
 test.afterEach(() => services.processor("DELETE", "/test/faults"));
 
-async function paidPayment(): Promise<void> {
+/** @returns the processor's id of it. */
+async function paidPayment(): Promise<string> {
   const paymentId = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
   const owner = { merchantId: services.merchantId, environment: services.environment };
@@ -59,6 +63,23 @@ async function paidPayment(): Promise<void> {
   const [row] = await db.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [paymentId]);
   await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
   await services.payments.verifyIntent({ paymentId });
+  assert(row);
+  return row.ref;
+}
+
+const hourMs = 3_600_000;
+
+/** Compares an hour that ended so many hours ago. */
+async function matchHour(hoursAgo: number): Promise<StatementMatch> {
+  const [row] = await db.rows<{ id: string }>("select connector_account_id as id from payments limit 1");
+  assert(row);
+  const to = new Date(Date.now() - hoursAgo * hourMs + 60_000);
+  return await matchStatement(deps, await deps.accounts.byId(row.id), { from: new Date(to.getTime() - hourMs), to });
+}
+
+async function alerts(kind: string): Promise<number> {
+  const { values } = await moneyAlerts.get();
+  return values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 }
 
 interface Place {
@@ -121,6 +142,37 @@ test("what is not an hour old yet is not compared, and is not said to be", async
   assert.equal(await matchNextStatement(deps), true);
   const { behind, due } = await place();
   assert.deepEqual([behind, due], [0, 24]);
+});
+
+test("a statement is read to its last page", async () => {
+  const pageOfProcessor = 100;
+  const refundsOfOne = 60;
+  for (const ref of [await paidPayment(), await paidPayment()]) {
+    for (let i = 0; i < refundsOfOne; i++) {
+      const { status, body } = await services.processor("POST", `/test/intents/${ref}/refunds`, { amount: 1 });
+      assert.ok(status < 300, JSON.stringify(body));
+    }
+  }
+  const { lines, differences } = await matchHour(0);
+  assert.ok(lines > pageOfProcessor + 1, String(lines));
+  assert.equal(differences, 0);
+});
+
+test("what moved in another hour there than with us is no difference", async () => {
+  const ref = await paidPayment();
+  await db.rows("update payments set captured_at = captured_at - interval '5 hours' where connector_ref = $1", [ref]);
+  assert.deepEqual(await matchHour(5), { lines: 0, imported: 0, differences: 0, resolved: 0 });
+});
+
+test("a difference is alarmed once, however often it is found; an intent that is not ours, each time", async () => {
+  const ref = await paidPayment();
+  await db.rows("update payments set currency = 'USD' where connector_ref = $1", [ref]);
+  const [differences, mismatches] = [await alerts("statement_difference"), await alerts("intent_mismatch")];
+  for (const times of [1, 2]) {
+    assert.equal((await matchHour(0)).differences, 1);
+    assert.equal(await alerts("statement_difference"), differences + 1);
+    assert.equal(await alerts("intent_mismatch"), mismatches + times);
+  }
 });
 
 test.run();
