@@ -180,9 +180,11 @@ test("a confirm that comes after the processor's word has its own announcement",
   }
 });
 
-test("while payments is away a confirm says so, and not that the processor failed", async () => {
-  const session = await services.create();
+test("while payments is away a confirm says so, and not that the processor failed; what has ended is told all the same", async () => {
+  const [session, ended] = [await services.create(), await services.create()];
   await session.pay();
+  await services.checkout.expireSession({ ...owner(), sessionId: ended.id });
+  await services.makeOverdue(ended.id, false);
   const lonely = await startCheckout({
     ...services.money.settings,
     DATABASE_URL: services.databaseUrl,
@@ -193,10 +195,14 @@ test("while payments is away a confirm says so, and not that the processor faile
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${lonely.port}`, token: services.money.settings.RPC_TOKEN });
   try {
-    const confirm = peer
-      .client(CheckoutService)
-      .confirmSession({ sessionId: session.id, sessionSecret: session.secret }, { timeoutMs: 3_000 });
+    const checkout = peer.client(CheckoutService);
+    const confirm = checkout.confirmSession(
+      { sessionId: session.id, sessionSecret: session.secret },
+      { timeoutMs: 3_000 },
+    );
     await assert.rejects(confirm, refused("SERVICE_UNAVAILABLE"));
+    const resolved = await checkout.resolveSession({ sessionId: ended.id, sessionSecret: ended.secret });
+    assert.equal(resolved.session?.status, "expired");
   } finally {
     peer.close();
     await lonely.stop();

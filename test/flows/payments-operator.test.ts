@@ -337,6 +337,14 @@ test("a fee schedule is in effect from its beginning, the most specific one wins
   assert.equal(await refusedField(fees.removeFeeSchedule({ key: now.key })), "key.effective_from");
   await fees.removeFeeSchedule({ key: later.key });
   assert.equal(await quote(nextYear), 40n);
+  const told = await db.rows<{ n: string }>(
+    "select split_part(subject, 'fee_schedule.', 2) as n from outbox where subject like '%fee_schedule.%' order by seq",
+  );
+  assert.deepEqual(
+    told.map(({ n }) => n),
+    ["set", "set", "removed"],
+    "each change is announced for the audit log",
+  );
   await booksAgree();
 });
 

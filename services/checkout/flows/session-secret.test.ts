@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { test } from "uvu";
+import { newId } from "#platform/id.ts";
+import { Vault } from "#platform/secret.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import type { SessionStatus } from "../rules/session.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { openedRender, renderOf, sealRender } from "./session-secret.ts";
+
+const vault = new Vault(new Map([["k1", Buffer.alloc(32, 1)]]));
+const render = create(RenderSchema, { clientSecret: "pi_1_secret_2", connector: "simulator" });
+
+function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
+  const id = newId("session");
+  const state = { status, paymentStatus: "", receiptUrl: "", failedAttempts: 0, heardVersion: 0n, heardAt: undefined };
+  const order = {
+    amount: 1n,
+    currency: "EUR",
+    description: "",
+    customerEmail: "",
+    metadata: {},
+    connector: "simulator",
+  };
+  const page = { surface: "embedded", successUrl: "", cancelUrl: "", locale: "", secretHash: Buffer.alloc(32) };
+  return {
+    ...{ id, merchantId: "mer_1", environment: Environment.SANDBOX, createdAt: new Date(0), expiresAt: new Date(1) },
+    ...{ ...order, ...page, state, expiryAsked, completedAt: undefined, version: 1 },
+    render: sealRender(vault, id, toBinary(RenderSchema, render)),
+  };
+}
+
+test("a form is given for a session that is open and that its merchant has not ended, and for no other", () => {
+  assert.equal(renderOf(vault, session("open", false))?.clientSecret, "pi_1_secret_2");
+  assert.equal(renderOf(vault, session("open", true)), undefined);
+  for (const status of ["processing", "completed", "expired", "canceled"] as const) {
+    assert.equal(renderOf(vault, session(status, false)), undefined, status);
+  }
+});
+
+test("what a session is paid with opens for that session alone", () => {
+  const [mine, other] = [session("open", false), session("open", false)];
+  assert.throws(() => openedRender(vault, { ...mine, render: other.render }));
+  assert.equal(openedRender(vault, { ...mine, render: undefined }), undefined);
+});
+
+test.run();

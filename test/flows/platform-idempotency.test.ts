@@ -1,0 +1,152 @@
+// What an idempotency key promises, on a database, with nothing above it: who may work under it, on which object, and what is kept.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { type CallContext, callContext } from "#platform/call-context.ts";
+import { Database } from "#platform/database.ts";
+import { Failure } from "#platform/failure.ts";
+import { type Claim, IdempotencyKeys, type IdempotencyScope, type StoredAnswer } from "#platform/idempotency.ts";
+import { createLog } from "#platform/log.ts";
+import { Vault } from "#platform/secret.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
+
+const test = suite("idempotency keys", { timeoutMs: 20_000 });
+const leaseSeconds = 90;
+let db: Database;
+let keys: IdempotencyKeys;
+
+test.before(async () => {
+  const { serviceUrl } = await freshDatabase("payments");
+  db = await Database.open({ url: serviceUrl, name: "test", log: createLog("test", "fatal") });
+  keys = new IdempotencyKeys(db, new Vault(new Map([["k1", randomBytes(32)]])), leaseSeconds);
+});
+test.after(() => db.close());
+
+function scope(change: Partial<IdempotencyScope> = {}): IdempotencyScope {
+  const key = randomBytes(8).toString("hex");
+  const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
+  return { ...owner, operation: "create_payment", key, fingerprint: Buffer.alloc(32, 1), ...change };
+}
+
+async function work(asked: IdempotencyScope, objectId: string): Promise<{ objectId: string; lockId: string }> {
+  const claim = await keys.claim(asked, objectId);
+  assert(claim.kind === "work");
+  return claim;
+}
+
+async function answerOf(asked: IdempotencyScope): Promise<StoredAnswer> {
+  const claim: Claim = await keys.claim(asked, "unused");
+  assert(claim.kind === "replay");
+  return claim.answer;
+}
+
+const said = (text: string): StoredAnswer => ({ kind: "response", bytes: Buffer.from(text) });
+const within = <T>(requestId: string, body: () => Promise<T>) =>
+  callContext.run({ requestId, actor: "", traceparent: "", deadlineMs: undefined } satisfies CallContext, body);
+
+test("one request works under a key at a time, and nobody takes it over before its lease is out", async () => {
+  const asked = scope();
+  await work(asked, "pay_1");
+  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [asked.key]);
+  assert.equal((await work(asked, "pay_3")).objectId, "pay_1", "on the object of the first");
+});
+
+test("of twenty requests at once with a key one works, and the others are told to wait", async () => {
+  const asked = scope();
+  const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(asked, `pay_${i}`)));
+  assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1);
+  for (const claim of claims) {
+    if (claim.status === "rejected") assert.ok(refused("IDEMPOTENCY_CONFLICT")(claim.reason));
+  }
+});
+
+test("a try of the very same request has its key at once; the try before can store nothing any more", async () => {
+  const asked = scope();
+  const [first, second] = await within(
+    "req_1",
+    async () => [await work(asked, "pay_1"), await work(asked, "pay_2")] as const,
+  );
+  assert.equal(second.objectId, "pay_1");
+  await assert.rejects(
+    keys.finish(db, asked, first.lockId, said("of the first")),
+    refused("IDEMPOTENCY_CONFLICT"),
+    "whoever lost the key leaves nothing behind",
+  );
+  await keys.finish(db, asked, second.lockId, said("of the second"));
+  assert.deepEqual(await answerOf(asked), said("of the second"));
+});
+
+test("a stored answer is given to whoever has the same request, and to nobody else", async () => {
+  const asked = scope();
+  await keys.finish(db, asked, (await work(asked, "pay_1")).lockId, said("done"));
+  for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(asked), said("done"));
+  await assert.rejects(
+    keys.claim({ ...asked, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
+    refused("IDEMPOTENCY_KEY_REUSE"),
+  );
+  const strangers = [{ merchantId: "mer_other" }, { environment: Environment.LIVE }];
+  for (const change of strangers) assert.equal((await work({ ...asked, ...change }, "pay_9")).objectId, "pay_9");
+});
+
+test("one key of two operations is two keys, each with its own object and answer", async () => {
+  const payment = scope();
+  const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
+  const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
+  assert.deepEqual([ofPayment.objectId, ofRefund.objectId], ["pay_1", "re_1"]);
+  await keys.finish(db, refund, ofRefund.lockId, said("refund"));
+  await keys.finish(db, payment, ofPayment.lockId, said("payment"));
+  assert.deepEqual([await answerOf(payment), await answerOf(refund)], [said("payment"), said("refund")]);
+});
+
+test("a refusal that is final is kept; after any other the key is free, for the same object", async () => {
+  for (const reason of [
+    "PAYMENT_BLOCKED",
+    "NO_CONNECTOR",
+    "NOT_REFUNDABLE",
+    "AMOUNT_TOO_LARGE",
+    "NOT_FOUND",
+  ] as const) {
+    const asked = scope();
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure(reason));
+    assert.deepEqual(await answerOf(asked), { kind: "refusal", reason });
+  }
+  for (const reason of ["CONNECTOR_ERROR", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR", "SESSION_EXPIRED"] as const) {
+    const asked = scope();
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure(reason));
+    assert.equal((await work(asked, "pay_2")).objectId, "pay_1", reason);
+  }
+});
+
+test("a request that was refused for its body may be sent corrected, under the same key", async () => {
+  const asked = scope();
+  await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure("INVALID_BODY"));
+  assert.equal((await work({ ...asked, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
+});
+
+test("a failure of a run that lost its key takes it from nobody", async () => {
+  const asked = scope();
+  const [first] = await within("req_2", async () => [await work(asked, "pay_1"), await work(asked, "pay_1")] as const);
+  await keys.settleFailure(asked, first.lockId, new Failure("SERVICE_UNAVAILABLE"));
+  await keys.settleFailure(asked, first.lockId, new Failure("INVALID_BODY"));
+  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+});
+
+test("a key is kept for three days, and no longer", async () => {
+  const [young, old] = [scope(), scope()];
+  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lockId, said("done"));
+  const aged = (one: IdempotencyScope, hours: number) =>
+    db.rows("update idempotency_keys set created_at = now() - make_interval(hours => $2) where key = $1", [
+      one.key,
+      hours,
+    ]);
+  await aged(young, 71);
+  await aged(old, 73);
+  assert.equal(await keys.sweep(), false);
+  assert.deepEqual(await answerOf(young), said("done"));
+  assert.equal((await work(old, "pay_2")).objectId, "pay_2");
+});
+
+test.run();
