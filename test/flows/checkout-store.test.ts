@@ -1,13 +1,19 @@
-// What the tables of checkout promise to whoever works on them at the same time, and how risk counts.
+// What the tables of checkout promise to whoever works on them at the same time, how risk counts, and what the sweeper does in an outage.
 import assert from "node:assert/strict";
 import { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
+import type { CheckoutContext } from "../../services/checkout/flows/context.ts";
+import { expireSessions } from "../../services/checkout/jobs/expire-sessions.ts";
 import { countOfCards, noteAttempts } from "../../services/checkout/store/risk-attempts.ts";
 import { claimDueSessions, insertSession } from "../../services/checkout/store/sessions.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
 
 const test = suite("tables of checkout", { timeoutMs: 20_000 });
 const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
@@ -82,6 +88,23 @@ test("of an address's cards the one with most attempts counts, within its mercha
   assert.equal(await count(["card_c"]), 0);
   assert.equal(await count([""]), 0, "a card that is not known is nobody's");
   assert.equal(await count(["card_b"], 1), 2, "counting stops where the rule has seen enough");
+});
+
+test("while payments is away the sweeper asks for a few sessions, and pauses instead of walking through all", async () => {
+  const due = 40;
+  for (let i = 0; i < due; i++) await dueSession();
+  await db.rows("update sessions set expires_at = created_at + interval '1 millisecond' where status = 'open'");
+  const refusals: unknown[] = [];
+  const log = Object.assign(createLog("test", "silent"), { warn: (fields: unknown) => refusals.push(fields) });
+  const away = connectPeer({ url: `http://127.0.0.1:${await freePort()}`, token: "nobody hears it" });
+  // The rest of the context is for flows that the sweeper does not come to.
+  const context = { db, log, payments: away.client(PaymentsService) } as unknown as CheckoutContext;
+  try {
+    await assert.rejects(expireSessions(context), refused("SERVICE_UNAVAILABLE"));
+  } finally {
+    away.close();
+  }
+  assert.ok(refusals.length > 0 && refusals.length < due, String(refusals.length));
 });
 
 test.run();

@@ -1,0 +1,120 @@
+// Outbox and inbox by themselves, with a real PostgreSQL and a real broker: what is published, in which order, and what is kept how long.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { fromBinary } from "@bufbuild/protobuf";
+import { Database } from "#platform/database.ts";
+import { EventBus } from "#platform/event-bus.ts";
+import { newId } from "#platform/id.ts";
+import { sweepInbox, takeIn } from "#platform/inbox.ts";
+import { createLog } from "#platform/log.ts";
+import { type Announcement, Outbox, relayOnce, sweepOutbox } from "#platform/outbox.ts";
+import { ensureStreams } from "#platform/streams.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { infra } from "../harness/infra.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("outbox and inbox", { timeoutMs: 20_000 });
+const log = createLog("test", "silent");
+const namespace = `t${randomBytes(4).toString("hex")}`;
+const outbox = new Outbox({ namespace, source: "payments" });
+let db: Database;
+let bus: EventBus;
+
+test.before(async () => {
+  const { natsUrl } = await infra();
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
+  db = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
+  bus = new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
+  await eventually("the bus to connect", async () => bus.connected);
+});
+test.after(async () => {
+  await bus.close();
+  await db.close();
+});
+test.afterEach(() => db.rows("delete from outbox"));
+
+const announcement = (objectId: string): Announcement => ({
+  ...{ type: "payment.succeeded", merchantId: "mer_1", environment: Environment.SANDBOX },
+  ...{ objectId, status: "succeeded", at: new Date() },
+});
+
+async function waiting(): Promise<string[]> {
+  const rows = await db.rows<{ body: Buffer }>("select body from outbox where published_at is null order by seq");
+  return rows.map(({ body }) => fromBinary(EventSchema, body).objectId);
+}
+
+test("an event is published when the stream has it; one that no stream took waits, and its failure is told", async () => {
+  await outbox.append(db, [announcement("pay_1"), announcement("pay_2"), announcement("pay_3")]);
+  await db.rows(
+    "update outbox set subject = 'no.stream.' || subject where event_id in (select event_id from outbox order by seq offset 1 limit 1)",
+  );
+  await assert.rejects(relayOnce(db, bus));
+  assert.deepEqual(await waiting(), ["pay_2"]);
+  await db.rows("update outbox set subject = replace(subject, 'no.stream.', '')");
+  assert.equal(await relayOnce(db, bus), false);
+  assert.deepEqual(await waiting(), []);
+});
+
+test("events come to the stream in the order of their rows", async () => {
+  const heard: string[] = [];
+  bus.consume({
+    name: "order",
+    source: "payments",
+    types: "payment.>",
+    handle: async (events) => void heard.push(...events.map(({ objectId }) => objectId)),
+  });
+  const ids = Array.from({ length: 50 }, (_, i) => `pay_order_${i}`);
+  await outbox.append(db, ids.map(announcement));
+  await relayOnce(db, bus);
+  await eventually("all to be heard", async () => heard.filter((id) => ids.includes(id)).length === ids.length);
+  assert.deepEqual(
+    heard.filter((id) => ids.includes(id)),
+    ids,
+  );
+});
+
+test("a row and the event in it have one id", async () => {
+  await outbox.append(db, [announcement("pay_1"), announcement("pay_2")]);
+  const rows = await db.rows<{ event_id: string; body: Buffer }>("select event_id, body from outbox");
+  assert.equal(rows.length, 2);
+  for (const { event_id, body } of rows) assert.equal(fromBinary(EventSchema, body).id, event_id);
+});
+
+test("what was published is kept for three days after that, and what was not, for ever", async () => {
+  await outbox.append(db, ["pay_old", "pay_late", "pay_never"].map(announcement));
+  const times = [
+    ["now() - interval '9 days'", "now() - interval '4 days'"],
+    ["now() - interval '9 days'", "now() - interval '2 days'"],
+    ["now() - interval '9 days'", "null"],
+  ];
+  const rows = await db.rows<{ seq: string }>("select seq from outbox order by seq");
+  for (const [i, [created, published]] of times.entries()) {
+    await db.rows(`update outbox set created_at = ${created}, published_at = ${published} where seq = $1`, [
+      rows[i]?.seq,
+    ]);
+  }
+  assert.equal(await sweepOutbox(db), false);
+  assert.deepEqual(
+    (await db.rows<{ seq: string }>("select seq from outbox order by seq")).map(({ seq }) => seq),
+    rows.slice(1).map(({ seq }) => seq),
+  );
+});
+
+test("a consumer has an event once, whatever others have, for longer than a stream can repeat it", async () => {
+  const [known, fresh] = [newId("event"), newId("event")];
+  assert.deepEqual(await takeIn(db, "one", [known]), new Set([known]));
+  assert.deepEqual(await takeIn(db, "one", [known, fresh]), new Set([fresh]));
+  assert.deepEqual(await takeIn(db, "two", [known]), new Set([known]));
+  const days = (n: number, consumer: string) =>
+    db.rows("update inbox set received_at = now() - make_interval(days => $1) where consumer = $2", [n, consumer]);
+  await days(7, "one");
+  await days(9, "two");
+  assert.equal(await sweepInbox(db), false);
+  assert.deepEqual(await takeIn(db, "one", [known]), new Set());
+  assert.deepEqual(await takeIn(db, "two", [known]), new Set([known]));
+});
+
+test.run();
