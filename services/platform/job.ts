@@ -1,4 +1,5 @@
 // Clockwork of a process: runs a job again and again, one run at a time, at once when poked, with backoff when it fails.
+import { WatchedJob } from "./job-metrics.ts";
 import type { Log } from "./log.ts";
 
 /** What a job is. `runOnce` answers true when there is more to do right away; tests call it directly. */
@@ -30,6 +31,7 @@ export function startJobs(jobs: readonly JobContext[], log: Log): { stop(): Prom
 class RunningJob {
   readonly #job: JobContext;
   readonly #log: Log;
+  readonly #watched: WatchedJob;
   readonly #done: Promise<void>;
   #stopped = false;
   #poked = false;
@@ -38,6 +40,7 @@ class RunningJob {
   constructor(job: JobContext, log: Log) {
     this.#job = job;
     this.#log = log;
+    this.#watched = new WatchedJob(job.name, job.everyMs);
     job.onStart?.(() => {
       this.#poked = true;
       this.#wake();
@@ -49,6 +52,7 @@ class RunningJob {
     this.#stopped = true;
     this.#wake();
     await this.#done;
+    this.#watched.end();
   }
 
   async #loop(): Promise<void> {
@@ -56,14 +60,15 @@ class RunningJob {
     while (!this.#stopped) {
       this.#poked = false;
       try {
-        const more = await this.#job.runOnce();
+        const more = await this.#watched.run(() => this.#job.runOnce());
         if (failures > 0) this.#log.info({ job: this.#job.name }, "job works again");
         failures = 0;
         if (!more) await this.#sleep(this.#job.everyMs * (0.9 + Math.random() * 0.2));
       } catch (error) {
         failures += 1;
         const fields = { err: error, job: this.#job.name, failures };
-        if (failures === 1) this.#log.warn(fields, "job failed; trying again");
+        // Once, and then at each doubling: a job that fails for a day says so without filling the log.
+        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed; trying again");
         else this.#log.debug(fields, "job failed again");
         const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
         await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);

@@ -2,14 +2,29 @@
 // liveness answer. The port is for operators: it is never the one that callers reach.
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, collectDefaultMetrics, Histogram, register } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
+
+/** What is alarmed about money: deploy/runbooks/money-invariant.md says what each means. */
+const moneyAlertKinds = [
+  "journal_difference",
+  "intent_mismatch",
+  "operation_parked",
+  "statement_difference",
+  "second_charge",
+  "second_refund",
+  "other_amount",
+  "lost_intent",
+  "event_stuck",
+  "event_list_too_long",
+] as const;
 
 /** Money that may have moved on an intent that is not ours, or an outcome a processor never told: somebody must look. */
 export const moneyAlerts = new Counter({
   name: "tollbooth_money_alerts_total",
-  help: "Money invariants that were found broken or could not be proved, by kind.",
+  help: "Money invariants that were found broken or could not be proved, by kind; told from 0, since an alert sees a rise only.",
   labelNames: ["kind"] as const,
 });
+for (const kind of moneyAlertKinds) moneyAlerts.inc({ kind }, 0);
 
 /** Somebody else wrote to the broker, or was given a wrong key. */
 export const eventsRefused = new Counter({
@@ -29,20 +44,28 @@ export const rpcCalls = new Histogram({
 
 /** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */
 export async function serveAdmin(options: {
+  /** Of the process. */
+  name: string;
   port: number;
   host: string;
   /** A throw counts as not ready. */
   ready: () => Promise<boolean>;
 }): Promise<{ port: number; close(): void }> {
   collectDefaultMetrics();
+  const ready = () => options.ready().catch(() => false);
+  new Gauge({
+    name: "tollbooth_process_ready",
+    help: "1 while the process takes calls, else 0, as /readyz says it.",
+    labelNames: ["service"] as const,
+    async collect() {
+      this.set({ service: options.name }, (await ready()) ? 1 : 0);
+    },
+  });
   const server = http.createServer((request, response) => {
     if (request.url === "/livez") {
       response.end("ok\n");
     } else if (request.url === "/readyz") {
-      void options
-        .ready()
-        .catch(() => false)
-        .then((ready) => response.writeHead(ready ? 200 : 503).end(ready ? "ready\n" : "not ready\n"));
+      void ready().then((is) => response.writeHead(is ? 200 : 503).end(is ? "ready\n" : "not ready\n"));
     } else if (request.url === "/metrics") {
       response.setHeader("content-type", register.contentType);
       register.metrics().then(

@@ -123,12 +123,20 @@ export async function relayOnce(db: Database, bus: EventBus): Promise<boolean> {
   return rows.length === batchMax;
 }
 
-/** How much waits to be published, and since when. */
-export async function outboxState(sql: Sql): Promise<{ waiting: number; oldestAt: Date | null }> {
-  const [row] = await sql.rows<{ waiting: number; oldest_at: string | null }>(
-    "select count(*)::int as waiting, min(created_at) as oldest_at from outbox where published_at is null",
+/** How much waits to be published, and since when; `oldestSeconds` by the database's clock, 0: nothing waits. */
+export async function outboxState(
+  sql: Sql,
+): Promise<{ waiting: number; oldestAt: Date | null; oldestSeconds: number }> {
+  const [row] = await sql.rows<{ waiting: number; oldest_at: string | null; oldest_seconds: number }>(
+    `select count(*)::int as waiting, min(created_at) as oldest_at,
+       coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)::float8 as oldest_seconds
+     from outbox where published_at is null`,
   );
-  return { waiting: row?.waiting ?? 0, oldestAt: time(row?.oldest_at ?? null) };
+  return {
+    waiting: row?.waiting ?? 0,
+    oldestAt: time(row?.oldest_at ?? null),
+    oldestSeconds: row?.oldest_seconds ?? 0,
+  };
 }
 
 /** Deletes published rows past their keeping time. */

@@ -55,7 +55,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     let stopping = false;
     const ready = async () => running !== undefined && !stopping && (await running.ready());
     // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
-    if (ADMIN_PORT !== undefined) await serveAdmin({ port: ADMIN_PORT, host: HOST, ready });
+    if (ADMIN_PORT !== undefined) await serveAdmin({ name, port: ADMIN_PORT, host: HOST, ready });
     const started = await start();
     running = {
       ...started,

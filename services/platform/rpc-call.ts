@@ -9,6 +9,7 @@ import { asFailure, Failure, toConnectError } from "./failure.ts";
 import { newId } from "./id.ts";
 import type { Log } from "./log.ts";
 import { rpcCalls } from "./metrics.ts";
+import { countAlarm } from "./rpc-alarms.ts";
 import { nulViolations } from "./rpc-text.ts";
 import { allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
 import { openSpan } from "./trace.ts";
@@ -22,7 +23,7 @@ export interface IncomingCall {
 
 const healthPath = "/grpc.health.v1.Health/";
 // In place of a method, which a stranger may have made up.
-const atDoor = "at the door";
+export const atDoor = "at the door";
 // What a caller without a deadline gets.
 const timeoutDefaultMs = 15_000;
 
@@ -62,6 +63,7 @@ export class CallGate {
         throw this.#answerable(error, rpc);
       } finally {
         rpcCalls.observe({ rpc, reason }, (performance.now() - began) / 1_000);
+        countAlarm(rpc, reason);
         span?.end(reason === "OK" ? undefined : reason);
       }
     });
@@ -109,6 +111,7 @@ export class CallGate {
     if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
     const failure = this.#stranger();
     rpcCalls.observe({ rpc: atDoor, reason: failure.reason }, 0);
+    countAlarm(atDoor, failure.reason);
     return this.#answerable(failure, atDoor);
   }
 

@@ -6,7 +6,8 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { type Drain, drainAtOnce } from "./drain.ts";
 import type { Log } from "./log.ts";
-import { CallGate } from "./rpc-call.ts";
+import { beginAlarms } from "./rpc-alarms.ts";
+import { atDoor, CallGate } from "./rpc-call.ts";
 import { Door, type Patience } from "./rpc-door.ts";
 import { HealthState } from "./rpc-health.ts";
 import { reflection } from "./rpc-reflection.ts";
@@ -57,6 +58,7 @@ export async function serveRpc(options: {
   const gate = new CallGate(options.trusted, options.log);
   const unary = new UnaryDoor(gate, messageMaxBytes);
   const services = [...options.services, ...(options.status ? [StatusService] : [])];
+  beginAlarms(services, [atDoor]);
   const health = new HealthState(services, options.ready);
   const reflect = reflection(services);
   const adapter = connectNodeAdapter({

@@ -1,5 +1,6 @@
 // What a process tells Prometheus about its surroundings when it is asked: its database connections, its outbox, its stream and who
-// consumes it. Asked at each scrape; what cannot be found out is left out rather than told wrongly.
+// consumes it. Asked at each scrape; what cannot be found out is left out rather than told wrongly. The registry reads all metrics at once,
+// so metrics that are told together wait for one look: each asks for it, and the first one begins it.
 import type pg from "pg";
 import { Gauge } from "prom-client";
 import type { Database } from "./database.ts";
@@ -51,72 +52,94 @@ new Gauge({
   },
 });
 
+/** Makes a look of several metrics: whoever asks while one is under way waits for that one. */
+function sharedLook(look: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return () => {
+    underWay ??= look().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}
+
+const lookAtOutbox = sharedLook(async () => {
+  const states = await Promise.all(
+    [...sources].map(async ({ service, db }) => ({ service, state: await outboxState(db).catch(() => undefined) })),
+  );
+  waiting.reset();
+  oldest.reset();
+  for (const { service, state } of states) {
+    if (!state) continue;
+    waiting.set({ service }, state.waiting);
+    oldest.set({ service }, state.oldestSeconds);
+  }
+});
+
+const lookAtStreams = sharedLook(async () => {
+  const states = await Promise.all([...sources].map(({ service, bus }) => bus.state(service)));
+  for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered]) gauge.reset();
+  for (const state of states) {
+    if (!state) continue;
+    const stream = state.stream.config.name;
+    messages.set({ stream }, state.stream.state.messages);
+    bytes.set({ stream }, state.stream.state.bytes);
+    const { wanted, current } = copiesOf(state.stream);
+    copies.set({ stream, state: "wanted" }, wanted);
+    copies.set({ stream, state: "current" }, current);
+    for (const { name: consumer, num_pending, num_ack_pending, num_redelivered } of state.consumers) {
+      pending.set({ stream, consumer }, num_pending);
+      unacknowledged.set({ stream, consumer }, num_ack_pending);
+      redelivered.set({ stream, consumer }, num_redelivered);
+    }
+  }
+});
+
 const waiting = new Gauge({
   name: "tollbooth_outbox_waiting",
   help: "Committed events that are not published yet, by service.",
   labelNames: ["service"] as const,
-  async collect() {
-    waiting.reset();
-    oldest.reset();
-    for (const { service, db } of sources) {
-      const state = await outboxState(db).catch(() => undefined);
-      if (!state) continue;
-      waiting.set({ service }, state.waiting);
-      oldest.set({ service }, state.oldestAt ? Math.max(0, (Date.now() - state.oldestAt.getTime()) / 1_000) : 0);
-    }
-  },
+  collect: lookAtOutbox,
 });
 const oldest = new Gauge({
   name: "tollbooth_outbox_oldest_seconds",
   help: "Age of the oldest committed event that is not published yet; 0: none waits.",
   labelNames: ["service"] as const,
+  collect: lookAtOutbox,
 });
-
 const messages = new Gauge({
   name: "tollbooth_stream_messages",
   help: "Events in a JetStream stream.",
   labelNames: ["stream"] as const,
-  async collect() {
-    for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered]) gauge.reset();
-    for (const { service, bus } of sources) {
-      const state = await bus.state(service);
-      if (!state) continue;
-      const stream = state.stream.config.name;
-      messages.set({ stream }, state.stream.state.messages);
-      bytes.set({ stream }, state.stream.state.bytes);
-      const { wanted, current } = copiesOf(state.stream);
-      copies.set({ stream, state: "wanted" }, wanted);
-      copies.set({ stream, state: "current" }, current);
-      for (const { name: consumer, num_pending, num_ack_pending, num_redelivered } of state.consumers) {
-        pending.set({ stream, consumer }, num_pending);
-        unacknowledged.set({ stream, consumer }, num_ack_pending);
-        redelivered.set({ stream, consumer }, num_redelivered);
-      }
-    }
-  },
+  collect: lookAtStreams,
 });
 const bytes = new Gauge({
   name: "tollbooth_stream_bytes",
   help: "Size of a JetStream stream.",
   labelNames: ["stream"] as const,
+  collect: lookAtStreams,
 });
 const copies = new Gauge({
   name: "tollbooth_stream_copies",
   help: "Copies of a JetStream stream: wanted, and current ones.",
   labelNames: ["stream", "state"] as const,
+  collect: lookAtStreams,
 });
 const pending = new Gauge({
   name: "tollbooth_consumer_pending",
   help: "Events that a durable consumer has not been offered yet.",
   labelNames: ["stream", "consumer"] as const,
+  collect: lookAtStreams,
 });
 const unacknowledged = new Gauge({
   name: "tollbooth_consumer_unacknowledged",
   help: "Events that a durable consumer was offered and has not acknowledged.",
   labelNames: ["stream", "consumer"] as const,
+  collect: lookAtStreams,
 });
 const redelivered = new Gauge({
   name: "tollbooth_consumer_redelivered",
   help: "Unacknowledged events that a durable consumer was offered more than once.",
   labelNames: ["stream", "consumer"] as const,
+  collect: lookAtStreams,
 });

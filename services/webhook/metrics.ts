@@ -21,6 +21,12 @@ export const queueRows = new Gauge({
   help: "Pending deliveries, estimated by PostgreSQL.",
 });
 
+/** Nobody is told of what such an event says, so each one is for a person. */
+export const eventsParked = new Counter({
+  name: `${prefix}_events_parked_total`,
+  help: "Events of payments that could not become deliveries and were put aside (table parked_events).",
+});
+
 export const fanOutBatch = new Histogram({
   name: `${prefix}_fan_out_batch_size`,
   help: "Events taken in by one transaction.",

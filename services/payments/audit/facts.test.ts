@@ -1,7 +1,15 @@
 // Fees, amounts, statuses and nets worked out by hand; nothing is computed here in the way the code computes it.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { disputeBalances, expectedAmounts, expectedNet, feeBy, type PaymentFacts } from "./facts.ts";
+import {
+  accountBalances,
+  disputeBalances,
+  expectedAmounts,
+  expectedNet,
+  feeBy,
+  type PaymentFacts,
+  suspenseBalances,
+} from "./facts.ts";
 
 const test = suite("audit of facts");
 
@@ -112,6 +120,24 @@ test("the net is what was captured less refunds, fee and every lost dispute, and
   assert.equal(net({ capturedAmount: 400n }, 42n), 358);
   assert.equal(net({ outcome: "failed", capturedAmount: 0n }, 0n), 0);
   assert.equal(net({ refunds: [refund("succeeded", 1_000n)] }), -59);
+});
+
+test("a charge that nobody asked for lies in suspense while it is open, less what went back, and not when it is settled", () => {
+  const charge = (state: string, kind = "second_charge") =>
+    suspenseBalances({ id: "su_1", kind, state, amount: 1_000n, returnedAmount: 300n });
+  assert.deepEqual(charge("open"), { processor_clearing: 700n, suspense: -700n });
+  for (const kind of ["second_charge", "other_amount"]) assert.deepEqual(charge("resolved", kind), {}, kind);
+  for (const kind of ["lost_intent", "second_refund"]) assert.deepEqual(charge("open", kind), {}, kind);
+});
+
+test("a dispute holds nothing of a payment whose money came back", () => {
+  const returned = { ...paid, outcome: "failed", capturedAmount: 0n, disputes: [dispute("needs_response", 400n)] };
+  assert.deepEqual(
+    [...accountBalances(returned, 0n).values()].filter((balance) => balance !== 0n),
+    [],
+  );
+  const { disputeHold, disputedAmount, status } = expectedAmounts(returned);
+  assert.deepEqual([disputeHold, disputedAmount, status], ["none", 0n, "failed"]);
 });
 
 test.run();

@@ -74,6 +74,7 @@ export class Circuits {
 
   /** The connector with each account's circuit around its calls. */
   guard(connector: Connector): Connector {
+    open.inc({ connector: connector.name }, 0);
     const change = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
       this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", {
         kind: "not_sent",

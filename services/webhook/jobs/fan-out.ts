@@ -7,7 +7,7 @@ import { idSuffix, idTimeMs, isId } from "#platform/id.ts";
 import type { Log } from "#platform/log.ts";
 import { durableConsumers } from "#platform/streams.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
-import { fanOutBatch } from "../metrics.ts";
+import { eventsParked, fanOutBatch } from "../metrics.ts";
 import { isDeliveredPaymentEvent, paymentEventBody } from "../rules/event-types.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
@@ -74,6 +74,7 @@ function problemOf(event: Event, nowMs: number): string | undefined {
 }
 
 async function park(deps: FanOutDeps, event: Event, problem: string): Promise<void> {
+  eventsParked.inc();
   deps.log.error({ event: idSuffix(event.id).slice(0, 26), type: event.type, problem }, "event parked");
   await parkEvent(deps.db, { id: event.id, type: event.type, problem, body: toBinary(EventSchema, event) });
 }
