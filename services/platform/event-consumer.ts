@@ -93,8 +93,10 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
   let received = batch.flatMap((message) => readOrPark(consumption, message) ?? []);
   if (received.length === 0) return;
   let spans: ReturnType<typeof eventSpan>[] = [];
+  let isAsked = false;
   try {
     received = await announcedOrParked(consumption, received);
+    isAsked = true;
     const events = received.map(({ event }) => event);
     spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
     await consumer.handle(events);
@@ -104,7 +106,9 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
     for (const span of spans) span?.end("not_taken_in");
     const tries = Math.max(0, ...received.map(({ message }) => message.info.redeliveryCount));
     const fields = { err: error, consumer: consumer.name, events: received.length, tries };
-    if (tries >= 3) log.error(fields, "events are still not taken in");
+    // A source that is away, or of the release before while both run, is no defect of an event.
+    if (!isAsked) log.warn(fields, "the source of events cannot be asked; trying again");
+    else if (tries >= 3) log.error(fields, "events are still not taken in");
     else log.warn(fields, "events not taken in; trying again");
     const pauseMs = retryPausesMs[Math.min(tries, retryPausesMs.length) - 1] ?? retryPausesMs[0];
     if (!connection.isClosed()) for (const { message } of received) message.nak(pauseMs);
