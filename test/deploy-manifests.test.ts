@@ -134,6 +134,7 @@ const edges = [
   "gateway>payments",
   "gateway>webhook",
   "payments>merchant",
+  "webhook>payments",
 ];
 
 eachOverlay(

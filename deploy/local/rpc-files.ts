@@ -35,6 +35,7 @@ export function rpcFilesIn(stateDir: string): RpcFiles {
       payments: path("payments.token"),
       operator: path("operator.token"),
       reader: path("reader.token"),
+      webhook: path("webhook.token"),
     },
     callers: path("callers"),
   };

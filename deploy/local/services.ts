@@ -140,6 +140,8 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
     case "webhook":
       return {
         ...common,
+        RPC_TOKEN_FILE: around.rpcFiles.tokens.webhook,
+        PAYMENTS_URL: payments,
         DATABASE_URL: databases.usedBy.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,
         WEBHOOK_EXTRA_CA: around.tls.ca,

@@ -98,8 +98,8 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     stop: async (drain) => {
       await server.close(drain);
       await jobs.stop();
-      payments.close();
       await bus.close();
+      payments.close();
       await db.close();
     },
   };

@@ -5,6 +5,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { clockNow } from "#platform/clock.ts";
 import { Failure } from "#platform/failure.ts";
 import type { IdempotencyScope } from "#platform/idempotency.ts";
+import { announcedDigests } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   CancelIntentResponseSchema,
@@ -94,6 +95,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     receiveProcessorEvent: async (request) =>
       create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
+    confirmAnnouncements: async ({ claims }) => ({ announcedDigests: await announcedDigests(db, claims) }),
     getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await balances(db, request) }),
   };
 }

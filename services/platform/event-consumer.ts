@@ -1,10 +1,12 @@
 // One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
 import type { ConsumerConfig, ConsumerMessages, JsMsg, NatsConnection } from "nats";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { type AskSource, announcedOf, type ReceivedEvent } from "./announced-events.ts";
 import type { EventKeys } from "./event-keys.ts";
-import { readEvent } from "./event-message.ts";
+import { type Refusal, readEvent } from "./event-message.ts";
 import { eventSpan } from "./event-span.ts";
 import type { Log } from "./log.ts";
+import { eventsRefused } from "./metrics.ts";
 import type { Source } from "./streams.ts";
 
 export interface Consumer {
@@ -13,6 +15,8 @@ export interface Consumer {
   readonly source: Source;
   /** Only events of types under this prefix, e.g. `payment.>`. */
   readonly types: string;
+  /** Asks the source about each batch before it is handled, where events claim money; absent: their MAC is enough. */
+  readonly askSource?: AskSource;
   /** Takes in a batch; when it resolves, every event of it is durable and is acknowledged. A throw sends all again later. */
   readonly handle: (events: readonly Event[]) => Promise<void>;
 }
@@ -29,7 +33,7 @@ export interface Consumption {
   readonly log: Log;
 }
 
-// Bounds memory and the size of one transaction of a consumer.
+// Bounds memory and the size of one transaction of a consumer; its source is asked about as many events in one call.
 const batchMax = 256;
 // The broker ends each request for events after this long, and the next one is made.
 const pullMs = 5_000;
@@ -80,36 +84,61 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
   }
 }
 
-async function handleBatch({ connection, consumer, keys, log }: Consumption, batch: readonly JsMsg[]): Promise<void> {
-  const events: Event[] = [];
-  const good: JsMsg[] = [];
-  for (const message of batch) {
-    const read = readEvent(message, consumer.source, keys);
-    if (typeof read === "string") {
-      log.error(
-        { why: read, consumer: consumer.name, seq: message.seq },
-        "event parked: not proved to be its source's",
-      );
-      message.term(read);
-    } else {
-      events.push(read);
-      good.push(message);
-    }
-  }
-  const spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
+interface Received extends ReceivedEvent {
+  readonly message: JsMsg;
+}
+
+async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): Promise<void> {
+  const { connection, consumer, log } = consumption;
+  let received = batch.flatMap((message) => readOrPark(consumption, message) ?? []);
+  if (received.length === 0) return;
+  let spans: ReturnType<typeof eventSpan>[] = [];
+  let isAsked = false;
   try {
+    received = await announcedOrParked(consumption, received);
+    isAsked = true;
+    const events = received.map(({ event }) => event);
+    spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
     await consumer.handle(events);
     for (const span of spans) span?.end();
-    if (!connection.isClosed()) for (const message of good) message.ack();
+    if (!connection.isClosed()) for (const { message } of received) message.ack();
   } catch (error) {
     for (const span of spans) span?.end("not_taken_in");
-    const tries = Math.max(0, ...good.map((m) => m.info.redeliveryCount));
-    const fields = { err: error, consumer: consumer.name, events: good.length, tries };
-    if (tries >= 3) log.error(fields, "events are still not taken in");
+    const tries = Math.max(0, ...received.map(({ message }) => message.info.redeliveryCount));
+    const fields = { err: error, consumer: consumer.name, events: received.length, tries };
+    // A source that is away, or of the release before while both run, is no defect of an event.
+    if (!isAsked) log.warn(fields, "the source of events cannot be asked; trying again");
+    else if (tries >= 3) log.error(fields, "events are still not taken in");
     else log.warn(fields, "events not taken in; trying again");
     const pauseMs = retryPausesMs[Math.min(tries, retryPausesMs.length) - 1] ?? retryPausesMs[0];
-    if (!connection.isClosed()) for (const message of good) message.nak(pauseMs);
+    if (!connection.isClosed()) for (const { message } of received) message.nak(pauseMs);
   }
+}
+
+function readOrPark(consumption: Consumption, message: JsMsg): Received | undefined {
+  const event = readEvent(message, consumption.consumer.source, consumption.keys);
+  if (typeof event !== "string") return { message, event, body: message.data };
+  park(consumption, message, event);
+  return undefined;
+}
+
+/** @throws when the source does not answer; nothing is parked then. */
+async function announcedOrParked(consumption: Consumption, received: Received[]): Promise<Received[]> {
+  const { askSource, source } = consumption.consumer;
+  if (!askSource) return received;
+  const announced = new Set(await announcedOf(askSource, received));
+  for (const one of received) {
+    if (announced.has(one)) continue;
+    eventsRefused.inc({ source, why: "not_announced" });
+    park(consumption, one.message, "not_announced");
+  }
+  return [...announced];
+}
+
+function park({ connection, consumer, log }: Consumption, message: JsMsg, why: Refusal): void {
+  log.error({ why, consumer: consumer.name, seq: message.seq }, "event parked: not proved to be its source's");
+  // Why is not said to the broker: servers before 2.10 do not know the word then, and offer the event again.
+  if (!connection.isClosed()) message.term();
 }
 
 /** After two missed heartbeats, or long without a new request, the pull is dead although the connection may live: another is begun. */

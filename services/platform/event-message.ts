@@ -2,7 +2,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs } from "nats";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
-import { type Doubt, doubts, type EventKeys, macHeader } from "./event-keys.ts";
+import { doubts, type EventKeys, macHeader } from "./event-keys.ts";
 import { eventsRefused } from "./metrics.ts";
 import type { Source } from "./streams.ts";
 
@@ -14,11 +14,12 @@ export interface EventMessage {
 }
 
 /** Why an event is passed over. */
-export type Refusal = Doubt | "unreadable";
+export const refusals = [...doubts, "unreadable", "not_announced"] as const;
+export type Refusal = (typeof refusals)[number];
 
 /** Counts what is refused from zero on, so that the first one is seen. */
 export function countRefusals(source: Source): void {
-  for (const why of [...doubts, "unreadable"] as const) eventsRefused.inc({ source, why }, 0);
+  for (const why of refusals) eventsRefused.inc({ source, why }, 0);
 }
 
 /** @param keys absent: it is believed as it came */

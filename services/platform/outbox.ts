@@ -5,12 +5,13 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { AnnouncementClaim } from "./announced-events.ts";
 import { callContext } from "./call-context.ts";
 import { type Database, type Sql, time } from "./database.ts";
 import type { EventBus } from "./event-bus.ts";
 import { newId } from "./id.ts";
 import type { JobContext } from "./job.ts";
-import { eventSubject, type Source } from "./streams.ts";
+import { eventSubject, type Source, streamKeepDays } from "./streams.ts";
 
 /** A state change to announce. Its envelope is events.v1.Event. */
 export interface Announcement {
@@ -97,8 +98,9 @@ const roundsShare = 1 / 4;
 const gatherMsMax = 25;
 // What is announced takes back what others believe, so it is not held back for longer after an outage.
 const failurePauseMsMax = 500;
-// Kept so that a lost stream can be filled again.
-const keepDays = 3;
+// Longer than the stream keeps them: whoever takes an event from there asks here whether it was announced. A lost stream is filled
+// again from here too.
+const keepDays = streamKeepDays + 1;
 const sweepMax = 5_000;
 
 /**
@@ -121,6 +123,16 @@ export async function relayOnce(db: Database, bus: EventBus): Promise<boolean> {
   const failed = sent.find((result) => result.status === "rejected");
   if (failed) throw failed.reason;
   return rows.length === batchMax;
+}
+
+/** The digests of the claims whose event was appended here with these very bytes. */
+export async function announcedDigests(sql: Sql, claims: readonly AnnouncementClaim[]): Promise<Buffer<ArrayBuffer>[]> {
+  const rows = await sql.rows<{ digest: Buffer<ArrayBuffer> }>(
+    `select claim.digest from unnest($1::text[], $2::bytea[]) as claim (event_id, digest)
+       join outbox on outbox.event_id = claim.event_id and sha256(outbox.body) = claim.digest`,
+    [claims.map(({ eventId }) => eventId), claims.map(({ digest }) => Buffer.from(digest))],
+  );
+  return rows.map(({ digest }) => digest);
 }
 
 /** How much waits to be published, and since when; `oldestSeconds` by the database's clock, 0: nothing waits. */

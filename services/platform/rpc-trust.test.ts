@@ -54,6 +54,11 @@ test("each method's callers are those of its proto: reads for readers, money for
   assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.getPayment)], ["gateway", "operator", "reader"]);
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
+  const openToWebhook = [PaymentsService, MerchantService]
+    .flatMap(({ methods }) => methods)
+    .filter((method) => allowedCallers(method).has("webhook"));
+  assert.deepEqual(openToWebhook, [PaymentsService.method.confirmAnnouncements]);
 });
 
 test.run();

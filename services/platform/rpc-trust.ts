@@ -15,6 +15,7 @@ const callerOf: { readonly [N in CallerName]: Caller } = {
   payments: Caller.PAYMENTS,
   operator: Caller.OPERATOR,
   reader: Caller.READER,
+  webhook: Caller.WEBHOOK,
 };
 export const callerNames = Object.keys(callerOf) as readonly CallerName[];
 

@@ -17,8 +17,9 @@ export const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 export type Source = (typeof sources)[number];
 
 const dayMs = 86_400_000;
-// Consumers that were away for a week can still catch up; older events are in the outbox tables and the services' own state.
-const keepMs = 7 * dayMs;
+/** Consumers that were away for a week can still catch up; older events are in the services' own state. */
+export const streamKeepDays = 7;
+const keepMs = streamKeepDays * dayMs;
 // The relay sends an event again within seconds of a doubt; a crash of the relay is over well within this window.
 const duplicateWindowMs = 5 * 60_000;
 const streamMaxBytes = 4 * 2 ** 30;

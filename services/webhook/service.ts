@@ -7,9 +7,11 @@ import { createLog, type Log } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
 import { checkSchema } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { durableConsumers, heardEvents } from "#platform/streams.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
@@ -90,8 +92,12 @@ export async function startWebhook(
     ],
     log,
   );
+  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
+  const announcer = payments.client(PaymentsService);
   bus.consume({
     ...durableConsumers.fanOut,
+    askSource: async (claims, timeoutMs) =>
+      (await announcer.confirmAnnouncements({ claims }, { timeoutMs })).announcedDigests,
     handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, events),
   });
   bus.listen({
@@ -137,6 +143,7 @@ export async function startWebhook(
       await dispatcher.stop();
       await jobs.stop();
       await bus.close();
+      payments.close();
       await db.close();
       unwatch();
     },

@@ -1,6 +1,7 @@
 // The settings of the webhook service, and which of them production refuses.
 import { readFileSync } from "node:fs";
 import {
+  callerSettings,
   consumerSettings,
   integer,
   optional,
@@ -34,6 +35,9 @@ const dayMs = 86_400_000;
 export const webhookSettings = {
   ...serviceSettings,
   ...consumerSettings,
+  ...callerSettings,
+  /** RPC address of the payments service, which is asked whether it announced an event. */
+  PAYMENTS_URL: url("http", "https"),
   /** Address ranges that deliveries may go to besides public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted besides the public ones. */

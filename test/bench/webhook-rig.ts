@@ -13,7 +13,7 @@ import { createLog } from "#platform/log.ts";
 import { migrate } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
-import { tokenFile } from "#platform/rpc-trust.ts";
+import { callersFile, tokenFile } from "#platform/rpc-trust.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { createDatabases } from "../../deploy/local/databases.ts";
@@ -24,6 +24,7 @@ import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { webhookHeap } from "../../deploy/local/services.ts";
 import { tlsFiles } from "../../deploy/local/tls.ts";
+import { startAnnouncingPayments } from "../harness/announcing-payments.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 
@@ -36,6 +37,8 @@ export interface BenchEndpoint {
 /** Everything that runs. */
 export interface Rig {
   readonly db: Database;
+  /** Of payments, which is asked what it announced. */
+  readonly paymentsDb: Database;
   readonly bus: EventBus;
   readonly namespace: string;
   readonly service: Watched;
@@ -86,6 +89,9 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones' delay.
   const dead = await forked("test/bench/webhook-receiver.ts", receiverEnv);
   const port = await freePort();
+  const log = createLog("bench", "warn");
+  const payments = await Database.open({ url: databases.of.payments, name: "bench", log });
+  const announcing = await startAnnouncingPayments(payments, callersFile.parse(rpc.callers));
   const service = await forked("services/webhook/main.ts", {
     PORT: String(port),
     LOG_LEVEL: "warn",
@@ -93,6 +99,8 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     NATS_URL: nats.url,
     NATS_NAMESPACE: "bench",
     RPC_CALLERS_FILE: rpc.callers,
+    RPC_TOKEN_FILE: rpc.tokens.webhook,
+    PAYMENTS_URL: announcing.url,
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`,
     HASH_KEY: randomBytes(32).toString("base64"),
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
@@ -100,9 +108,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     NODE_OPTIONS: webhookHeap,
     ...serviceEnv,
   });
-  const log = createLog("bench", "warn");
   const db = await Database.open({ url: databases.of.webhook, name: "bench", log });
-  const payments = await Database.open({ url: databases.of.payments, name: "bench", log });
   const bus = new EventBus({ broker: { url: nats.url }, namespace: "bench", name: "bench", log });
   const outbox = new Outbox({ namespace: "bench", source: "payments" });
   const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
@@ -135,6 +141,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
       return ready.urls ?? [];
     },
     db,
+    paymentsDb: payments,
     bus,
     namespace: "bench",
     service: watched(service.child),
@@ -169,6 +176,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
       peer.close();
       await jobs.stop();
       await bus.close();
+      await announcing.stop();
       await Promise.all([db.close(), payments.close()]);
       await Promise.all(children.map(ended));
       await Promise.all([postgres.stop(), nats.stop()]);

@@ -6,6 +6,7 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { headers, type NatsConnection } from "nats";
 import { type Broker, connectBroker } from "#platform/broker-connection.ts";
 import type { BrokerIdentity } from "#platform/broker-rights.ts";
+import { eventKeysFile } from "#platform/event-keys.ts";
 import { newId } from "#platform/id.ts";
 import { newNkey, nkeyFile } from "#platform/nkey.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -14,10 +15,18 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("broker identities");
+let receiver: Receiver;
+
+test.before(async () => {
+  receiver = await startReceiver((await stack()).tls);
+});
+test.after(() => receiver?.close());
+
 const identities: BrokerIdentity[] = ["checkout", "payments", "merchant", "webhook", "gateway", "migrate"];
 const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 
@@ -156,19 +165,31 @@ for (const identity of identities) {
 }
 
 test("an event that entered without its source's MAC completes no session, sends no webhook and is counted", async () => {
+  await claimsNothing(["", Buffer.alloc(32).toString("base64url")], ["no_mac", "wrong_mac"]);
+});
+
+test("an event under payments' own keys that payments did not announce completes no session, sends no webhook and is counted", async () => {
+  await claimsNothing(["genuine"], ["not_announced"]);
+});
+
+/** Enters with payments' identity at the broker and claims a session's money, once with each MAC; then the session is paid for. */
+async function claimsNothing(macs: readonly string[], why: readonly string[]): Promise<void> {
   const info = await stack();
   const merchant = await freshMerchant(info);
+  const endpoint = { url: receiver.url, event_types: ["payment.succeeded"] };
+  (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR" })).expect(201);
-  const before = await refusedEvents(info, "webhook");
-  // Somebody has payments' key for the broker, and not the one for its events.
-  const { nats } = await entering(brokerFor(info, "payments"), "payments");
+  const read = async () => (await merchant.api.get(`/v1/checkout-sessions/${session.text("id")}`)).expect(200);
+  const refused = () => Promise.all((["webhook", "checkout"] as const).map((each) => refusedEvents(info, each, why)));
+  const before = await refused();
+  const forged = newId("payment");
   const event = create(EventSchema, {
     id: newId("event"),
     type: "payment.succeeded",
     source: "payments",
     merchantId: merchant.id,
     environment: Environment.SANDBOX,
-    objectId: newId("payment"),
+    objectId: forged,
     status: "succeeded",
     occurredAt: timestampNow(),
     attributes: {
@@ -178,32 +199,43 @@ test("an event that entered without its source's MAC completes no session, sends
       receipt_url: "https://thief.example",
     },
   });
-  for (const mac of ["", Buffer.alloc(32).toString("base64url")]) {
+  const subject = "tollbooth.events.payments.payment.succeeded";
+  const body = toBinary(EventSchema, event);
+  const keys = eventKeysFile.parse(info.broker_files.eventKeys.payments);
+  const { nats } = await entering(brokerFor(info, "payments"), "payments");
+  for (const mac of macs) {
     const header = headers();
-    if (mac) header.set("Tollbooth-Mac", mac);
-    await nats
-      .jetstream()
-      .publish("tollbooth.events.payments.payment.succeeded", toBinary(EventSchema, event), { headers: header });
+    if (mac) header.set("Tollbooth-Mac", mac === "genuine" ? keys.macOf("payments", subject, body) : mac);
+    await nats.jetstream().publish(subject, body, { headers: header });
   }
   await nats.close();
-  await eventually("webhook to have refused both", async () => (await refusedEvents(info, "webhook")) >= before + 2);
-  await eventually("checkout to have refused both", async () => (await refusedEvents(info, "checkout")) >= 2);
-  const read = (await merchant.api.get(`/v1/checkout-sessions/${session.text("id")}`)).expect(200);
-  assert.deepEqual([read.text("status"), read.at("receipt_url")], ["open", session.at("receipt_url")]);
+  const wanted = before.map((count) => count + macs.length);
+  await eventually("both followers to have refused all", async () =>
+    (await refused()).every((count, i) => count >= (wanted[i] ?? 0)),
+  );
+  const unmoved = await read();
+  assert.deepEqual([unmoved.text("status"), unmoved.at("receipt_url")], ["open", session.at("receipt_url")]);
   // What follows them is taken in.
   await pay(session.text("render.frame_url"));
   await eventually("the session to be completed by payments' own word", async () => {
-    return (await merchant.api.get(`/v1/checkout-sessions/${session.text("id")}`)).text("status") === "completed";
+    return (await read()).text("status") === "completed";
   });
-});
+  const paymentId = (await read()).text("payment_id");
+  await receiver.waitFor(({ body: told }) => told.includes(paymentId));
+  assert.equal(receiver.received.filter(({ body: told }) => told.includes(forged)).length, 0);
+  assert.deepEqual(await refused(), wanted);
+}
 
-async function refusedEvents(info: StackInfo, process: "checkout" | "webhook"): Promise<number> {
+async function refusedEvents(
+  info: StackInfo,
+  process: "checkout" | "webhook",
+  why: readonly string[],
+): Promise<number> {
   const text = await (await fetch(`${info.admin[process]}/metrics`)).text();
-  const counts = [
-    ...text.matchAll(/^tollbooth_events_refused_total\{source="payments",why="(?:no_mac|wrong_mac)"\} (\d+)/gm),
-  ];
-  assert.ok(counts.length > 0, "the counter begins at zero, and is there");
-  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  const counts = [...text.matchAll(/^tollbooth_events_refused_total\{source="payments",why="(\w+)"\} (\d+)/gm)];
+  const wanted = counts.filter(([, each = ""]) => why.includes(each));
+  assert.equal(wanted.length, why.length, "the counter begins at zero, and is there");
+  return wanted.reduce((sum, [, , count]) => sum + Number(count), 0);
 }
 
 test.run();

@@ -46,14 +46,20 @@ export interface Created {
   confirm(): Promise<{ status: string; paymentStatus: string; paymentId: string }>;
 }
 
-/** @param origin of a hosted checkout page. */
-export async function startCheckoutServices(origin?: string): Promise<CheckoutServices> {
+/**
+ * @param origin of a hosted checkout page.
+ * @param reach where checkout finds payments, given where that is; by default there
+ */
+export async function startCheckoutServices(
+  origin?: string,
+  reach: (paymentsUrl: string) => Promise<string> = async (url) => url,
+): Promise<CheckoutServices> {
   const money = await startMoneyServices();
   const database = await freshDatabase("checkout");
   const service = await startCheckout({
     ...money.settings,
     DATABASE_URL: database.serviceUrl,
-    PAYMENTS_URL: money.urls.payments,
+    PAYMENTS_URL: await reach(money.urls.payments),
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
     EVENT_ACK_WAIT_SECONDS: 30,

@@ -1,11 +1,11 @@
 // Outbox → JetStream → consumer, with a real PostgreSQL and a real broker: at least once, nothing lost, nothing for a rollback.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { takeIn } from "#platform/inbox.ts";
 import { createLog } from "#platform/log.ts";
-import { Outbox, relayOnce } from "#platform/outbox.ts";
+import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/outbox.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -114,6 +114,27 @@ test("publishing the same row twice stores it once", async () => {
   });
   await eventually("all three events", async () => heard.includes("pay_twice"));
   assert.deepEqual(heard.sort(), ["pay_a", "pay_b", "pay_twice"]);
+});
+
+test("what an event's source said can be asked for longer than the stream keeps the event, and is swept then", async () => {
+  const kept = (await bus.state("payments"))?.stream.config.max_age;
+  const { ids, subjects, bodies } = outbox.rows([announcement("pay_old")]);
+  const [eventId = "", body = Buffer.of()] = [ids[0], bodies[0]];
+  const claims = [{ eventId, digest: createHash("sha256").update(body).digest() }];
+  const publishedAgo = async (seconds: number) => {
+    await db.rows(
+      `insert into outbox (event_id, subject, body, published_at)
+         values ($1, $2, $3, now() - make_interval(secs => $4))
+       on conflict (event_id) do update set published_at = excluded.published_at`,
+      [eventId, subjects[0], body, seconds],
+    );
+    await sweepOutbox(db);
+    return (await announcedDigests(db, claims)).length;
+  };
+  const streamSeconds = Number(kept) / 1e9;
+  assert(streamSeconds > 0, "the stream has an end");
+  assert.equal(await publishedAgo(streamSeconds + 3_600), 1);
+  assert.equal(await publishedAgo(streamSeconds + 2 * 86_400), 0);
 });
 
 test("a listener hears an event as it is published and is told of the gap before it listened", async () => {

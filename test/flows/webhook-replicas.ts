@@ -14,7 +14,7 @@ import { createLog } from "#platform/log.ts";
 import { migrate } from "#platform/migrate.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
-import { tokenFile } from "#platform/rpc-trust.ts";
+import { callersFile, tokenFile } from "#platform/rpc-trust.ts";
 import { ensureStreams } from "#platform/streams.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
@@ -25,6 +25,7 @@ import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
+import { startAnnouncingPayments } from "../harness/announcing-payments.ts";
 import { eventually } from "../harness/eventually.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -75,6 +76,9 @@ export async function startReplicas(): Promise<Replicas> {
   await ensureStreams({ broker: { url: nats.url }, namespace });
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
+  const log = createLog("test", "fatal");
+  const payments = await Database.open({ url: databases.of.payments, name: "test", log });
+  const announcing = await startAnnouncingPayments(payments, callersFile.parse(rpc.callers));
   const environment = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -85,14 +89,14 @@ export async function startReplicas(): Promise<Replicas> {
     NATS_URL: nats.url,
     NATS_NAMESPACE: namespace,
     RPC_CALLERS_FILE: rpc.callers,
+    RPC_TOKEN_FILE: rpc.tokens.webhook,
+    PAYMENTS_URL: announcing.url,
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`,
     HASH_KEY: randomBytes(32).toString("base64"),
     WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
     WEBHOOK_EXTRA_CA: tls.ca,
     ...patience,
   };
-  const log = createLog("test", "fatal");
-  const payments = await Database.open({ url: databases.of.payments, name: "test", log });
   const bus = new EventBus({ broker: { url: nats.url }, namespace, name: "test", log });
   const outbox = new Outbox({ namespace, source: "payments" });
   const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
@@ -142,6 +146,7 @@ export async function startReplicas(): Promise<Replicas> {
       for (const child of running) await ended(child, "SIGKILL");
       await jobs.stop();
       await bus.close();
+      await announcing.stop();
       await payments.close();
       await Promise.all([servers.postgres.stop(), servers.nats.stop()]);
       await rm(home, { recursive: true, force: true });

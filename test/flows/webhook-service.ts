@@ -16,6 +16,8 @@ import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";
 import { parseCidr } from "../../services/webhook/rules/address.ts";
 import { startWebhook } from "../../services/webhook/service.ts";
 import type { WebhookConfig } from "../../services/webhook/settings.ts";
+import { noteAnnounced, startAnnouncingPayments } from "../harness/announcing-payments.ts";
+import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { serviceConfig } from "./service-config.ts";
@@ -58,8 +60,14 @@ export async function startWebhookTest(
   options: Options = {},
 ): Promise<WebhookTest> {
   const tls = await tlsFiles(await tempDir("webhook"));
+  const common = await serviceConfig("webhook");
+  const log = createLog("test", "error");
+  const paymentsUrl = (await freshDatabase("payments")).url;
+  const paymentsDb = await Database.open({ url: paymentsUrl, name: "test", log });
+  const payments = await startAnnouncingPayments(paymentsDb, common.RPC_CALLERS_FILE);
   const config: WebhookConfig & { RPC_TOKEN: string } = {
-    ...(await serviceConfig("webhook")),
+    ...common,
+    PAYMENTS_URL: payments.url,
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
     WEBHOOK_EGRESS_PROXY: undefined,
@@ -69,7 +77,6 @@ export async function startWebhookTest(
     ...settings,
   };
   const service = await startWebhook(config, options);
-  const log = createLog("test", "error");
   const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
   const bus = new EventBus({ broker: { url: config.NATS_URL }, namespace: config.NATS_NAMESPACE, name: "test", log });
   await eventually("the bus to be connected", () => bus.connected);
@@ -80,18 +87,24 @@ export async function startWebhookTest(
     webhooks: peer.client(WebhookService),
     db,
     bus,
-    announce: (event) => announce(bus, config.NATS_NAMESPACE, event),
+    announce: (event) => announce({ bus, paymentsDb }, config.NATS_NAMESPACE, event),
     replica: () => startWebhook(config, options),
     async stop() {
       peer.close();
       await service.stop();
+      await payments.stop();
       await bus.close();
+      await paymentsDb.close();
       await db.close();
     },
   };
 }
 
-async function announce(bus: EventBus, namespace: string, given: Parameters<WebhookTest["announce"]>[0]) {
+async function announce(
+  by: { bus: EventBus; paymentsDb: Database },
+  namespace: string,
+  given: Parameters<WebhookTest["announce"]>[0],
+) {
   const type = given.type ?? "payment.succeeded";
   const event = create(EventSchema, {
     id: given.eventId ?? newId("event"),
@@ -103,10 +116,8 @@ async function announce(bus: EventBus, namespace: string, given: Parameters<Webh
     status: given.status ?? "succeeded",
     occurredAt: timestampNow(),
   });
-  await bus.publish(
-    eventSubject(namespace, "payments", type),
-    given.messageId ?? event.id,
-    toBinary(EventSchema, event),
-  );
+  const subject = eventSubject(namespace, "payments", type);
+  const noted = await noteAnnounced(by.paymentsDb, [{ id: event.id, subject, body: toBinary(EventSchema, event) }]);
+  for (const body of noted.values()) await by.bus.publish(subject, given.messageId ?? event.id, body);
   return { eventId: event.id, paymentId: event.objectId };
 }

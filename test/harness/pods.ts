@@ -9,6 +9,7 @@ import { ensureStreams } from "#platform/streams.ts";
 import { runChild } from "../../deploy/local/child-process.ts";
 import type { StackDatabases } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
+import { writePrivate } from "../../deploy/local/private-file.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import type { RunningProcess } from "../../deploy/local/running-process.ts";
 import { stackSecrets } from "../../deploy/local/secrets.ts";
@@ -189,15 +190,13 @@ async function runMigrate(release: Release, { databases, natsUrl, settings }: Su
   await promisify(execFile)(process.execPath, [join(release.root, "deploy/migrate.ts")], { env });
 }
 
-function startProcess(
+async function startProcess(
   name: ProcessName,
   place: Surroundings,
   own: Record<string, string>,
   release: Release,
 ): Promise<RunningProcess> {
-  // The release before may want to make tables itself, and goes on with the login that owns them.
-  const { databases } = place;
-  const around = release === thisRelease ? place : { ...place, databases: { ...databases, usedBy: databases.of } };
+  const around = release === thisRelease ? place : await asBefore(place);
   const env = { NODE_COMPILE_CACHE: ".local-test/compile-cache", LOG_LEVEL: "warn", RATE_LIMIT: "off" };
   return runChild({
     name,
@@ -207,4 +206,13 @@ function startProcess(
     warn: () => {},
     keepsParentAlive: false,
   });
+}
+
+/** What the release before runs with: the login that owns its tables, since it may make some itself, and the callers that it knows. */
+async function asBefore(place: Surroundings): Promise<Surroundings> {
+  const { databases, rpcFiles: files, settings } = place;
+  const lines = (await readFile(files.callers, "utf8")).split("\n");
+  const callers = join(settings.stateDir, "callers-before");
+  await writePrivate(callers, lines.filter((line) => !line.startsWith("webhook ")).join("\n"));
+  return { ...place, databases: { ...databases, usedBy: databases.of }, rpcFiles: { ...files, callers } };
 }

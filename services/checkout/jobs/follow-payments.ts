@@ -1,5 +1,5 @@
-// Follows the payments of our sessions, so that a session completes also when the buyer never came back. A batch of events is
-// taken in with its effects and its inbox rows in ONE transaction; repeats and late ones change nothing.
+// Follows the payments of our sessions, so that a session completes also when the buyer never came back. Only what payments says that
+// it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats and late ones change nothing.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { clockNow } from "#platform/clock.ts";
@@ -17,8 +17,13 @@ import { changeSession, lockSessions, type StoredSession } from "../store/sessio
 
 const { name } = durableConsumers.followPayments;
 
-export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log">): Consumer {
-  return { ...durableConsumers.followPayments, handle: (events) => takeInBatch(context, events) };
+export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log" | "payments">): Consumer {
+  return {
+    ...durableConsumers.followPayments,
+    askSource: async (claims, timeoutMs) =>
+      (await context.payments.confirmAnnouncements({ claims }, { timeoutMs })).announcedDigests,
+    handle: (events) => takeInBatch(context, events),
+  };
 }
 
 interface SessionFact {

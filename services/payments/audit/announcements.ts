@@ -4,7 +4,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Sql } from "#platform/database.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 
-// Rows of the outbox stay for 3 days after they were published.
+// Rows of the outbox stay for longer, but an earlier release has kept them for 3 days.
 const keptDays = 3;
 // What is due of so many payments is held in memory (some 50 MB) while the outbox is read once for all of them.
 const slicePayments = 100_000;

@@ -1,5 +1,5 @@
-// Takes payment events from JetStream and makes a delivery to each subscribed endpoint of each, all in one transaction before the
-// acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
+// Takes payment events from JetStream that payments says it announced, and makes a delivery to each subscribed endpoint of each, all in
+// one transaction before the acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
 
 import { toBinary } from "@bufbuild/protobuf";
 import type { Database } from "#platform/database.ts";

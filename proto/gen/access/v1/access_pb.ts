@@ -14,7 +14,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file access/v1/access.proto.
  */
 export const file_access_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChZhY2Nlc3MvdjEvYWNjZXNzLnByb3RvEglhY2Nlc3MudjEqhgEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABISCg5DQUxMRVJfR0FURVdBWRABEhMKD0NBTExFUl9DSEVDS09VVBACEhMKD0NBTExFUl9QQVlNRU5UUxADEhMKD0NBTExFUl9PUEVSQVRPUhAEEhEKDUNBTExFUl9SRUFERVIQBTpNCgdjYWxsZXJzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAMoDjIRLmFjY2Vzcy52MS5DYWxsZXJSB2NhbGxlcnM6XQoPc2VydmljZV9jYWxsZXJzEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGNGGAyADKA4yES5hY2Nlc3MudjEuQ2FsbGVyUg5zZXJ2aWNlQ2FsbGVyc2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChZhY2Nlc3MvdjEvYWNjZXNzLnByb3RvEglhY2Nlc3MudjEqmgEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABISCg5DQUxMRVJfR0FURVdBWRABEhMKD0NBTExFUl9DSEVDS09VVBACEhMKD0NBTExFUl9QQVlNRU5UUxADEhMKD0NBTExFUl9PUEVSQVRPUhAEEhEKDUNBTExFUl9SRUFERVIQBRISCg5DQUxMRVJfV0VCSE9PSxAGOk0KB2NhbGxlcnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgAygOMhEuYWNjZXNzLnYxLkNhbGxlclIHY2FsbGVyczpdCg9zZXJ2aWNlX2NhbGxlcnMSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMY0YYDIAMoDjIRLmFjY2Vzcy52MS5DYWxsZXJSDnNlcnZpY2VDYWxsZXJzYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * A process that calls internal APIs. Each has a token of its own.
@@ -63,6 +63,13 @@ export const Caller = {
    * @generated from enum value: CALLER_READER = 5;
    */
   READER: 5,
+
+  /**
+   * The webhook service.
+   *
+   * @generated from enum value: CALLER_WEBHOOK = 6;
+   */
+  WEBHOOK: 6,
 } as const;
 
 /**

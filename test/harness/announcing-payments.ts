@@ -1,0 +1,48 @@
+// The payments service as those who follow its events see it, for tests that make the events themselves: an outbox in a database of
+// payments, and the answer from it to whoever asks what was announced.
+import type { Database } from "#platform/database.ts";
+import { createLog } from "#platform/log.ts";
+import { announcedDigests } from "#platform/outbox.ts";
+import { serveRpc } from "#platform/rpc-server.ts";
+import type { TrustedCallers } from "#platform/rpc-trust.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+
+export interface AnnouncingPayments {
+  /** RPC address. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Serves what followers ask. @param db of payments */
+export async function startAnnouncingPayments(db: Database, trusted: TrustedCallers): Promise<AnnouncingPayments> {
+  const server = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted,
+    log: createLog("test", "fatal"),
+    services: [PaymentsService],
+    routes: (router) =>
+      router.service(PaymentsService, {
+        confirmAnnouncements: async ({ claims }) => ({ announcedDigests: await announcedDigests(db, claims) }),
+      }),
+  });
+  return { url: `http://127.0.0.1:${server.port}`, stop: () => server.close() };
+}
+
+/** An event as its row in the outbox has it. */
+export interface OutboxEvent {
+  readonly id: string;
+  readonly subject: string;
+  readonly body: Uint8Array;
+}
+
+/** Writes events into the outbox that the test publishes itself. @returns the bytes of each; of one that was there, as it was */
+export async function noteAnnounced(db: Database, events: readonly OutboxEvent[]): Promise<Map<string, Buffer>> {
+  const rows = await db.rows<{ event_id: string; body: Buffer }>(
+    `insert into outbox (event_id, subject, body, published_at)
+       select event_id, subject, body, now() from unnest($1::text[], $2::text[], $3::bytea[]) as e (event_id, subject, body)
+     on conflict (event_id) do update set published_at = now() returning event_id, body`,
+    [events.map(({ id }) => id), events.map(({ subject }) => subject), events.map(({ body }) => Buffer.from(body))],
+  );
+  return new Map(rows.map((row) => [row.event_id, row.body]));
+}
