@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob, normalize } from "node:path";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import type { readConfig } from "#platform/config.ts";
 import { processSettings } from "#platform/process.ts";
 import { readProductionConfig } from "#platform/production.ts";
@@ -18,46 +18,17 @@ import { readConfig as readSimulatorConfig } from "../services/simulator/config.
 import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
 import { environmentOfContainer, withMountedFiles } from "./harness/container-environment.ts";
 import { type KubeObject, schemaProblems } from "./harness/kube-schema.ts";
+import { eachOverlay as eachRendered, hasKubectl, ofKind, renderOverlay, workloads } from "./harness/overlays.ts";
 import { reachable, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "..");
 const test = suite("manifests", { timeoutMs: 120_000 });
-const overlays = ["local", "staging", "production"] as const;
 const services = ["gateway", "checkout", "payments", "merchant", "webhook"];
-const rendered = new Map<string, readonly KubeObject[]>();
+const eachOverlay = (guarantee: string, body: Parameters<typeof eachRendered>[2]) =>
+  eachRendered(test, guarantee, body);
 
-const kubectl = ((): boolean => {
-  try {
-    execFileSync("kubectl", ["version", "--client"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-/** Adds a test for each overlay. */
-function eachOverlay(guarantee: string, body: (objects: readonly KubeObject[], overlay: string) => unknown): void {
-  for (const overlay of overlays) {
-    const name = `${overlay}: ${guarantee}`;
-    if (kubectl) test(name, () => body(render(overlay), overlay));
-    else test.skip(name, "there is no kubectl here to render with");
-  }
-}
-
-function render(overlay: string): readonly KubeObject[] {
-  const known = rendered.get(overlay);
-  if (known) return known;
-  const text = execFileSync("kubectl", ["kustomize", `deploy/overlays/${overlay}`], { cwd: root, encoding: "utf8" });
-  const objects = parseAllDocuments(text).map((document): KubeObject => document.toJS());
-  rendered.set(overlay, objects);
-  return objects;
-}
-
-const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
-  objects.filter(({ kind }) => kinds.includes(kind));
-const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");
 const deployments = (objects: readonly KubeObject[]) =>
   ofKind(objects, "Deployment").filter(({ metadata }) => services.includes(metadata.name));
 // biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
@@ -124,44 +95,6 @@ eachOverlay("every deployment is probed, spread, stopped in time, budgeted and s
       assert.ok(ofKind(objects, "Service").some(covers), `${name} has no service`);
     }
   }),
-);
-
-// HOUSE's picture: who calls whom.
-const edges = [
-  "checkout>payments",
-  "gateway>checkout",
-  "gateway>merchant",
-  "gateway>payments",
-  "gateway>webhook",
-  "payments>merchant",
-];
-
-eachOverlay(
-  "nothing is allowed on the network by default, and each call of the picture exactly once at both ends",
-  (objects) => {
-    const policies = ofKind(objects, "NetworkPolicy");
-    const deny = policies.find(({ metadata }) => metadata.name === "default-deny");
-    assert.deepEqual(
-      [deny?.spec.podSelector, deny?.spec.policyTypes, deny?.spec.ingress],
-      [{}, ["Ingress", "Egress"], undefined],
-    );
-    const out: string[] = [];
-    const into: string[] = [];
-    const nameIn = (peer: { podSelector?: { matchLabels?: Record<string, string> } }) =>
-      peer.podSelector?.matchLabels?.["app.kubernetes.io/name"] ?? "";
-    for (const { spec } of policies) {
-      const own = spec.podSelector.matchLabels?.["app.kubernetes.io/name"] ?? "";
-      if (!services.includes(own)) continue;
-      for (const rule of spec.egress ?? [])
-        out.push(...(rule.to ?? []).map(nameIn).map((to: string) => `${own}>${to}`));
-      for (const rule of spec.ingress ?? [])
-        into.push(...(rule.from ?? []).map(nameIn).map((from: string) => `${from}>${own}`));
-    }
-    const between = (found: string[]) =>
-      found.filter((edge) => edge.split(">").every((end) => services.includes(end))).sort();
-    assert.deepEqual(between(out), edges);
-    assert.deepEqual(between(into), edges);
-  },
 );
 
 eachOverlay(
@@ -339,8 +272,8 @@ test("the secrets command makes every Secret that production mounts, and each da
     });
   });
   assert.equal(new Set(passwords).size, 8);
-  if (!kubectl) return console.log("  not run: what production mounts (no kubectl here)");
-  const production = render("production");
+  if (!hasKubectl) return console.log("  not run: what production mounts (no kubectl here)");
+  const production = renderOverlay("production");
   const mounted = workloads(production).flatMap((workload) =>
     (podOf(workload).volumes ?? []).flatMap(
       (volume: { secret?: { secretName: string } }) => volume.secret?.secretName ?? [],
