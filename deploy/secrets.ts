@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callerLine, callerNames } from "#platform/rpc-trust.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
+import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -81,7 +82,12 @@ function madeUser(template: string): string | undefined {
 function logins(template: string, passwordOf: (user: string) => string): Secrets {
   const user = madeUser(template);
   if (user === undefined) return {};
-  if (!user.includes("{service}")) return { postgres: { password: passwordOf(user) } };
+  // One user for all is the superuser of a server that is made for the installation: it gets its certificate here too.
+  if (!user.includes("{service}")) {
+    const [, host = ""] = /@([^:/?]+)/.exec(template) ?? [];
+    const certificate = makeCertificateSecret("Tollbooth database authority", host);
+    return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
+  }
   const users = roles.map((role) => user.replaceAll("{service}", role));
   // Kubernetes takes no underscore in a name.
   return Object.fromEntries(

@@ -18,7 +18,14 @@ import { readConfig as readSimulatorConfig } from "../services/simulator/config.
 import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
 import { environmentOfContainer, withMountedFiles } from "./harness/container-environment.ts";
 import { type KubeObject, schemaProblems } from "./harness/kube-schema.ts";
-import { eachOverlay as eachRendered, hasKubectl, ofKind, renderOverlay, workloads } from "./harness/overlays.ts";
+import {
+  eachOverlay as eachRendered,
+  hasKubectl,
+  ofKind,
+  renderOverlay,
+  testRendered,
+  workloads,
+} from "./harness/overlays.ts";
 import { reachable, sourceFiles } from "./harness/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -162,7 +169,7 @@ test("compose.yaml: every setting of every container is known to its process, no
       const container = compose.services[program];
       assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], [program]]);
       const plain = Object.entries(container.environment).map(([name, value]) => [name, String(value)]);
-      readsAll(program, withMountedFiles(Object.fromEntries(plain), folder, false), "compose");
+      readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
     }
   }));
 
@@ -324,6 +331,55 @@ test("the secrets command makes every Secret that production mounts, and each da
     [],
     "the store gives them too",
   );
+});
+
+testRendered(test, "the secrets command makes every Secret that the local overlay mounts", () => {
+  const at = "@postgres:5432/tollbooth_{service}?sslmode=verify-full&sslrootcert=/run/secrets/postgres-ca/ca.crt";
+  const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
+  const args = ["deploy/secrets.ts", "manifests", services, owners];
+  const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  const keys = new Map(items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]));
+  const missing = workloads(renderOverlay("local")).flatMap((workload) =>
+    secretsOf(podOf(workload).volumes).filter(({ secretName, items: picked = [] }) => {
+      const has = Object(keys.get(secretName));
+      return !keys.has(secretName) || picked.some(({ key }) => !has.includes(key));
+    }),
+  );
+  assert.deepEqual(missing, []);
+});
+
+interface MountedSecret {
+  readonly secretName: string;
+  readonly items?: readonly { key: string }[];
+}
+
+function secretsOf(
+  volumes: readonly { secret?: MountedSecret; projected?: { sources: { secret: { name: string } }[] } }[] = [],
+): MountedSecret[] {
+  return volumes.flatMap(({ secret, projected }) => [
+    ...(secret ? [secret] : []),
+    ...(projected?.sources ?? []).map(({ secret: { name, ...rest } }) => ({ secretName: name, ...rest })),
+  ]);
+}
+
+eachOverlay("who logs in at a server in the cluster finds the certificate of its authority, and no key", (objects) => {
+  if (!ofKind(objects, "Cluster", "StatefulSet").some(({ metadata }) => metadata.name === "postgres")) return;
+  const clients = workloads(objects).filter((workload) => {
+    const { envFrom = [] } = podOf(workload).containers[0];
+    const maps: string[] = envFrom.flatMap(
+      (each: { configMapRef?: { name: string } }) => each.configMapRef?.name ?? [],
+    );
+    const told = ofKind(objects, "ConfigMap").filter(({ metadata }) => maps.includes(metadata.name));
+    return told.some(({ data }) => Object.keys(data).some((name) => name.endsWith("DATABASE_URL_FILE")));
+  });
+  assert.ok(clients.length >= 5);
+  for (const client of clients) {
+    const { containers, volumes } = podOf(client);
+    const mounts: { name: string; mountPath: string }[] = containers[0].volumeMounts;
+    const mount = mounts.find(({ mountPath }) => mountPath === "/run/secrets/postgres-ca");
+    const volume = volumes.find(({ name }: { name: string }) => name === mount?.name);
+    assert.deepEqual(volume?.secret.items, [{ key: "ca.crt", path: "ca.crt" }], client.metadata.name);
+  }
 });
 
 test("no file of deploy/ holds a secret's value", () => {
