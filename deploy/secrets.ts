@@ -120,11 +120,18 @@ function manifests(secrets: Secrets): string {
   return JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2);
 }
 
-/** All or nothing: values belong together. Containers of other users read the folder, which nothing else mounts. */
+/** All or nothing: values belong together. Containers of other users read the files, each of them its own. */
 function writeFiles(folder: string, secrets: Secrets): void {
   if (existsSync(join(folder, "complete"))) {
-    console.log("the secrets are there");
-    return;
+    const missing = Object.keys(secrets).filter((name) => !existsSync(join(folder, name)));
+    if (missing.length === 0) {
+      console.log("the secrets are there");
+      return;
+    }
+    console.error(
+      `an earlier release made these secrets, without ${missing.join(", ")}: remove them all and begin anew`,
+    );
+    process.exit(1);
   }
   for (const [name, values] of Object.entries(secrets)) {
     mkdirSync(join(folder, name), { recursive: true });

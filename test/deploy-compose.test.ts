@@ -1,7 +1,7 @@
 // Whose secrets are whose in compose.yaml: the files that each container finds in the volume of secrets are those that it is told to read.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { suite } from "./harness/suite.ts";
@@ -30,9 +30,7 @@ let made = "";
 
 test.before(async () => {
   made = await tempDir("secrets");
-  // What the container `secrets` does, in a folder of the test's own.
-  const [, form = "", , ...urls] = containers.secrets?.command ?? [];
-  execFileSync(process.execPath, ["deploy/secrets.ts", form, made, ...urls], { cwd: root, stdio: "ignore" });
+  makeSecrets();
 });
 test.after(() => rmSync(made, { recursive: true }));
 
@@ -61,6 +59,18 @@ for (const name of Object.keys(containers).filter((each) => each !== "secrets"))
   });
 }
 
+test("secrets that are there stay as they are; of those of an earlier release it is said what is missing", () => {
+  const before = readFileSync(join(made, "postgres/password"), "utf8");
+  assert.match(makeSecrets(), /are there/);
+  assert.equal(readFileSync(join(made, "postgres/password"), "utf8"), before);
+  renameSync(join(made, "postgres-tls"), join(made, "postgres-tls.away"));
+  try {
+    assert.throws(makeSecrets, /without postgres-tls: remove/);
+  } finally {
+    renameSync(join(made, "postgres-tls.away"), join(made, "postgres-tls"));
+  }
+});
+
 test("the whole volume is mounted where it is written, and nowhere else", () => {
   const whole = Object.entries(containers).filter(([, { volumes = [] }]) =>
     volumes.some((each) => (typeof each === "string" ? each.startsWith("secrets:") : isWhole(each))),
@@ -70,6 +80,13 @@ test("the whole volume is mounted where it is written, and nowhere else", () => 
     ["secrets"],
   );
 });
+
+/** What the container `secrets` does, in a folder of the test's own. */
+function makeSecrets(): string {
+  const [, form = "", , ...urls] = containers.secrets?.command ?? [];
+  const args = ["deploy/secrets.ts", form, made, ...urls];
+  return execFileSync(process.execPath, args, { cwd: root, encoding: "utf8", stdio: "pipe" });
+}
 
 const isWhole = ({ source, volume }: Mount) => source === "secrets" && !volume?.subpath;
 
