@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callerLine, callerNames } from "#platform/rpc-trust.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
+import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -81,7 +82,12 @@ function madeUser(template: string): string | undefined {
 function logins(template: string, passwordOf: (user: string) => string): Secrets {
   const user = madeUser(template);
   if (user === undefined) return {};
-  if (!user.includes("{service}")) return { postgres: { password: passwordOf(user) } };
+  // One user for all is the superuser of a server that is made for the installation: it gets its certificate here too.
+  if (!user.includes("{service}")) {
+    const [, host = ""] = /@([^:/?]+)/.exec(template) ?? [];
+    const certificate = makeCertificateSecret("Tollbooth database authority", host);
+    return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
+  }
   const users = roles.map((role) => user.replaceAll("{service}", role));
   // Kubernetes takes no underscore in a name.
   return Object.fromEntries(
@@ -114,11 +120,18 @@ function manifests(secrets: Secrets): string {
   return JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2);
 }
 
-/** All or nothing: values belong together. Containers of other users read the folder, which nothing else mounts. */
+/** All or nothing: values belong together. Containers of other users read the files, each of them its own. */
 function writeFiles(folder: string, secrets: Secrets): void {
   if (existsSync(join(folder, "complete"))) {
-    console.log("the secrets are there");
-    return;
+    const missing = Object.keys(secrets).filter((name) => !existsSync(join(folder, name)));
+    if (missing.length === 0) {
+      console.log("the secrets are there");
+      return;
+    }
+    console.error(
+      `an earlier release made these secrets, without ${missing.join(", ")}: remove them all and begin anew`,
+    );
+    process.exit(1);
   }
   for (const [name, values] of Object.entries(secrets)) {
     mkdirSync(join(folder, name), { recursive: true });

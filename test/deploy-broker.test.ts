@@ -58,7 +58,7 @@ for (const [name, config, rights] of setups) {
       writeFileSync(join(home, folder, "authorization.conf"), readFileSync(join(root, rights)));
     }
     const moved = config()
-      .replaceAll(/\/run\/secrets\/(?:all\/)?nats-tls/g, join(home, "secrets"))
+      .replaceAll("/run/secrets/nats-tls", join(home, "secrets"))
       .replace("store_dir: /data", `store_dir: ${join(home, "data")}`)
       .replace("0.0.0.0:4222", `127.0.0.1:${port}`)
       .replace("http: 0.0.0.0:8222", "")

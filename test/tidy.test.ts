@@ -206,6 +206,51 @@ test("every row of SPEC.md §4, §5, §7 and §8 is proved by a test that names 
   none([...offences, ...known.filter((row) => !proved.has(row)).map((row) => `${row}: no test proves it`)]);
 });
 
+// Programs of developers on other platforms, whose hashes nobody could ask for where the lock file was made. To take one off:
+// `npm view <name>@<version> dist.integrity`, written into its entry as "integrity".
+const unhashed = [
+  "@biomejs/cli-android-arm64",
+  "@biomejs/cli-android-x64",
+  "@biomejs/cli-darwin-arm64",
+  "@biomejs/cli-darwin-x64",
+  "@biomejs/cli-linux-arm64-musl",
+  "@biomejs/cli-linux-x64-musl",
+  "@biomejs/cli-win32-arm64",
+  "@biomejs/cli-win32-x64",
+  "@bufbuild/buf-darwin-arm64",
+  "@bufbuild/buf-darwin-x64",
+  "@bufbuild/buf-linux-armv7",
+  "@bufbuild/buf-win32-arm64",
+  "@bufbuild/buf-win32-x64",
+];
+
+test("npm checks each package that it fetches by the lock file's hash, but for developers' programs of other platforms", () => {
+  interface Entry {
+    readonly integrity?: string;
+    readonly resolved?: string;
+    readonly dev?: boolean;
+    readonly optional?: boolean;
+  }
+  const lock: { packages: Record<string, Entry> } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const entries = Object.entries(lock.packages).filter(([path]) => path !== "");
+  assert.ok(entries.length > 300);
+  const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+  const hasHash = ({ integrity = "" }: Entry) => /^sha512-[\w+/]{86}==$/.test(integrity);
+  const without = entries.filter(([, entry]) => !hasHash(entry));
+  none([
+    ...without
+      .filter(([path]) => !unhashed.includes(nameOf(path)))
+      .map(([path]) => `${path}: no sha512 of its archive`),
+    ...without.filter(([, { dev, optional }]) => !dev || !optional).map(([path]) => `${path}: part of what runs`),
+    ...unhashed
+      .filter((name) => !without.some(([path]) => nameOf(path) === name))
+      .map((name) => `${name}: has its hash now; take it off the list`),
+    ...entries
+      .filter(([, { resolved = "https://registry.npmjs.org/" }]) => !resolved.startsWith("https://registry.npmjs.org/"))
+      .map(([path, { resolved }]) => `${path}: comes from ${resolved}`),
+  ]);
+});
+
 test("sizes, as a guide", () => {
   const sizes = code
     .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))

@@ -26,6 +26,8 @@ export interface PostgresOptions {
   password: string;
   /** False: no fsync, for throw-away test data. */
   isDurable: boolean;
+  /** Settings of the server besides, which win. */
+  settings?: Readonly<Record<string, string>>;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
@@ -50,6 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     unix_socket_directories: "",
     max_connections: String(connectionsMax),
     ...(options.isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    ...options.settings,
   };
   const server = await runServer({
     name: "postgres",

@@ -11,10 +11,9 @@ import type { KubeObject } from "./kube-schema.ts";
 
 const key = () => randomBytes(32).toString("base64");
 
-/** The value that a key of a Secret would have. @param hasTls false: PostgreSQL is the installation's own and speaks plainly */
-function exampleOf(name: string, hasTls: boolean): string {
-  if (name.endsWith("DATABASE_URL"))
-    return `postgres://role@postgres:5432/database${hasTls ? "?sslmode=verify-full" : ""}`;
+/** The value that a key of a Secret would have. */
+function exampleOf(name: string): string {
+  if (name.endsWith("DATABASE_URL")) return "postgres://role@postgres:5432/database?sslmode=verify-full";
   if (name === "ENCRYPTION_KEYS") return `k1:${key()}`;
   if (name === "callers") return callerLine("gateway", key());
   if (name === "seed") return newNkey().seed;
@@ -32,14 +31,13 @@ export function environmentOfContainer(
   const pod = workload.spec.template.spec;
   const [container] = pod.containers;
   const env: Record<string, string> = {};
-  const hasTls = !objects.some(({ kind, metadata }) => kind === "StatefulSet" && metadata.name === "postgres");
   for (const { configMapRef } of container.envFrom ?? []) {
     const map = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === configMapRef.name);
     if (!map) throw new Error(`${workload.metadata.name}: there is no config map ${configMapRef.name}`);
     Object.assign(env, map.data);
   }
   for (const { name, value, valueFrom } of container.env ?? [])
-    env[name] = value ?? exampleOf(valueFrom.secretKeyRef?.key, hasTls);
+    env[name] = value ?? exampleOf(valueFrom.secretKeyRef?.key);
   const mounts: { name: string; mountPath: string }[] = container.volumeMounts ?? [];
   for (const [name, path] of mountedFiles(env)) {
     const mount = mounts.find(({ mountPath }) => dirname(path) === mountPath);
@@ -47,15 +45,15 @@ export function environmentOfContainer(
     if (!volume?.secret)
       throw new Error(`${workload.metadata.name}: ${name} names ${path}, where no secret is mounted`);
   }
-  return withMountedFiles(env, folder, hasTls);
+  return withMountedFiles(env, folder);
 }
 
 /** The same variables, with the files of secrets that they name written under the folder. */
-export function withMountedFiles(env: Record<string, string>, folder: string, hasTls: boolean): Record<string, string> {
+export function withMountedFiles(env: Record<string, string>, folder: string): Record<string, string> {
   const moved = mountedFiles(env).map(([name, path]) => {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, exampleOf(basename(path), hasTls));
+    writeFileSync(file, exampleOf(basename(path)));
     return [name, file];
   });
   return { ...env, ...Object.fromEntries(moved) };

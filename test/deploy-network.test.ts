@@ -1,0 +1,192 @@
+// The network of each installation: the connections that its rendered policies allow are those of a declared picture, each by both its
+// ends, and no others. What is missing there cannot work, what is too much there an intruder can use.
+import assert from "node:assert/strict";
+import { realpathSync, rmSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { join, relative } from "node:path";
+import type { KubeObject } from "./harness/kube-schema.ts";
+import { allowedConnections } from "./harness/network-graph.ts";
+import { eachOverlay, type Overlay, ofKind, renderFolder, testRendered } from "./harness/overlays.ts";
+import { suite } from "./harness/suite.ts";
+import { tempDir } from "./harness/temp-dir.ts";
+
+const root = join(import.meta.dirname, "..");
+const test = suite("network of the manifests", { timeoutMs: 120_000 });
+
+// Who calls whom in every installation: HOUSE's picture, and the names that everybody has to resolve.
+const base = `
+  anywhere  > gateway:8080
+  gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 kube-dns:53 kube-dns:53/udp
+  checkout  > payments:8080 kube-dns:53 kube-dns:53/udp
+  payments  > merchant:8080 internet:443 kube-dns:53 kube-dns:53/udp
+  merchant  > kube-dns:53 kube-dns:53/udp
+  webhook   > payments:8080 internet:* kube-dns:53 kube-dns:53/udp
+  migrate   > kube-dns:53 kube-dns:53/udp
+  stranger  > kube-dns:53 kube-dns:53/udp
+`;
+const nats = `
+  gateway   > nats:4222
+  checkout  > nats:4222
+  payments  > nats:4222
+  merchant  > nats:4222
+  webhook   > nats:4222
+  migrate   > nats:4222
+  nats      > kube-dns:53 kube-dns:53/udp
+`;
+const natsOutside = (cidr: string) => `
+  gateway   > ${cidr}:4222
+  checkout  > ${cidr}:4222
+  payments  > ${cidr}:4222
+  merchant  > ${cidr}:4222
+  webhook   > ${cidr}:4222
+  migrate   > ${cidr}:4222
+`;
+const natsR3 = `${nats}
+  nats      > nats:6222
+`;
+const postgres = `
+  checkout  > postgres:5432
+  payments  > postgres:5432
+  merchant  > postgres:5432
+  webhook   > postgres:5432
+  migrate   > postgres:5432
+  postgres  > kube-dns:53 kube-dns:53/udp
+`;
+const postgresOutside = (cidr: string) => `
+  checkout  > ${cidr}:5432
+  payments  > ${cidr}:5432
+  merchant  > ${cidr}:5432
+  webhook   > ${cidr}:5432
+  migrate   > ${cidr}:5432
+`;
+// The instances' manager talks to the Kubernetes API, and backups go to the object store: their addresses are the cluster's.
+const cloudNativePg = `${postgres}
+  postgres    > postgres:5432 anywhere:443 anywhere:6443
+  cnpg-system > postgres:5432 postgres:8000
+`;
+// An outside company that happens to be here: browsers come to its card forms, and it calls the gateway as one from the internet would.
+const simulator = `
+  anywhere  > simulator:8080
+  payments  > simulator:8080
+  simulator > gateway:8080 kube-dns:53 kube-dns:53/udp
+`;
+const monitoring = `
+  monitoring > gateway:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
+`;
+const tracing = `
+  gateway   > observability:4318
+  checkout  > observability:4318
+  payments  > observability:4318
+  merchant  > observability:4318
+  webhook   > observability:4318
+`;
+// The proxies' own port along the calls of the picture; identity 8080, destinations 8086, policies 8090 of the control plane.
+const linkerd = `
+  gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  checkout  > payments:4143
+  payments  > merchant:4143
+  webhook   > payments:4143
+  gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  checkout  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  webhook   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+`;
+const keda = `
+  keda      > nats:8222
+`;
+
+const pictures: Readonly<Record<Overlay, readonly string[]>> = {
+  local: [base, postgres, nats, simulator, "simulator > postgres:5432"],
+  staging: [
+    base,
+    postgresOutside("192.0.2.0/24"),
+    nats,
+    simulator,
+    "simulator > 192.0.2.0/24:5432",
+    monitoring,
+    tracing,
+  ],
+  production: [base, cloudNativePg, natsR3, monitoring, tracing, linkerd, keda],
+};
+
+eachOverlay(test, "the network allows the connections of the picture and no others", (objects, overlay) => {
+  assert.deepEqual(allowedConnections(objects), connectionsOf(pictures[overlay]));
+});
+
+testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
+  assert.deepEqual(allowedConnections(renderFolder("deploy/base")), connectionsOf([base]));
+});
+
+testRendered(
+  test,
+  "a server outside is reached at the addresses that the overlay states, and an unstated one is refused",
+  async () => {
+    const stated = await withComponents(["postgres-outside", "nats-outside"], "192.0.2.7/32");
+    const picture = [base, postgresOutside("192.0.2.7/32"), natsOutside("192.0.2.7/32")];
+    assert.deepEqual(allowedConnections(stated), connectionsOf(picture));
+    for (const component of ["postgres-outside", "nats-outside"]) {
+      const cidrs = cidrsOf(await withComponents([component]));
+      // The API server refuses a policy with an address that is none.
+      assert.equal(cidrs.filter((cidr) => !isCidr(cidr)).length, 1, component);
+    }
+  },
+);
+
+eachOverlay(test, "every address of a policy is one", (objects) => {
+  const cidrs = cidrsOf(objects);
+  assert.ok(cidrs.length > 0);
+  assert.deepEqual(
+    cidrs.filter((cidr) => !isCidr(cidr)),
+    [],
+  );
+});
+
+/** Rows `caller > called:port called:port` as single connections. */
+function connectionsOf(tables: readonly string[]): string[] {
+  const rows = tables.flatMap((table) => table.split("\n")).filter((row) => row.trim() !== "");
+  const connections = rows.flatMap((row) => {
+    const [caller = "", called = ""] = row.split(">");
+    return called
+      .trim()
+      .split(/\s+/)
+      .map((end) => `${caller.trim()} > ${end}`);
+  });
+  return [...new Set(connections)].sort();
+}
+
+/** base with components, in an overlay of the test's own. @param cidr where the servers outside are */
+async function withComponents(components: readonly string[], cidr?: string): Promise<readonly KubeObject[]> {
+  const folder = realpathSync(await tempDir("overlay"));
+  const fromFolder = (path: string) => relative(folder, join(root, "deploy", path));
+  const patch = {
+    target: { kind: "NetworkPolicy", name: "(postgres|nats)-outside" },
+    patch: JSON.stringify([{ op: "replace", path: "/spec/egress/0/to/0/ipBlock/cidr", value: cidr }]),
+  };
+  const kustomization = {
+    namespace: "tollbooth",
+    resources: [fromFolder("base")],
+    components: components.map((name) => fromFolder(`components/${name}`)),
+    patches: cidr === undefined ? [] : [patch],
+  };
+  try {
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function cidrsOf(objects: readonly KubeObject[]): string[] {
+  const peers = ofKind(objects, "NetworkPolicy").flatMap(({ spec }) =>
+    [...(spec.egress ?? []), ...(spec.ingress ?? [])].flatMap(({ to, from }) => to ?? from ?? []),
+  );
+  return peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []));
+}
+
+function isCidr(text: string): boolean {
+  const [address = "", bits = "", ...rest] = text.split("/");
+  return isIP(address) > 0 && /^\d{1,3}$/.test(bits) && rest.length === 0;
+}
+
+test.run();

@@ -1,0 +1,57 @@
+// Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need it say so.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { KubeObject } from "./kube-schema.ts";
+import type { Suite } from "./suite.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** Folders of deploy/overlays. */
+export const overlays = ["local", "staging", "production"] as const;
+export type Overlay = (typeof overlays)[number];
+
+export const hasKubectl = ((): boolean => {
+  try {
+    execFileSync("kubectl", ["version", "--client"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** @param folder of the project, with a kustomization.yaml */
+export function renderFolder(folder: string): readonly KubeObject[] {
+  const text = execFileSync("kubectl", ["kustomize", folder], { cwd: root, encoding: "utf8" });
+  return parseAllDocuments(text).map((document): KubeObject => document.toJS());
+}
+
+const rendered = new Map<Overlay, readonly KubeObject[]>();
+
+export function renderOverlay(overlay: Overlay): readonly KubeObject[] {
+  const objects = rendered.get(overlay) ?? renderFolder(`deploy/overlays/${overlay}`);
+  rendered.set(overlay, objects);
+  return objects;
+}
+
+/** A test that needs kubectl, or the reason why it is left out. */
+export function testRendered(test: Suite, name: string, body: () => unknown): void {
+  if (hasKubectl) test(name, body);
+  else test.skip(name, "there is no kubectl here to render with");
+}
+
+/** Adds a test for each overlay. */
+export function eachOverlay(
+  test: Suite,
+  guarantee: string,
+  body: (objects: readonly KubeObject[], overlay: Overlay) => unknown,
+): void {
+  for (const overlay of overlays) {
+    testRendered(test, `${overlay}: ${guarantee}`, () => body(renderOverlay(overlay), overlay));
+  }
+}
+
+export const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+
+/** What runs pods. */
+export const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");
