@@ -7,7 +7,7 @@ import { type SealDeps, sealHead } from "../flows/seal-audit-head.ts";
 import { type Break, breaches, followChain, missingTail, origin } from "../rules/audit-chain.ts";
 import { type ChainPlace, type CheckPlace, claimCheck, endCheck, lastHeld, saveCheck } from "../store/audit-check.ts";
 import { unchainedEntries } from "../store/audit-entries.ts";
-import { knownHeads, nextChain } from "../store/audit-heads.ts";
+import { chainsAfter, knownHeads } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 
 // A stretch is some tens of milliseconds of reading and hashing; with the pause a pass goes at about 1,000 entries a second, which leaves
@@ -57,7 +57,7 @@ async function chainStretch({ db, log }: SealDeps, place: CheckPlace): Promise<v
   const late = await chainLate(db, entries);
   if (late > 0) log.info({ entries: late, last_entry: entries.at(-1)?.id }, "audit entries chained late");
   if (lookedTo !== undefined) return await saveCheck(db, { ...place, entryId: lookedTo });
-  const first = await nextChain(db);
+  const [first] = await chainsAfter(db, undefined, 1);
   if (first === undefined) await endCheck(db, place.broken);
   else await saveCheck(db, { ...place, chain: { merchantId: first, place: origin } });
 }
@@ -82,7 +82,7 @@ async function followStretch(deps: SealDeps, place: CheckPlace, chain: ChainPlac
     } else {
       await sealHead(deps, merchantId, followed.place);
     }
-    const next = await nextChain(deps.db, merchantId);
+    const [next] = await chainsAfter(deps.db, merchantId, 1);
     if (next === undefined) return await endCheck(deps.db, broken);
     [merchantId, from] = [next, origin];
   }

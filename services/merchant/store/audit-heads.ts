@@ -33,16 +33,21 @@ export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, Place>): Prom
   );
 }
 
-/** The next chain in the order of names, also one of which no more than a link or a seal is left. @param after absent: the first */
-export async function nextChain(sql: Sql, after?: string): Promise<string | undefined> {
-  const condition = after === undefined ? "$1::text is null" : "merchant_id > $1";
-  const [row] = await sql.rows<{ merchant_id: string | null }>(
-    `select least((select min(merchant_id) from audit_heads where ${condition}),
-       (select min(merchant_id) from audit_links where ${condition}),
-       (select min(merchant_id) from audit_seals where ${condition})) as merchant_id`,
-    [after ?? null],
+const nextText = (condition: string) => `least((select min(merchant_id) from audit_heads where ${condition}),
+  (select min(merchant_id) from audit_links where ${condition}),
+  (select min(merchant_id) from audit_seals where ${condition}))`;
+
+/** The next chains in the order of names, also those of which no more than a link or a seal is left. @param after undefined: the first ones */
+export async function chainsAfter(sql: Sql, after: string | undefined, limit: number): Promise<string[]> {
+  const rows = await sql.rows<{ merchant_id: string }>(
+    `with recursive chain (merchant_id) as (
+       select ${nextText(after === undefined ? "$1::text is null" : "merchant_id > $1")}
+       union all
+       select ${nextText("merchant_id > chain.merchant_id")} from chain where chain.merchant_id is not null)
+     select merchant_id from chain where merchant_id is not null limit $2`,
+    [after ?? null, limit],
   );
-  return row?.merchant_id ?? undefined;
+  return rows.map((row) => row.merchant_id);
 }
 
 /** What is known of the end of a chain beside its links: its head, and the newest seal. */
