@@ -38,7 +38,7 @@ export const audit: Commands = {
       const rows: Row[] = [];
       let broken = 0;
       for await (const merchantId of chainsOf(peers, given, known)) {
-        const found = await verify(peers, merchantId, known.get(merchantId) ?? [], progress);
+        const found = await verifyChain(peers, merchantId, known.get(merchantId) ?? [], progress);
         if (found.broken) broken += 1;
         rows.push(rowOf(merchantId, found));
       }
@@ -74,7 +74,7 @@ interface Verified {
   readonly broken: Break | undefined;
 }
 
-async function verify(
+async function verifyChain(
   peers: OperatorPeers,
   merchantId: string,
   known: readonly Place[],

@@ -9,7 +9,7 @@ import { createLog } from "#platform/log.ts";
 import { Outbox } from "#platform/outbox.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { appendAudit, chainLate } from "../../services/merchant/flows/append-audit.ts";
+import { appendAudit, chainLateEntries } from "../../services/merchant/flows/append-audit.ts";
 import { checkNextStretch } from "../../services/merchant/jobs/check-audit-chain.ts";
 import { auditConsumers } from "../../services/merchant/jobs/record-audit.ts";
 import { type Breach, followChain, origin } from "../../services/merchant/rules/audit-chain.ts";
@@ -108,7 +108,7 @@ test("entries that the release before wrote without a link are chained later, in
   await insertEntries(db, [late, early]);
   await appendAudit(db, [last, first]);
   const { entries } = await unchainedEntries(db, "", 10_000);
-  const [once, again] = await Promise.all([chainLate(db, entries), chainLate(db, entries)]);
+  const [once, again] = await Promise.all([chainLateEntries(db, entries), chainLateEntries(db, entries)]);
   assert.equal(once + again, 2);
   const { ids, late: lateness, broken } = await followed(merchantId);
   assert.equal(broken, undefined);

@@ -17,12 +17,12 @@ export async function appendAudit(db: Database, entries: readonly AuditEntry[]):
     const written = await insertEntries(tx, entries);
     // Of an entry that comes twice the first one was written.
     const fresh = entries.filter(({ id }) => written.delete(id));
-    await chain(tx, heads, fresh.map(chainedEntry), false);
+    await chainEntries(tx, heads, fresh.map(chainedEntry), false);
   });
 }
 
 /** Chains entries that were written without a link, by the release before or before there were chains. @returns how many there were */
-export async function chainLate(db: Database, entries: readonly ChainedEntry[]): Promise<number> {
+export async function chainLateEntries(db: Database, entries: readonly ChainedEntry[]): Promise<number> {
   if (entries.length === 0) return 0;
   return await db.transaction(async (tx) => {
     const heads = await lockHeads(
@@ -34,12 +34,12 @@ export async function chainLate(db: Database, entries: readonly ChainedEntry[]):
       entries.map(({ id }) => id),
     );
     const left = entries.filter(({ id }) => !chained.has(id));
-    await chain(tx, heads, left, true);
+    await chainEntries(tx, heads, left, true);
     return left.length;
   });
 }
 
-async function chain(tx: Tx, heads: Map<string, Place>, entries: readonly ChainedEntry[], isLate: boolean) {
+async function chainEntries(tx: Tx, heads: Map<string, Place>, entries: readonly ChainedEntry[], isLate: boolean) {
   const links: NewLink[] = [];
   for (const entry of entries) {
     const { id: entryId, merchantId } = entry;

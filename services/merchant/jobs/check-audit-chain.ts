@@ -2,7 +2,7 @@
 // from its beginning, and seals the heads of those that hold. What does not hold is told and left as it is.
 import { Counter, Gauge } from "prom-client";
 import type { JobContext } from "#platform/job.ts";
-import { chainLate } from "../flows/append-audit.ts";
+import { chainLateEntries } from "../flows/append-audit.ts";
 import { type SealDeps, sealHead } from "../flows/seal-audit-head.ts";
 import { type Break, breaches, followChain, missingTail, origin } from "../rules/audit-chain.ts";
 import { type ChainPlace, type CheckPlace, claimCheck, endCheck, lastHeld, saveCheck } from "../store/audit-check.ts";
@@ -54,7 +54,7 @@ export async function checkNextStretch(deps: SealDeps): Promise<boolean> {
 /** Entries that a release without chains has written, during an update or before there were any. */
 async function chainStretch({ db, log }: SealDeps, place: CheckPlace): Promise<void> {
   const { entries, lookedTo } = await unchainedEntries(db, place.entryId, entriesMax);
-  const late = await chainLate(db, entries);
+  const late = await chainLateEntries(db, entries);
   if (late > 0) log.info({ entries: late, last_entry: entries.at(-1)?.id }, "audit entries chained late");
   if (lookedTo !== undefined) return await saveCheck(db, { ...place, entryId: lookedTo });
   const [first] = await chainsAfter(db, undefined, 1);
@@ -78,7 +78,7 @@ async function followStretch(deps: SealDeps, place: CheckPlace, chain: ChainPlac
       return await saveCheck(deps.db, { ...place, broken, chain: { merchantId, place: followed.place } });
     if (found) {
       broken += 1;
-      tell(deps, merchantId, found);
+      tellBreak(deps, merchantId, found);
     } else {
       await sealHead(deps, merchantId, followed.place);
     }
@@ -89,7 +89,7 @@ async function followStretch(deps: SealDeps, place: CheckPlace, chain: ChainPlac
   await saveCheck(deps.db, { ...place, broken, chain: { merchantId, place: from } });
 }
 
-function tell({ log }: SealDeps, merchantId: string, { what, seq, entryId }: Break): void {
+function tellBreak({ log }: SealDeps, merchantId: string, { what, seq, entryId }: Break): void {
   breaks.inc({ what });
   const fields = { alert: "audit_break", merchant_id: merchantId, what, sequence: String(seq), entry_id: entryId };
   log.error(fields, "the audit log does not hold");

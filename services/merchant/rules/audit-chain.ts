@@ -98,7 +98,7 @@ export function followChain(
 ): { place: Place; broken?: Break } {
   let place = from;
   for (const link of links) {
-    const { what, after } = judge(place, link, heads);
+    const { what, after } = judgeLink(place, link, heads);
     if (!after)
       return { place, broken: { what, seq: place.seq + 1n, entryId: isNext(place, link) ? link.entryId : "" } };
     place = after;
@@ -114,7 +114,7 @@ export function missingTail(end: Place, heads: readonly Place[]): Break | undefi
 
 type Judgement = { what: "held"; after: Place } | { what: Breach; after?: never };
 
-function judge(place: Place, link: Link, heads: readonly Place[]): Judgement {
+function judgeLink(place: Place, link: Link, heads: readonly Place[]): Judgement {
   if (!isNext(place, link)) return { what: "link_missing" };
   if (!link.entry) return { what: "entry_missing" };
   const after = placeAfter(place, link.entry, link.isLate);
