@@ -27,7 +27,7 @@ for (const what of breaches) breaks.inc({ what }, 0);
 
 const heldAt = new Gauge({
   name: "tollbooth_audit_held_timestamp_seconds",
-  help: "When a pass over the audit log last found that every chain holds, seconds since 1970.",
+  help: "When a pass over the audit log last found that every chain holds, seconds since 1970; at first: since when there are chains.",
 });
 const heldSeconds = new Gauge({
   name: "tollbooth_audit_held_duration_seconds",
@@ -44,10 +44,8 @@ export async function checkNextStretch(deps: SealDeps): Promise<boolean> {
   if (place?.chain) await followStretch(deps, place, place.chain);
   else if (place) await chainStretch(deps, place);
   const held = await lastHeld(deps.db);
-  if (held) {
-    heldAt.set(held.at.getTime() / 1_000);
-    heldSeconds.set(held.seconds);
-  }
+  heldAt.set(held.at.getTime() / 1_000);
+  heldSeconds.set(held.seconds);
   return false;
 }
 

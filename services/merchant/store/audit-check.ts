@@ -60,10 +60,11 @@ export async function endCheck(sql: Sql, broken: number): Promise<void> {
   );
 }
 
-/** The last pass in which every chain held; undefined: there was none yet. */
-export async function lastHeld(sql: Sql): Promise<{ at: Date; seconds: number } | undefined> {
+/** The last pass in which every chain held; as long as there was none: since when there are chains. */
+export async function lastHeld(sql: Sql): Promise<{ at: Date; seconds: number }> {
   const [row] = await sql.rows<{ held_at: string; held_seconds: number }>(
-    `select held_at, held_seconds from audit_check where held_at is not null`,
+    `select held_at, held_seconds from audit_check`,
   );
-  return row && { at: time(row.held_at), seconds: row.held_seconds };
+  if (!row) throw new Error("the row of audit_check is gone");
+  return { at: time(row.held_at), seconds: row.held_seconds };
 }

@@ -45,8 +45,8 @@ create table audit_check (
   hash bytea not null default '\x0000000000000000000000000000000000000000000000000000000000000000',
   -- Chains of this pass that do not hold.
   broken integer not null default 0,
-  -- The last pass in which all held: its end, and how long it took.
-  held_at timestamptz,
-  held_seconds double precision
+  -- The last pass in which all held: its end, and how long it took. At first: since when there are chains.
+  held_at timestamptz not null default now(),
+  held_seconds double precision not null default 0
 );
 insert into audit_check default values;
