@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { ConfigError } from "#platform/config.ts";
 import { Failure } from "#platform/failure.ts";
 import { applications, connectors } from "./operator/accounts.ts";
+import { audit } from "./operator/audit.ts";
 import { type Answer, type Command, type Commands, type Given, UsageError } from "./operator/command.ts";
 import { deliveries, endpoints } from "./operator/deliveries.ts";
 import { journal } from "./operator/journal.ts";
@@ -26,6 +27,7 @@ const nouns: Readonly<Record<string, Commands>> = {
   operations,
   suspense,
   journal,
+  audit,
   status,
   tokens,
 };
@@ -82,7 +84,9 @@ function read(name: string, command: Command, argv: string[]): { given: Given; a
   );
   const { values, positionals } = parsed(name, argv, Object.fromEntries(options));
   const words = command.words ?? [];
-  if (positionals.length !== words.length) throw new UsageError(`usage: operator ${usage(name, command)}`);
+  const needed = words.filter((each) => !each.startsWith("["));
+  if (positionals.length < needed.length || positionals.length > words.length)
+    throw new UsageError(`usage: operator ${usage(name, command)}`);
   const missing = Object.entries(wanted).filter(([option, { needed }]) => needed && !values[option]);
   if (missing.length > 0) throw new UsageError(`needed: ${missing.map(([option]) => `--${option}`).join(", ")}`);
   const text = (option: string) => [values[option] ?? ""].flat().map(String).at(-1) ?? "";
@@ -144,7 +148,8 @@ function usage(name: string, { words = [], options = {} }: Command): string {
     const text = `--${option}${value === undefined ? "" : ` <${value}>`}`;
     return needed ? text : `[${text}]`;
   });
-  return [name, ...words.map((word) => `<${word}>`), ...shown].join(" ");
+  const named = words.map((word) => (word.startsWith("[") ? word : `<${word}>`));
+  return [name, ...named, ...shown].join(" ");
 }
 
 /** A refusal in words that say what to do; anything unexpected with its stack. */

@@ -22,7 +22,7 @@ export interface Option {
 
 /** The words that came with a command. */
 export interface Given {
-  /** A word by its name in `words`. */
+  /** A word by its name in `words`; empty: one in brackets that was not given. */
   word(name: string): string;
   /** The option's value; empty: not given. */
   text(name: string): string;
@@ -32,7 +32,7 @@ export interface Given {
 
 export interface Command {
   readonly about: string;
-  /** Names of the words that follow the command, all needed. */
+  /** Names of the words that follow the command: all needed, but a last one in brackets. */
   readonly words?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   /** @param peers connected when first used */

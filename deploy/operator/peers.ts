@@ -4,6 +4,7 @@ import type { Client } from "@connectrpc/connect";
 import { ConfigError, optional, readConfig, text, url, withDefault } from "#platform/config.ts";
 import { connectPeer, type Peer } from "#platform/rpc-client.ts";
 import { type OwnToken, tokenFile } from "#platform/rpc-trust.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
   ApiKeyService,
   ApplicationService,
@@ -23,6 +24,7 @@ export interface OperatorPeers {
   readonly apiKeys: Client<typeof ApiKeyService>;
   readonly connectors: Client<typeof ConnectorService>;
   readonly applications: Client<typeof ApplicationService>;
+  readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperatorService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly status: Readonly<Record<ServiceName, Client<typeof StatusService>>>;
@@ -43,6 +45,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     apiKeys: peers.merchant.client(ApiKeyService),
     connectors: peers.merchant.client(ConnectorService),
     applications: peers.merchant.client(ApplicationService),
+    audit: peers.merchant.client(AuditService),
     operations: peers.payments.client(OperatorService),
     webhooks: peers.webhook.client(WebhookService),
     status: {

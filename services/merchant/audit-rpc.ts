@@ -1,4 +1,4 @@
-// The door of merchant.v1.AuditService: the audit log and the log of API requests, read newest first.
+// The door of merchant.v1.AuditService: the audit log, with its chains, and the log of API requests.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Database } from "#platform/database.ts";
@@ -6,11 +6,16 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { idTimeMs, isId, type Noun } from "#platform/id.ts";
 import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { daysAround } from "./jobs/keep-request-days.ts";
+import type { Link } from "./rules/audit-chain.ts";
 import { type ApiRequest, findRequest, insertRequests, listRequests } from "./store/api-requests.ts";
 import { listAudit } from "./store/audit-entries.ts";
+import { chainsAfter, knownHeads } from "./store/audit-heads.ts";
+import { linksAfter } from "./store/audit-links.ts";
 import { dayMs } from "./store/request-days.ts";
 
 const pageSizeDefault = 50;
+const chainsPage = 1_000;
+const linksPage = 200;
 
 export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
   return {
@@ -26,6 +31,19 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
           occurredAt: timestampFromDate(entry.occurredAt),
         })),
         nextPageToken: found.length > limit ? (page.at(-1)?.id ?? "") : "",
+      };
+    },
+    async listAuditChains({ afterMerchantId }) {
+      return { merchantIds: await chainsAfter(db, afterMerchantId, chainsPage) };
+    },
+    async listAuditLinks({ merchantId, afterSequence }) {
+      // Before the links: what is appended meanwhile is no tail that is missing.
+      const heads = await knownHeads(db, merchantId);
+      const links = await linksAfter(db, merchantId, afterSequence, linksPage + 1);
+      return {
+        links: links.slice(0, linksPage).map(linkToWire),
+        hasMore: links.length > linksPage,
+        heads: heads.map(({ seq: sequence, hash }) => ({ sequence, hash })),
       };
     },
     async recordApiRequests({ requests }) {
@@ -62,6 +80,10 @@ function rangeOf({ since, until }: { since?: Instant | undefined; until?: Instan
 function tokenOf(noun: Noun, token: string): string {
   if (token !== "" && !isId(noun, token)) throw invalid("page_token", "is not one of ours");
   return token;
+}
+
+function linkToWire({ seq: sequence, entryId, isLate, hash, entry, sealed }: Link) {
+  return { sequence, entryId, isLate, hash, ...(entry && { entry }), ...(sealed && { sealedHash: sealed }) };
 }
 
 function requestToWire({ id: requestId, at, ...request }: ApiRequest) {

@@ -12,6 +12,7 @@ import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { auditRpc } from "./audit-rpc.ts";
+import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { merchantRoutes, merchantServices } from "./rpc.ts";
@@ -62,6 +63,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     [
       ...outboxJobs(db, bus, outbox),
       keepRequestDaysJob(db),
+      checkAuditChainJob({ db, outbox, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
     ],
     log,

@@ -4,6 +4,6 @@ export const appendOnlyTables = {
   checkout: [],
   payments: ["journal", "operation_history"],
   // A day of the request log goes as a whole, by a function of the owner's.
-  merchant: ["audit_entries", "api_requests"],
+  merchant: ["audit_entries", "audit_links", "audit_seals", "api_requests"],
   webhook: ["attempts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

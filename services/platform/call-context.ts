@@ -6,8 +6,13 @@ import { randomBytes } from "node:crypto";
 export interface CallContext {
   /** `req_…`, in logs, answers and on to other services. */
   readonly requestId: string;
-  /** For whom the call is made, for the audit log: `ak_…` of an API key; empty: a service itself, or an operator over RPC. */
+  /**
+   * For whom the call is made, for the audit log: `ak_…` of an API key, as the gateway names it; `operator` or `reader`, as the token of
+   * the first caller names it; empty: a service itself.
+   */
   readonly actor: string;
+  /** Who a caller that is no service says to be: no more than a word. */
+  readonly saidActor?: string;
   /** W3C traceparent of the current span. */
   readonly traceparent: string;
   /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */

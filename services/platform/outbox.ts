@@ -57,7 +57,7 @@ export class Outbox {
         objectId: a.objectId,
         status: a.status,
         occurredAt: timestampFromDate(a.at),
-        attributes: { ...a.attributes },
+        attributes: { ...a.attributes, ...(context?.saidActor && { said_actor: context.saidActor }) },
         traceparent: context?.traceparent ?? "",
         requestId: context?.requestId ?? "",
         actor: context?.actor ?? "",

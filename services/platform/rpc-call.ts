@@ -11,7 +11,7 @@ import type { Log } from "./log.ts";
 import { rpcCalls } from "./metrics.ts";
 import { countAlarm } from "./rpc-alarms.ts";
 import { nulViolations } from "./rpc-text.ts";
-import { allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
+import { actorOf, allowedCallers, type CallerName, type TrustedCallers } from "./rpc-trust.ts";
 import { openSpan } from "./trace.ts";
 
 /** A call as it came in. */
@@ -24,6 +24,8 @@ export interface IncomingCall {
 const healthPath = "/grpc.health.v1.Health/";
 // In place of a method, which a stranger may have made up.
 export const atDoor = "at the door";
+// Ours, or a name that another team's program gave its request. Whatever else comes is not kept: it would go into every log and event.
+const requestIdForm = /^[\w.:-]{1,64}$/;
 // What a caller without a deadline gets.
 const timeoutDefaultMs = 15_000;
 
@@ -53,10 +55,11 @@ export class CallGate {
           attributes: named(call),
         })
       : undefined;
-    return callContext.run(contextOf(call, span?.traceparent), async () => {
+    const names = isOurs ? this.#callers(call.header) : [];
+    return callContext.run(contextOf(call, names, span?.traceparent), async () => {
       let reason = "OK";
       try {
-        if (isOurs) this.#admit(call);
+        if (isOurs) this.#admit(call, names);
         return await work();
       } catch (error) {
         reason = error instanceof ConnectError ? Code[error.code] : asFailure(error).reason;
@@ -70,8 +73,7 @@ export class CallGate {
   }
 
   /** @throws Failure CALLER_UNKNOWN or CALLER_REFUSED; neither is ever mistaken for a merchant's wrong key. */
-  #admit(call: IncomingCall): void {
-    const names = this.#callers(call.header);
+  #admit(call: IncomingCall, names: readonly CallerName[]): void {
     if (names.length === 0) throw this.#stranger();
     const allowed = allowedCallers(call.method);
     if (names.some((name) => allowed.has(name))) return;
@@ -131,11 +133,12 @@ function named(call: IncomingCall): Attributes {
   return { "rpc.system.name": "connectrpc", "rpc.method": `${call.method.parent.typeName}/${call.method.name}` };
 }
 
-function contextOf(call: IncomingCall, traceparent: string | undefined): CallContext {
+function contextOf(call: IncomingCall, names: readonly CallerName[], traceparent: string | undefined): CallContext {
+  const requestId = call.header("request-id") ?? "";
   const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
   return {
-    requestId: call.header("request-id") ?? newId("request"),
-    actor: call.header("actor") ?? "",
+    requestId: requestIdForm.test(requestId) ? requestId : newId("request"),
+    ...actorOf(names, call.header("actor") ?? ""),
     traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
   };

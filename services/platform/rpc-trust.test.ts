@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../test/harness/suite.ts";
-import { allowedCallers, callerLine, callersFile, tokenFile } from "./rpc-trust.ts";
+import { actorOf, allowedCallers, callerLine, callersFile, tokenFile } from "./rpc-trust.ts";
 
 const test = suite("trust between processes");
 const dir = mkdtempSync(join(tmpdir(), "tollbooth-trust-"));
@@ -30,6 +30,21 @@ test("a token stands for the callers that the file names it for, two tokens of o
   assert.deepEqual(trusted.of(fresh), ["gateway", "reader"]);
   assert.deepEqual(trusted.of(`${old}x`), []);
   assert.deepEqual(trusted.of(""), []);
+});
+
+test("our services hand on whom they act for; whoever is none acts for himself, and what he names is no more than said", () => {
+  for (const name of ["gateway", "checkout", "payments"] as const) {
+    assert.deepEqual(actorOf([name], "ak_1"), { actor: "ak_1" });
+    assert.deepEqual(actorOf([name], ""), { actor: "" });
+    assert.deepEqual(actorOf([name], "a b"), { actor: "" });
+  }
+  for (const name of ["operator", "reader"] as const) {
+    assert.deepEqual(actorOf([name], "ak_1"), { actor: name, saidActor: "ak_1" });
+    assert.deepEqual(actorOf([name], ""), { actor: name });
+    assert.deepEqual(actorOf([name], "x".repeat(65)), { actor: name });
+    assert.deepEqual(actorOf([name], "a\tb"), { actor: name });
+  }
+  assert.deepEqual(actorOf([], "ak_1"), { actor: "", saidActor: "ak_1" });
 });
 
 test("a file that cannot be used is refused at the start, in words that repeat nothing of it", () => {

@@ -19,6 +19,22 @@ const callerOf: { readonly [N in CallerName]: Caller } = {
 };
 export const callerNames = Object.keys(callerOf) as readonly CallerName[];
 
+/** People and their programs: whatever they say of themselves, they act as who they are. */
+const outsiders: ReadonlySet<CallerName> = new Set(["operator", "reader"]);
+
+/**
+ * For whom a call is made. Our services hand on whom they act for; anybody else acts for himself, and what he names is no more than
+ * said.
+ * @param names whom the caller's token stands for; none: a stranger, who gets no further
+ */
+export function actorOf(names: readonly CallerName[], named: string): { actor: string; saidActor?: string } {
+  const said = actorForm.test(named) ? named : "";
+  if (names.some((name) => !outsiders.has(name))) return { actor: said };
+  return { actor: names[0] ?? "", ...(said !== "" && { saidActor: said }) };
+}
+// As long as the longest id, or as an e-mail address.
+const actorForm = /^[\x21-\x7e]{1,64}$/;
+
 /** The token that a process sends with its calls. */
 export interface OwnToken {
   readonly value: string;

@@ -115,7 +115,7 @@ test("operators' changes of fees and risk rules leave their name and what they c
     const set = await entryOf("fee_schedule.set", `${merchantId}/EUR/*`);
     assert.deepEqual(
       [set.actor, set.merchantId, set.details.operator, set.details.basis_points, set.details.fixed_amount],
-      ["", merchantId, operator, "150", "25"],
+      ["operator", merchantId, operator, "150", "25"],
     );
     const removed = await entryOf("fee_schedule.removed", `${merchantId}/EUR/*`);
     assert.deepEqual(removed.details, { operator, effective_from: timestampDate(effectiveFrom).toISOString() });

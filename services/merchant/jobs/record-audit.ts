@@ -6,7 +6,9 @@ import type { Consumer } from "#platform/event-consumer.ts";
 import { isId } from "#platform/id.ts";
 import { durableConsumers } from "#platform/streams.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
-import { type AuditEntry, appendAudit } from "../store/audit-entries.ts";
+import { appendAudit } from "../flows/append-audit.ts";
+import { headSealed } from "../flows/seal-audit-head.ts";
+import type { AuditEntry } from "../store/audit-entries.ts";
 
 /** What is audited of each service. Everything that the merchant service announces is an administrative act. */
 const audited = [
@@ -25,7 +27,7 @@ export function auditConsumers(db: Database): Consumer[] {
 
 /** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */
 function entryOf(event: Event): AuditEntry[] {
-  if (!isId("event", event.id) || !event.occurredAt) return [];
+  if (!isId("event", event.id) || !event.occurredAt || event.type === headSealed) return [];
   return [
     {
       id: event.id,

@@ -1,6 +1,7 @@
-// The audit_entries table: appended from events, read newest first. SQL refuses everything else.
+// The audit_entries table: appended from events, read newest first, or as the chain hashes them. SQL refuses everything else.
 import { type Sql, time } from "#platform/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { ChainedEntry } from "../rules/audit-chain.ts";
 
 export interface AuditEntry {
   /** `evt_…` of the event. */
@@ -29,13 +30,13 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Appends the entries; one that is there already stays as it is. */
-export async function appendAudit(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
-  await sql.rows(
+/** Appends the entries; one that is there already stays as it is. @returns the ids of those that were not */
+export async function insertEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<Set<string>> {
+  const rows = await sql.rows<{ id: string }>(
     `insert into audit_entries (id, occurred_at, merchant_id, environment, actor, request_id, action, object_id, status, details)
      select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[],
        $8::text[], $9::text[], $10::jsonb[])
-     on conflict (id) do nothing`,
+     on conflict (id) do nothing returning id`,
     [
       entries.map((entry) => entry.id),
       entries.map((entry) => entry.occurredAt.toISOString()),
@@ -49,6 +50,49 @@ export async function appendAudit(sql: Sql, entries: readonly AuditEntry[]): Pro
       entries.map((entry) => JSON.stringify(entry.details)),
     ],
   );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** An entry as the chain hashes it. */
+export function chainedEntry(entry: AuditEntry): ChainedEntry {
+  return { ...entry, occurredMicros: String(BigInt(entry.occurredAt.getTime()) * 1_000n) };
+}
+
+/** Columns of `entry` by which `storedEntry` has it to the last microsecond, whatever somebody wrote there. */
+export const storedColumns = `entry.id, entry.merchant_id, entry.environment, entry.actor, entry.request_id, entry.action, entry.object_id,
+  entry.status, entry.details,
+  case when isfinite(entry.occurred_at) then trunc(extract(epoch from entry.occurred_at) * 1000000)::text else 'never' end as occurred_micros`;
+
+export type StoredRow = Omit<Row, "occurred_at"> & { occurred_micros: string };
+
+export function storedEntry(row: StoredRow): ChainedEntry {
+  return {
+    id: row.id,
+    occurredMicros: row.occurred_micros,
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    actor: row.actor,
+    requestId: row.request_id,
+    action: row.action,
+    objectId: row.object_id,
+    status: row.status,
+    details: row.details,
+  };
+}
+
+/** Looks at the next entries by their ids. @returns those that are in no chain, and how far it looked; undefined: to the end */
+export async function unchainedEntries(
+  sql: Sql,
+  afterId: string,
+  limit: number,
+): Promise<{ entries: ChainedEntry[]; lookedTo: string | undefined }> {
+  const rows = await sql.rows<StoredRow & { is_chained: boolean }>(
+    `select ${storedColumns}, exists (select from audit_links link where link.entry_id = entry.id) as is_chained
+     from audit_entries entry where entry.id > $1 order by entry.id limit $2`,
+    [afterId, limit],
+  );
+  const entries = rows.filter((row) => !row.is_chained).map(storedEntry);
+  return { entries, lookedTo: rows.length < limit ? undefined : rows.at(-1)?.id };
 }
 
 interface Row {

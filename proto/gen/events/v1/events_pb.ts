@@ -82,7 +82,8 @@ export type Event = Message<"events.v1.Event"> & {
   occurredAt?: Timestamp | undefined;
 
   /**
-   * Further facts, documented beside the event type where it is announced, e.g. `session_id`, `path`.
+   * Further facts, documented beside the event type where it is announced, e.g. `session_id`, `path`. `said_actor`: who a caller that is
+   * no service said to be.
    *
    * @generated from field: map<string, string> attributes = 9;
    */
@@ -103,7 +104,7 @@ export type Event = Message<"events.v1.Event"> & {
   requestId: string;
 
   /**
-   * For whom the call was made: `ak_…` of an API key; empty: a service itself, or an operator.
+   * For whom the call was made: `ak_…` of an API key; `operator` or `reader`, by the token of who called; empty: a service itself.
    *
    * @generated from field: string actor = 12;
    */

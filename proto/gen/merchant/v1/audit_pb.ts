@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file merchant/v1/audit.proto.
  */
 export const file_merchant_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChdtZXJjaGFudC92MS9hdWRpdC5wcm90bxILbWVyY2hhbnQudjEiygIKCkF1ZGl0RW50cnkSCgoCaWQYASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC21lcmNoYW50X2lkGAMgASgJEi0KC2Vudmlyb25tZW50GAQgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSDQoFYWN0b3IYBSABKAkSEgoKcmVxdWVzdF9pZBgGIAEoCRIOCgZhY3Rpb24YByABKAkSEQoJb2JqZWN0X2lkGAggASgJEg4KBnN0YXR1cxgJIAEoCRI1CgdkZXRhaWxzGAogAygLMiQubWVyY2hhbnQudjEuQXVkaXRFbnRyeS5EZXRhaWxzRW50cnkaLgoMRGV0YWlsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi0AIKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0EhwKC21lcmNoYW50X2lkGAEgASgJQge6SARyAhhAEjcKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCLpIBYIBAhABEhYKBWFjdG9yGAMgASgJQge6SARyAhhAEhoKCW9iamVjdF9pZBgEIAEoCUIHukgEcgIYQBIXCgZhY3Rpb24YBSABKAlCB7pIBHICGEASKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIdCglwYWdlX3NpemUYCCABKAVCCrpIBxoFGMgBKAASHAoKcGFnZV90b2tlbhgJIAEoCUIIukgFcgMYyAEiXQoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEigKB2VudHJpZXMYASADKAsyFy5tZXJjaGFudC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL9AgoKQXBpUmVxdWVzdBI8CgpyZXF1ZXN0X2lkGAEgASgJQii6SCVyIzIhXnJlcV9bMC03XVswLTlhLWhqa21ucC10di16XXsyNX0kEi4KAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhcKBm1ldGhvZBgDIAEoCUIHukgEcgIYEBIWCgRwYXRoGAQgASgJQgi6SAVyAxisAhIaCgZzdGF0dXMYBSABKAVCCrpIBxoFGNcEKGQSGwoKZXJyb3JfY29kZRgGIAEoCUIHukgEcgIYQBIjCgtkdXJhdGlvbl9tcxgHIAEoAUIOukgLEgkpAAAAAAAAAAASGwoKYXBpX2tleV9pZBgIIAEoCUIHukgEcgIYQBIcCgttZXJjaGFudF9pZBgJIAEoCUIHukgEcgIYQBI3CgtlbnZpcm9ubWVudBgKIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgi6SAWCAQIQASJQChhSZWNvcmRBcGlSZXF1ZXN0c1JlcXVlc3QSNAoIcmVxdWVzdHMYASADKAsyFy5tZXJjaGFudC52MS5BcGlSZXF1ZXN0Qgm6SAaSAQMQ6AciGwoZUmVjb3JkQXBpUmVxdWVzdHNSZXNwb25zZSLDAgoWTGlzdEFwaVJlcXVlc3RzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKYXBpX2tleV9pZBgDIAEoCUIHukgEcgIYQBIeCgptaW5fc3RhdHVzGAQgASgFQgq6SAcaBRjXBCgAEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHQoJcGFnZV9zaXplGAcgASgFQgq6SAcaBRjIASgAEhwKCnBhZ2VfdG9rZW4YCCABKAlCCLpIBXIDGMgBIl0KF0xpc3RBcGlSZXF1ZXN0c1Jlc3BvbnNlEikKCHJlcXVlc3RzGAEgAygLMhcubWVyY2hhbnQudjEuQXBpUmVxdWVzdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoUR2V0QXBpUmVxdWVzdFJlcXVlc3QSHQoKcmVxdWVzdF9pZBgBIAEoCUIJukgGcgQQARhAIkEKFUdldEFwaVJlcXVlc3RSZXNwb25zZRIoCgdyZXF1ZXN0GAEgASgLMhcubWVyY2hhbnQudjEuQXBpUmVxdWVzdDKrAwoMQXVkaXRTZXJ2aWNlEmQKEExpc3RBdWRpdEVudHJpZXMSJC5tZXJjaGFudC52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBolLm1lcmNoYW50LnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZSIDkAIBEmwKEVJlY29yZEFwaVJlcXVlc3RzEiUubWVyY2hhbnQudjEuUmVjb3JkQXBpUmVxdWVzdHNSZXF1ZXN0GiYubWVyY2hhbnQudjEuUmVjb3JkQXBpUmVxdWVzdHNSZXNwb25zZSIIkAICirUYAQESYQoPTGlzdEFwaVJlcXVlc3RzEiMubWVyY2hhbnQudjEuTGlzdEFwaVJlcXVlc3RzUmVxdWVzdBokLm1lcmNoYW50LnYxLkxpc3RBcGlSZXF1ZXN0c1Jlc3BvbnNlIgOQAgESWwoNR2V0QXBpUmVxdWVzdBIhLm1lcmNoYW50LnYxLkdldEFwaVJlcXVlc3RSZXF1ZXN0GiIubWVyY2hhbnQudjEuR2V0QXBpUmVxdWVzdFJlc3BvbnNlIgOQAgEaB4q1GAMBBAViBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChdtZXJjaGFudC92MS9hdWRpdC5wcm90bxILbWVyY2hhbnQudjEiygIKCkF1ZGl0RW50cnkSCgoCaWQYASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC21lcmNoYW50X2lkGAMgASgJEi0KC2Vudmlyb25tZW50GAQgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSDQoFYWN0b3IYBSABKAkSEgoKcmVxdWVzdF9pZBgGIAEoCRIOCgZhY3Rpb24YByABKAkSEQoJb2JqZWN0X2lkGAggASgJEg4KBnN0YXR1cxgJIAEoCRI1CgdkZXRhaWxzGAogAygLMiQubWVyY2hhbnQudjEuQXVkaXRFbnRyeS5EZXRhaWxzRW50cnkaLgoMRGV0YWlsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi0AIKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0EhwKC21lcmNoYW50X2lkGAEgASgJQge6SARyAhhAEjcKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCLpIBYIBAhABEhYKBWFjdG9yGAMgASgJQge6SARyAhhAEhoKCW9iamVjdF9pZBgEIAEoCUIHukgEcgIYQBIXCgZhY3Rpb24YBSABKAlCB7pIBHICGEASKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIdCglwYWdlX3NpemUYCCABKAVCCrpIBxoFGMgBKAASHAoKcGFnZV90b2tlbhgJIAEoCUIIukgFcgMYyAEiXQoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEigKB2VudHJpZXMYASADKAsyFy5tZXJjaGFudC52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJXChZMaXN0QXVkaXRDaGFpbnNSZXF1ZXN0EicKEWFmdGVyX21lcmNoYW50X2lkGAEgASgJQge6SARyAhhASACIAQFCFAoSX2FmdGVyX21lcmNoYW50X2lkIi8KF0xpc3RBdWRpdENoYWluc1Jlc3BvbnNlEhQKDG1lcmNoYW50X2lkcxgBIAMoCSKBAQoJQXVkaXRMaW5rEhAKCHNlcXVlbmNlGAEgASgDEhAKCGVudHJ5X2lkGAIgASgJEg8KB2lzX2xhdGUYAyABKAgSDAoEaGFzaBgEIAEoDBISCgVlbnRyeRgFIAEoDEgAiAEBEhMKC3NlYWxlZF9oYXNoGAYgASgMQggKBl9lbnRyeSIrCglBdWRpdEhlYWQSEAoIc2VxdWVuY2UYASABKAMSDAoEaGFzaBgCIAEoDCJWChVMaXN0QXVkaXRMaW5rc1JlcXVlc3QSHAoLbWVyY2hhbnRfaWQYASABKAlCB7pIBHICGEASHwoOYWZ0ZXJfc2VxdWVuY2UYAiABKANCB7pIBCICKAAieAoWTGlzdEF1ZGl0TGlua3NSZXNwb25zZRIlCgVsaW5rcxgBIAMoCzIWLm1lcmNoYW50LnYxLkF1ZGl0TGluaxIQCghoYXNfbW9yZRgCIAEoCBIlCgVoZWFkcxgDIAMoCzIWLm1lcmNoYW50LnYxLkF1ZGl0SGVhZCL9AgoKQXBpUmVxdWVzdBI8CgpyZXF1ZXN0X2lkGAEgASgJQii6SCVyIzIhXnJlcV9bMC03XVswLTlhLWhqa21ucC10di16XXsyNX0kEi4KAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhcKBm1ldGhvZBgDIAEoCUIHukgEcgIYEBIWCgRwYXRoGAQgASgJQgi6SAVyAxisAhIaCgZzdGF0dXMYBSABKAVCCrpIBxoFGNcEKGQSGwoKZXJyb3JfY29kZRgGIAEoCUIHukgEcgIYQBIjCgtkdXJhdGlvbl9tcxgHIAEoAUIOukgLEgkpAAAAAAAAAAASGwoKYXBpX2tleV9pZBgIIAEoCUIHukgEcgIYQBIcCgttZXJjaGFudF9pZBgJIAEoCUIHukgEcgIYQBI3CgtlbnZpcm9ubWVudBgKIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgi6SAWCAQIQASJQChhSZWNvcmRBcGlSZXF1ZXN0c1JlcXVlc3QSNAoIcmVxdWVzdHMYASADKAsyFy5tZXJjaGFudC52MS5BcGlSZXF1ZXN0Qgm6SAaSAQMQ6AciGwoZUmVjb3JkQXBpUmVxdWVzdHNSZXNwb25zZSLDAgoWTGlzdEFwaVJlcXVlc3RzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKYXBpX2tleV9pZBgDIAEoCUIHukgEcgIYQBIeCgptaW5fc3RhdHVzGAQgASgFQgq6SAcaBRjXBCgAEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHQoJcGFnZV9zaXplGAcgASgFQgq6SAcaBRjIASgAEhwKCnBhZ2VfdG9rZW4YCCABKAlCCLpIBXIDGMgBIl0KF0xpc3RBcGlSZXF1ZXN0c1Jlc3BvbnNlEikKCHJlcXVlc3RzGAEgAygLMhcubWVyY2hhbnQudjEuQXBpUmVxdWVzdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoUR2V0QXBpUmVxdWVzdFJlcXVlc3QSHQoKcmVxdWVzdF9pZBgBIAEoCUIJukgGcgQQARhAIkEKFUdldEFwaVJlcXVlc3RSZXNwb25zZRIoCgdyZXF1ZXN0GAEgASgLMhcubWVyY2hhbnQudjEuQXBpUmVxdWVzdDL6BAoMQXVkaXRTZXJ2aWNlEmQKEExpc3RBdWRpdEVudHJpZXMSJC5tZXJjaGFudC52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBolLm1lcmNoYW50LnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZSIDkAIBEmcKD0xpc3RBdWRpdENoYWlucxIjLm1lcmNoYW50LnYxLkxpc3RBdWRpdENoYWluc1JlcXVlc3QaJC5tZXJjaGFudC52MS5MaXN0QXVkaXRDaGFpbnNSZXNwb25zZSIJkAIBirUYAgQFEmQKDkxpc3RBdWRpdExpbmtzEiIubWVyY2hhbnQudjEuTGlzdEF1ZGl0TGlua3NSZXF1ZXN0GiMubWVyY2hhbnQudjEuTGlzdEF1ZGl0TGlua3NSZXNwb25zZSIJkAIBirUYAgQFEmwKEVJlY29yZEFwaVJlcXVlc3RzEiUubWVyY2hhbnQudjEuUmVjb3JkQXBpUmVxdWVzdHNSZXF1ZXN0GiYubWVyY2hhbnQudjEuUmVjb3JkQXBpUmVxdWVzdHNSZXNwb25zZSIIkAICirUYAQESYQoPTGlzdEFwaVJlcXVlc3RzEiMubWVyY2hhbnQudjEuTGlzdEFwaVJlcXVlc3RzUmVxdWVzdBokLm1lcmNoYW50LnYxLkxpc3RBcGlSZXF1ZXN0c1Jlc3BvbnNlIgOQAgESWwoNR2V0QXBpUmVxdWVzdBIhLm1lcmNoYW50LnYxLkdldEFwaVJlcXVlc3RSZXF1ZXN0GiIubWVyY2hhbnQudjEuR2V0QXBpUmVxdWVzdFJlc3BvbnNlIgOQAgEaB4q1GAMBBAViBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * One administrative act.
@@ -55,8 +55,9 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
   environment: Environment;
 
   /**
-   * `ak_…` of the API key; empty: an operator over RPC, whose name is in details as `operator` where the call gives one, or a
-   * service by itself.
+   * `ak_…` of the API key, as the gateway names it; `operator` or `reader`: who called over RPC, by the token; empty: a service by itself,
+   * or a release that did not tell. Who a caller says to be is no more than a detail: `operator` where the call has such a field,
+   * `said_actor` where the call came with a header `actor`.
    *
    * @generated from field: string actor = 5;
    */
@@ -128,7 +129,7 @@ export type ListAuditEntriesRequest = Message<"merchant.v1.ListAuditEntriesReque
   environment: Environment;
 
   /**
-   * `ak_…`.
+   * `ak_…`, `operator` or `reader`.
    *
    * @generated from field: string actor = 3;
    */
@@ -213,6 +214,201 @@ export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse
   messageDesc(file_merchant_v1_audit, 2);
 
 /**
+ * Request of ListAuditChains.
+ *
+ * @generated from message merchant.v1.ListAuditChainsRequest
+ */
+export type ListAuditChainsRequest = Message<"merchant.v1.ListAuditChainsRequest"> & {
+  /**
+   * The chains after this merchant's; unset: from the first one on.
+   *
+   * @generated from field: optional string after_merchant_id = 1;
+   */
+  afterMerchantId?: string | undefined;
+};
+
+/**
+ * Describes the message merchant.v1.ListAuditChainsRequest.
+ * Use `create(ListAuditChainsRequestSchema)` to create a new message.
+ */
+export const ListAuditChainsRequestSchema: GenMessage<ListAuditChainsRequest> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 3);
+
+/**
+ * Response of ListAuditChains.
+ *
+ * @generated from message merchant.v1.ListAuditChainsResponse
+ */
+export type ListAuditChainsResponse = Message<"merchant.v1.ListAuditChainsResponse"> & {
+  /**
+   * At most 1,000; an empty one stands for the acts that concern no merchant. None: there are no more.
+   *
+   * @generated from field: repeated string merchant_ids = 1;
+   */
+  merchantIds: string[];
+};
+
+/**
+ * Describes the message merchant.v1.ListAuditChainsResponse.
+ * Use `create(ListAuditChainsResponseSchema)` to create a new message.
+ */
+export const ListAuditChainsResponseSchema: GenMessage<ListAuditChainsResponse> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 4);
+
+/**
+ * A link of a chain. Its hash is SHA-256 over a byte 1 (the form), a byte 1 if it is late else 0, the 32 bytes of the hash before (zeros at
+ * first), its sequence in 8 bytes (big-endian), and the bytes of its entry.
+ *
+ * @generated from message merchant.v1.AuditLink
+ */
+export type AuditLink = Message<"merchant.v1.AuditLink"> & {
+  /**
+   * From 1 on, without a gap.
+   *
+   * @generated from field: int64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * `evt_…` of the entry.
+   *
+   * @generated from field: string entry_id = 2;
+   */
+  entryId: string;
+
+  /**
+   * The entry was in no chain when it was written, and was chained by a later daily pass: nothing proves what it was between. So it is with
+   * entries of releases that knew no chains.
+   *
+   * @generated from field: bool is_late = 3;
+   */
+  isLate: boolean;
+
+  /**
+   * 32 bytes.
+   *
+   * @generated from field: bytes hash = 4;
+   */
+  hash: Uint8Array;
+
+  /**
+   * Unset: the entry is missing. Else, as it is stored, for each of its fields 4 bytes of its length (big-endian) and its UTF-8: id,
+   * microseconds since 1970, merchant, environment (0 to 2), actor, request, action, object, status, number of details, then name and text
+   * of each detail, by the bytes of the names. A length of 2^32-1 stands for what is no text, which only tampering leaves.
+   *
+   * @generated from field: optional bytes entry = 5;
+   */
+  entry?: Uint8Array | undefined;
+
+  /**
+   * The hash with which this place was told to the world; empty: it was not.
+   *
+   * @generated from field: bytes sealed_hash = 6;
+   */
+  sealedHash: Uint8Array;
+};
+
+/**
+ * Describes the message merchant.v1.AuditLink.
+ * Use `create(AuditLinkSchema)` to create a new message.
+ */
+export const AuditLinkSchema: GenMessage<AuditLink> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 5);
+
+/**
+ * A place in a chain. Once a day each chain that holds and has grown tells its head, as an event `audit.head_sealed` with the attributes
+ * `sequence` and `hash` (hex), and in the service's log: whoever owns the database could write all of it anew, but not what is out already.
+ *
+ * @generated from message merchant.v1.AuditHead
+ */
+export type AuditHead = Message<"merchant.v1.AuditHead"> & {
+  /**
+   * Links up to there.
+   *
+   * @generated from field: int64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * The hash of the last one.
+   *
+   * @generated from field: bytes hash = 2;
+   */
+  hash: Uint8Array;
+};
+
+/**
+ * Describes the message merchant.v1.AuditHead.
+ * Use `create(AuditHeadSchema)` to create a new message.
+ */
+export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 6);
+
+/**
+ * Request of ListAuditLinks.
+ *
+ * @generated from message merchant.v1.ListAuditLinksRequest
+ */
+export type ListAuditLinksRequest = Message<"merchant.v1.ListAuditLinksRequest"> & {
+  /**
+   * `mer_…`; empty: the chain of what concerns no merchant.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * Links after this one.
+   *
+   * @generated from field: int64 after_sequence = 2;
+   */
+  afterSequence: bigint;
+};
+
+/**
+ * Describes the message merchant.v1.ListAuditLinksRequest.
+ * Use `create(ListAuditLinksRequestSchema)` to create a new message.
+ */
+export const ListAuditLinksRequestSchema: GenMessage<ListAuditLinksRequest> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 7);
+
+/**
+ * Response of ListAuditLinks.
+ *
+ * @generated from message merchant.v1.ListAuditLinksResponse
+ */
+export type ListAuditLinksResponse = Message<"merchant.v1.ListAuditLinksResponse"> & {
+  /**
+   * At most 200.
+   *
+   * @generated from field: repeated merchant.v1.AuditLink links = 1;
+   */
+  links: AuditLink[];
+
+  /**
+   * False: the chain ends here.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+
+  /**
+   * What is known of its end beside the links: where it goes on, and the head that was told last. A chain that ends before one of them was
+   * cut off.
+   *
+   * @generated from field: repeated merchant.v1.AuditHead heads = 3;
+   */
+  heads: AuditHead[];
+};
+
+/**
+ * Describes the message merchant.v1.ListAuditLinksResponse.
+ * Use `create(ListAuditLinksResponseSchema)` to create a new message.
+ */
+export const ListAuditLinksResponseSchema: GenMessage<ListAuditLinksResponse> = /*@__PURE__*/
+  messageDesc(file_merchant_v1_audit, 8);
+
+/**
  * One request of the public API.
  *
  * @generated from message merchant.v1.ApiRequest
@@ -294,7 +490,7 @@ export type ApiRequest = Message<"merchant.v1.ApiRequest"> & {
  * Use `create(ApiRequestSchema)` to create a new message.
  */
 export const ApiRequestSchema: GenMessage<ApiRequest> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 3);
+  messageDesc(file_merchant_v1_audit, 9);
 
 /**
  * Request of RecordApiRequests.
@@ -315,7 +511,7 @@ export type RecordApiRequestsRequest = Message<"merchant.v1.RecordApiRequestsReq
  * Use `create(RecordApiRequestsRequestSchema)` to create a new message.
  */
 export const RecordApiRequestsRequestSchema: GenMessage<RecordApiRequestsRequest> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 4);
+  messageDesc(file_merchant_v1_audit, 10);
 
 /**
  * Response of RecordApiRequests.
@@ -330,7 +526,7 @@ export type RecordApiRequestsResponse = Message<"merchant.v1.RecordApiRequestsRe
  * Use `create(RecordApiRequestsResponseSchema)` to create a new message.
  */
 export const RecordApiRequestsResponseSchema: GenMessage<RecordApiRequestsResponse> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 5);
+  messageDesc(file_merchant_v1_audit, 11);
 
 /**
  * Request of ListApiRequests. An empty filter passes everything.
@@ -400,7 +596,7 @@ export type ListApiRequestsRequest = Message<"merchant.v1.ListApiRequestsRequest
  * Use `create(ListApiRequestsRequestSchema)` to create a new message.
  */
 export const ListApiRequestsRequestSchema: GenMessage<ListApiRequestsRequest> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 6);
+  messageDesc(file_merchant_v1_audit, 12);
 
 /**
  * Response of ListApiRequests.
@@ -428,7 +624,7 @@ export type ListApiRequestsResponse = Message<"merchant.v1.ListApiRequestsRespon
  * Use `create(ListApiRequestsResponseSchema)` to create a new message.
  */
 export const ListApiRequestsResponseSchema: GenMessage<ListApiRequestsResponse> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 7);
+  messageDesc(file_merchant_v1_audit, 13);
 
 /**
  * Request of GetApiRequest.
@@ -449,7 +645,7 @@ export type GetApiRequestRequest = Message<"merchant.v1.GetApiRequestRequest"> &
  * Use `create(GetApiRequestRequestSchema)` to create a new message.
  */
 export const GetApiRequestRequestSchema: GenMessage<GetApiRequestRequest> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 8);
+  messageDesc(file_merchant_v1_audit, 14);
 
 /**
  * Response of GetApiRequest.
@@ -470,10 +666,11 @@ export type GetApiRequestResponse = Message<"merchant.v1.GetApiRequestResponse">
  * Use `create(GetApiRequestResponseSchema)` to create a new message.
  */
 export const GetApiRequestResponseSchema: GenMessage<GetApiRequestResponse> = /*@__PURE__*/
-  messageDesc(file_merchant_v1_audit, 9);
+  messageDesc(file_merchant_v1_audit, 15);
 
 /**
- * The audit log is append-only and holds no secrets. Requests are kept 30 days.
+ * The audit log is append-only and holds no secrets. Its entries are chained by hashes (AuditLink), in the order of writing, which is not
+ * that of time: one chain for each merchant, and one with an empty merchant_id for what concerns none. Requests are kept 30 days.
  *
  * @generated from service merchant.v1.AuditService
  */
@@ -487,6 +684,26 @@ export const AuditService: GenService<{
     methodKind: "unary";
     input: typeof ListAuditEntriesRequestSchema;
     output: typeof ListAuditEntriesResponseSchema;
+  },
+  /**
+   * Lists the chains of the audit log by their merchants' ids.
+   *
+   * @generated from rpc merchant.v1.AuditService.ListAuditChains
+   */
+  listAuditChains: {
+    methodKind: "unary";
+    input: typeof ListAuditChainsRequestSchema;
+    output: typeof ListAuditChainsResponseSchema;
+  },
+  /**
+   * Lists the links of a chain with the bytes of their entries, in their order, so that the caller can calculate it.
+   *
+   * @generated from rpc merchant.v1.AuditService.ListAuditLinks
+   */
+  listAuditLinks: {
+    methodKind: "unary";
+    input: typeof ListAuditLinksRequestSchema;
+    output: typeof ListAuditLinksResponseSchema;
   },
   /**
    * Records public API requests; sent in batches by the gateway. A repeat changes nothing.

@@ -2201,8 +2201,8 @@ export const MerchantService: GenService<{
   serviceDesc(file_merchant_v1_merchant, 0);
 
 /**
- * Secret API keys of merchants (SPEC.md §5, CONTRACT.md §3 and §7). A call on behalf of a key (the gateway's: its `actor` header is
- * the key's id) gives no more than that key has, as it is stored: a subset of its scopes, and no later an expiry. An operator's
+ * Secret API keys of merchants (SPEC.md §5, CONTRACT.md §3 and §7). A call on behalf of a key (the gateway's: its `actor` header, which is
+ * believed of services alone, is the key's id) gives no more than that key has, as it is stored: a subset of its scopes, and no later an expiry. An operator's
  * call, whose actor is no key, is not limited so.
  *
  * @generated from service merchant.v1.ApiKeyService

@@ -1,0 +1,61 @@
+// The audit_heads table: where each chain of the audit log goes on; and which chains there are, by all that is known of them.
+import type { Sql, Tx } from "#platform/database.ts";
+import { origin, type Place } from "../rules/audit-chain.ts";
+
+interface Row {
+  merchant_id: string;
+  seq: string;
+  hash: Buffer;
+}
+
+/**
+ * Takes the heads of the chains until the end of the transaction, in the order of their names, so that nobody waits for somebody who
+ * waits for him. A chain that is not there yet begins.
+ */
+export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise<Map<string, Place>> {
+  const rows = await tx.rows<Row>(
+    `insert into audit_heads as head (merchant_id, seq, hash)
+     select merchant_id, $2, $3 from unnest($1::text[]) as merchant_id order by merchant_id collate "C"
+     on conflict (merchant_id) do update set seq = head.seq
+     returning merchant_id, seq, hash`,
+    [[...new Set(merchantIds)], origin.seq, Buffer.from(origin.hash)],
+  );
+  return new Map(rows.map(({ merchant_id, seq, hash }) => [merchant_id, { seq: BigInt(seq), hash }]));
+}
+
+/** For whoever holds them. */
+export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, Place>): Promise<void> {
+  await tx.rows(
+    `update audit_heads head set seq = moved.seq, hash = moved.hash
+     from unnest($1::text[], $2::bigint[], $3::bytea[]) as moved (merchant_id, seq, hash)
+     where head.merchant_id = moved.merchant_id`,
+    [[...heads.keys()], [...heads.values()].map(({ seq }) => seq), [...heads.values()].map(({ hash }) => hash)],
+  );
+}
+
+const nextText = (condition: string) => `least((select min(merchant_id) from audit_heads where ${condition}),
+  (select min(merchant_id) from audit_links where ${condition}),
+  (select min(merchant_id) from audit_seals where ${condition}))`;
+
+/** The next chains in the order of names, also those of which no more than a link or a seal is left. @param after undefined: the first ones */
+export async function chainsAfter(sql: Sql, after: string | undefined, limit: number): Promise<string[]> {
+  const rows = await sql.rows<{ merchant_id: string }>(
+    `with recursive chain (merchant_id) as (
+       select ${nextText(after === undefined ? "$1::text is null" : "merchant_id > $1")}
+       union all
+       select ${nextText("merchant_id > chain.merchant_id")} from chain where chain.merchant_id is not null)
+     select merchant_id from chain where merchant_id is not null limit $2`,
+    [after ?? null, limit],
+  );
+  return rows.map((row) => row.merchant_id);
+}
+
+/** What is known of the end of a chain beside its links: its head, and the newest seal. */
+export async function knownHeads(sql: Sql, merchantId: string): Promise<Place[]> {
+  const rows = await sql.rows<Row>(
+    `select seq, hash from audit_heads where merchant_id = $1 and seq > 0
+     union all (select seq, hash from audit_seals where merchant_id = $1 order by seq desc limit 1)`,
+    [merchantId],
+  );
+  return rows.map(({ seq, hash }) => ({ seq: BigInt(seq), hash }));
+}
