@@ -1,5 +1,6 @@
 // The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the secret of
 // one session; no route takes both (SPEC.md §5). Everything here is decided before a body is read.
+import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import { callContext } from "#platform/call-context.ts";
@@ -8,7 +9,7 @@ import { askedWithKey } from "#platform/rpc-client.ts";
 import type { AddressLimits } from "./address-limits.ts";
 import { ApiError, merchantMayNotWrite } from "./failures.ts";
 import { addOperation, type Board, type Call, type Operation, type Scope } from "./operation.ts";
-import type { Principal, Principals } from "./principal.ts";
+import { mayComeFrom, type Principal, type Principals } from "./principal.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 declare module "fastify" {
@@ -50,7 +51,9 @@ export function merchantRoute<
     { kind: "merchant", scope },
     async (request, reply) => {
       const principal = await authenticate(door, request, reply);
+      // Also before it is refused: its merchant sees in the request log that the key is tried elsewhere.
       request.principal = principal;
+      if (!mayComeFrom(principal, request.ip)) throw keyIsLimited(request.ip);
       request.call = { ...request.call, actor: principal.keyId };
       door.keyUsed(principal.keyId);
       door.limits.takeForKey(principal, reply);
@@ -119,6 +122,12 @@ async function authenticate(door: Door, request: FastifyRequest, reply: FastifyR
   const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));
   if (!principal) throw new ApiError("unauthorized");
   return principal;
+}
+
+/** Says the address, so that who runs behind a new one knows what to allow; a proxy may have told anything. */
+function keyIsLimited(address: string): ApiError {
+  const seen = isIP(address) === 0 ? "an address that cannot be read" : address;
+  return new ApiError("forbidden", { message: `this api key is limited to other addresses than ${seen}` });
 }
 
 /** The one bearer token of the request. Two Authorization headers are a contradiction, and Node would hide the second. */

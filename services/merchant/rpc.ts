@@ -17,7 +17,7 @@ import { authenticateKey } from "./flows/authenticate-key.ts";
 import type { MerchantContext } from "./flows/context.ts";
 import { createMerchant } from "./flows/create-merchant.ts";
 import { type AccountName, activeAccounts, namedAccounts } from "./flows/find-account.ts";
-import { createApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
+import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
 import { createApplication, moveApplication } from "./flows/move-application.ts";
 import { unsealCredentials } from "./flows/open-account.ts";
 import { deactivateAccount, saveAccount } from "./flows/save-account.ts";
@@ -108,10 +108,11 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
       const { key, merchantStatus } = await authenticateKey(context, apiKey);
       return { apiKey: apiKeyToWire(key, new Date()), merchantId: key.merchantId, merchantStatus };
     },
-    async createApiKey({ merchantId, environment, name, scopes, expiresAt }) {
+    async createApiKey({ merchantId, environment, name, scopes, expiresAt, allowedIps }) {
       const expiry = expiresAt ? timestampDate(expiresAt) : null;
       const owner = { merchantId, environment, callerId: callingKey() };
-      const issued = await createApiKey(context, { ...owner, name, scopes, expiresAt: expiry });
+      const power = { scopes, expiresAt: expiry, allowedIps: allowedIps?.ranges };
+      const issued = await createApiKey(context, { ...owner, name, ...power });
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
     async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
@@ -127,6 +128,11 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
       const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
       const issued = await rollApiKey(context, wish, overlapSeconds);
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
+    },
+    async limitApiKey({ merchantId, environment, apiKeyId, allowedIps }) {
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const limited = await limitApiKey(context, wish, allowedIps?.ranges ?? []);
+      return { apiKey: apiKeyToWire(limited, new Date()) };
     },
     async revokeApiKey({ merchantId, environment, apiKeyId }) {
       const revoked = await revokeApiKey(context, { merchantId, environment }, apiKeyId);

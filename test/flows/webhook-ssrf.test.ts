@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
+import { parseCidr } from "#platform/address-range.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
-import { parseCidr } from "../../services/webhook/rules/address.ts";
 import { ResolveError } from "../../services/webhook/sender/resolver.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startReceiver } from "../harness/receiver.ts";

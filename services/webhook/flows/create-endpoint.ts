@@ -1,11 +1,12 @@
 // Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
 // this answer only (SPEC.md §2).
+
+import type { Cidr } from "#platform/address-range.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import { randomToken, type Vault } from "#platform/secret.ts";
-import type { Cidr } from "../rules/address.ts";
 import { isEventType } from "../rules/event-types.ts";
 import { parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";

@@ -1,7 +1,8 @@
 // What a webhook URL may look like (CONTRACT.md §9): https, no userinfo, no fragment, a host that can be public. Answers the
 // normalized URL, in which every odd spelling of a host has become its plain form. Says nothing about where a name leads.
 import { isIP } from "node:net";
-import { type Cidr, isAllowedAddress } from "./address.ts";
+import type { Cidr } from "#platform/address-range.ts";
+import { isAllowedAddress } from "./address.ts";
 
 export interface Target {
   /** Normalized; what is stored and called. */
