@@ -20,13 +20,14 @@ import { type AccountName, activeAccounts, namedAccounts } from "./flows/find-ac
 import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
 import { createApplication, moveApplication } from "./flows/move-application.ts";
 import { unsealCredentials } from "./flows/open-account.ts";
+import { recordKeyUses } from "./flows/record-key-uses.ts";
 import { deactivateAccount, saveAccount } from "./flows/save-account.ts";
 import { updateBranding } from "./flows/update-branding.ts";
 import { changeConnector } from "./flows/update-connector.ts";
 import { updateProfile, updateStanding } from "./flows/update-merchant.ts";
 import type { ApplicationStatus } from "./rules/application.ts";
 import type { MerchantStatus } from "./rules/profile.ts";
-import { listKeys, recordUses } from "./store/api-keys.ts";
+import { listKeys } from "./store/api-keys.ts";
 import { listApplications } from "./store/applications.ts";
 import { readBranding } from "./store/brandings.ts";
 import { type AccountRow, listConnectors } from "./store/connectors.ts";
@@ -139,10 +140,10 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
       return { apiKey: apiKeyToWire(revoked, new Date()) };
     },
     async recordKeyUse({ uses }) {
-      const known = uses.flatMap(({ apiKeyId, usedAt }) =>
-        usedAt && isId("apiKey", apiKeyId) ? [{ id: apiKeyId, usedAt: timestampDate(usedAt) }] : [],
+      const known = uses.flatMap(({ apiKeyId: id, usedAt, networks }) =>
+        usedAt && isId("apiKey", id) ? [{ id, usedAt: timestampDate(usedAt), networks }] : [],
       );
-      if (known.length > 0) await recordUses(context.db, known);
+      if (known.length > 0) await recordKeyUses(context, known);
       return {};
     },
   };

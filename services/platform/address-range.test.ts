@@ -72,6 +72,7 @@ test("a range is within another when all of its addresses are", () => {
   const within = (inner: string, outer: string) => isWithin(parseCidr(inner), parseCidr(outer));
   assert.ok(within("10.1.0.0/16", "10.0.0.0/8") && within("10.0.0.0/8", "10.0.0.0/8"));
   assert.ok(!within("10.0.0.0/8", "10.1.0.0/16") && !within("11.0.0.0/16", "10.0.0.0/8"));
+  assert.ok(!within("10.0.0.0/8", "10.0.0.0/16"), "a wider one that begins with the same address");
   assert.ok(!within("10.0.0.0/8", "::/0") && !within("::/128", "0.0.0.0/0"));
 });
 

@@ -8,9 +8,13 @@ import type { MappedTx } from "#platform/mapped-database.ts";
 import type { Announcement } from "#platform/outbox.ts";
 import { keyedHash } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { keyBursts } from "../metrics.ts";
 import { allowedIpsMax, isSameList, readRange } from "../rules/allowed-ips.ts";
 import {
   activeKeysMax,
+  beginsBurst,
+  burstKeys,
+  burstMs,
   expiryAfterRoll,
   type KeyPower,
   keyEntropyBytes,
@@ -23,6 +27,7 @@ import {
 import {
   type ApiKey,
   countActiveKeys,
+  countKeysSince,
   findKey,
   insertKey,
   type KeyOwner,
@@ -53,6 +58,8 @@ export interface NewKey extends KeyWish {
 export interface IssuedKey {
   readonly secret: string;
   readonly key: ApiKey;
+  /** The merchant makes many keys at once. */
+  readonly isBurst: boolean;
 }
 
 /** @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired, no ranges), FORBIDDEN, TOO_MANY_KEYS. */
@@ -71,6 +78,7 @@ export async function createApiKey(context: MerchantContext, wanted: NewKey): Pr
     return await issueKey(context, tx, { ...wanted, ...power }, now);
   });
   context.outbox.poke();
+  tellBurst(context, issued);
   return issued;
 }
 
@@ -98,6 +106,7 @@ export async function rollApiKey(
     return successor;
   });
   context.outbox.poke();
+  tellBurst(context, issued);
   return issued;
 }
 
@@ -202,7 +211,14 @@ async function issueKey(
   await insertKey(tx, key, keyedHash(context.hashKey, secret));
   const attributes = { ...(key.allowedIps.length > 0 && { allowed_ips: key.allowedIps.join(" ") }) };
   await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
-  return { secret, key };
+  const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);
+  return { secret, key, isBurst: beginsBurst(made) };
+}
+
+function tellBurst({ log }: MerchantContext, { key, isBurst }: IssuedKey): void {
+  if (!isBurst) return;
+  keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
+  log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "a merchant makes many API keys at once");
 }
 
 function keyEvent(

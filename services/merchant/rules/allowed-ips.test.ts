@@ -43,7 +43,9 @@ test("a list is within another when each of its ranges is; every address is with
   assert.ok(isLimitedBy(["203.0.113.128/25", "2001:db8:7::/48"], limit));
   assert.ok(isLimitedBy(limit, limit) && isLimitedBy(limit, []) && isLimitedBy([], []));
   assert.ok(!isLimitedBy(["203.0.113.128/25", "198.51.100.0/24"], limit));
-  assert.ok(!isLimitedBy(["203.0.112.0/23"], limit) && !isLimitedBy([], limit));
+  assert.ok(
+    !isLimitedBy(["203.0.112.0/23"], limit) && !isLimitedBy(["2001:db8::/31"], limit) && !isLimitedBy([], limit),
+  );
 });
 
 test("two lists are the same whatever their order", () => {

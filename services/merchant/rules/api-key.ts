@@ -45,6 +45,15 @@ export function keyStatus(key: KeyTimes, now: Date): KeyStatus {
 /** Active keys of a merchant in one environment (CONTRACT.md §7): more than anyone can tell apart, few enough to show at once. */
 export const activeKeysMax = 50;
 
+/** Keys made within so long that are no longer somebody's daily work: whoever has stolen one makes more, to keep a way in. */
+export const burstKeys = 10;
+export const burstMs = 600_000;
+
+/** True for the one key that makes it a burst. @param made within the time, the key itself counted */
+export function beginsBurst(made: number): boolean {
+  return made === burstKeys;
+}
+
 /** What a key can do, from where, and until when. */
 export interface KeyPower {
   readonly scopes: readonly string[];

@@ -85,6 +85,16 @@ export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Pro
   return Number(row?.n ?? 0);
 }
 
+/** How many of the newest keys were created since then, in whatever state they are now; counts no further than `most`. */
+export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, most: number): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>(
+    `select count(*) filter (where created_at > $3) as n from (
+       select created_at from api_keys where merchant_id = $1 and environment = $2 order by id desc limit $4) as newest`,
+    [owner.merchantId, owner.environment, since.toISOString(), most],
+  );
+  return Number(row?.n ?? 0);
+}
+
 export interface KeyPage {
   readonly keys: readonly ApiKey[];
   readonly total: number;

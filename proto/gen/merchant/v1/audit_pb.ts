@@ -70,7 +70,7 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
   requestId: string;
 
   /**
-   * What was done: `api_key.created|rolled|limited|revoked`, `endpoint.created|updated|secret_rolled|deleted`,
+   * What was done: `api_key.created|rolled|limited|revoked|new_network`, `endpoint.created|updated|secret_rolled|deleted`,
    * `connector.updated`, `branding.updated`, `merchant.created|updated`, `application.submitted|approved|rejected`, `refund.requested`,
    * `session.expiry_requested`; of operators: `fee_schedule.set|removed`, `risk_rule.changed`, `operation.retried|resolved`.
    *
