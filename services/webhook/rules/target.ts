@@ -18,6 +18,9 @@ export interface Target {
   readonly isAddress: boolean;
 }
 
+/** What is said of every host that is, or leads to, an address inside. */
+export const notPublic = "must lead to a public address";
+
 export const urlCharactersMax = 2_048;
 const hostCharactersMax = 253;
 const httpsPort = 443;
@@ -50,7 +53,7 @@ export function parseTarget(raw: string, allow: readonly Cidr[]): Target | { rea
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const isAddress = isIP(host) !== 0;
   const refused = isAddress ? !isAllowedAddress(host, allow) : !isPublicName(host, allow.length > 0);
-  if (refused) return { problem: "must lead to a public address" };
+  if (refused) return { problem: notPublic };
   return { href: url.href, origin: url.origin, path: `${url.pathname}${url.search}`, host, port, isAddress };
 }
 
