@@ -1,5 +1,6 @@
 // The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the secret of
 // one session; no route takes both (SPEC.md §5). Everything here is decided before a body is read.
+import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import { callContext } from "#platform/call-context.ts";
@@ -7,8 +8,9 @@ import { isId } from "#platform/id.ts";
 import { askedWithKey } from "#platform/rpc-client.ts";
 import type { AddressLimits } from "./address-limits.ts";
 import { ApiError, merchantMayNotWrite } from "./failures.ts";
+import { keysRefused } from "./metrics.ts";
 import { addOperation, type Board, type Call, type Operation, type Scope } from "./operation.ts";
-import type { Principal, Principals } from "./principal.ts";
+import { mayComeFrom, type Principal, type Principals } from "./principal.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 declare module "fastify" {
@@ -23,8 +25,8 @@ export interface Door extends Board {
   readonly principals: Principals;
   readonly limits: RateLimits;
   readonly addresses: AddressLimits;
-  /** Told of every use of a key, for last_used_at. */
-  readonly keyUsed: (keyId: string) => void;
+  /** Told of every use of a key, for last_used_at and for news of where it is used. */
+  readonly keyUsed: (principal: Principal, address: string) => void;
 }
 
 // NoInfer: a handler takes its types from the schemas; inferring schemas from a handler costs the type checker ten times the rest.
@@ -50,9 +52,11 @@ export function merchantRoute<
     { kind: "merchant", scope },
     async (request, reply) => {
       const principal = await authenticate(door, request, reply);
+      // Also before it is refused: its merchant sees in the request log that the key is tried elsewhere.
       request.principal = principal;
+      if (!mayComeFrom(principal, request.ip)) throw keyIsLimited(request.ip);
       request.call = { ...request.call, actor: principal.keyId };
-      door.keyUsed(principal.keyId);
+      door.keyUsed(principal, request.ip);
       door.limits.takeForKey(principal, reply);
       if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
       if (operation.method !== "GET" && principal.merchantStatus !== "active") throw merchantMayNotWrite();
@@ -105,20 +109,32 @@ export function openRoute<
 
 async function authenticate(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   const apiKey = bearerOf(request);
-  if (apiKey === undefined) throw new ApiError("unauthorized");
+  if (apiKey === undefined) throw keyIsNone("missing");
   const ask = () =>
     door.principals.of(apiKey, (lookUp) =>
       door.addresses.allow("key", request, reply, async () => {
         const found = await lookUp();
-        if (!found) throw new ApiError("unauthorized");
+        if (!found) throw keyIsNone("unknown");
         return found;
       }),
     );
   // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
   const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));
-  if (!principal) throw new ApiError("unauthorized");
+  if (!principal) throw keyIsNone("unknown");
   return principal;
+}
+
+function keyIsNone(why: "missing" | "unknown"): ApiError {
+  keysRefused.inc({ why });
+  return new ApiError("unauthorized");
+}
+
+/** Says the address, so that who runs behind a new one knows what to allow; a proxy may have told anything. */
+function keyIsLimited(address: string): ApiError {
+  keysRefused.inc({ why: "address" });
+  const seen = isIP(address) === 0 ? "an address that cannot be read" : address;
+  return new ApiError("forbidden", { message: `this api key is limited to other addresses than ${seen}` });
 }
 
 /** The one bearer token of the request. Two Authorization headers are a contradiction, and Node would hide the second. */

@@ -1,9 +1,11 @@
-// When keys were last used, told to the merchant service in batches: last_used_at is at most 60 s late (CONTRACT.md §7) and costs
-// a request nothing.
+// When keys were last used, and from which networks live ones were, told to the merchant service in batches: last_used_at is at most
+// 60 s late (CONTRACT.md §7) and costs a request nothing.
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
+import { neighbourhoodOf } from "#platform/address-network.ts";
 import type { Log } from "#platform/log.ts";
-import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
+import { type ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Principal } from "./principal.ts";
 
 // Half of what the contract allows: one failed batch is still in time with the next.
 const everyMs = 25_000;
@@ -11,11 +13,18 @@ const everyMs = 25_000;
 const batchMax = 1_000;
 // Uses kept while the service is away; the oldest key's goes first.
 const keptMax = 10_000;
+// Of one key and batch, as the service takes them; those of more come with the next batch, if they are used again.
+const networksMax = 8;
+
+interface Use {
+  at: number;
+  readonly networks: Set<string>;
+}
 
 export class KeyUses {
   readonly #service: Pick<Client<typeof ApiKeyService>, "recordKeyUse">;
   readonly #log: Log;
-  readonly #uses = new Map<string, number>();
+  readonly #uses = new Map<string, Use>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(service: Pick<Client<typeof ApiKeyService>, "recordKeyUse">, log: Log) {
@@ -25,14 +34,22 @@ export class KeyUses {
     this.#timer.unref();
   }
 
-  readonly used = (keyId: string): void => {
+  readonly used = ({ keyId, environment }: Pick<Principal, "keyId" | "environment">, address: string): void => {
+    const network = environment === Environment.LIVE ? neighbourhoodOf(address) : undefined;
+    this.#note(keyId, Date.now(), network === undefined ? [] : [network]);
+  };
+
+  #note(keyId: string, at: number, networks: Iterable<string>): void {
+    const use = this.#uses.get(keyId) ?? { at, networks: new Set() };
+    use.at = Math.max(use.at, at);
+    for (const network of networks) if (use.networks.size < networksMax) use.networks.add(network);
     this.#uses.delete(keyId);
-    this.#uses.set(keyId, Date.now());
+    this.#uses.set(keyId, use);
     for (const oldest of this.#uses.keys()) {
       if (this.#uses.size <= keptMax) break;
       this.#uses.delete(oldest);
     }
-  };
+  }
 
   /** Sends what is known; what cannot be sent is kept for the next time. */
   async flush(): Promise<void> {
@@ -42,11 +59,13 @@ export class KeyUses {
       const batch = taken.slice(start, start + batchMax);
       try {
         await this.#service.recordKeyUse({
-          uses: batch.map(([apiKeyId, usedAt]) => ({ apiKeyId, usedAt: timestampFromMs(usedAt) })),
+          uses: batch.map(([apiKeyId, { at, networks }]) => {
+            return { apiKeyId, usedAt: timestampFromMs(at), networks: [...networks] };
+          }),
         });
       } catch (error) {
         this.#log.warn({ err: error, keys: batch.length }, "uses of keys not recorded; trying again");
-        for (const [keyId, usedAt] of batch) if (!this.#uses.has(keyId)) this.#uses.set(keyId, usedAt);
+        for (const [keyId, { at, networks }] of batch) this.#note(keyId, at, networks);
       }
     }
   }

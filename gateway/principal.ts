@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
+import { type Cidr, callerBytes, contains, parseCidr } from "#platform/address-range.ts";
 import { Failure } from "#platform/failure.ts";
 import type { ApiKeyService, AuthenticateKeyResponse, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
@@ -14,6 +15,15 @@ export interface Principal {
   readonly merchantStatus: string;
   readonly environment: Environment;
   readonly scopes: ReadonlySet<string>;
+  /** Where the key may be used from; none: everywhere. */
+  readonly allowedIps: readonly Cidr[];
+}
+
+/** True when the key may be used from the address; from what is no address only if it may be used from everywhere. */
+export function mayComeFrom({ allowedIps }: Pick<Principal, "allowedIps">, address: string): boolean {
+  if (allowedIps.length === 0) return true;
+  const bytes = callerBytes(address);
+  return bytes !== undefined && allowedIps.some((range) => contains(range, bytes));
 }
 
 type Guard = (ask: () => Promise<Principal | undefined>) => Promise<Principal | undefined>;
@@ -137,6 +147,7 @@ function principalOf(answer: AuthenticateKeyResponse): Principal {
     merchantStatus: answer.merchantStatus,
     environment: answer.apiKey.environment,
     scopes: new Set(answer.apiKey.scopes),
+    allowedIps: answer.apiKey.allowedIps.map(parseCidr),
   };
 }
 

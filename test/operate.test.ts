@@ -178,6 +178,13 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
     "active ones first, however new the others are",
   );
   assert.deepEqual((await rows("keys", "list", id, "--limit", "1")).length, 1);
+  const [live] = await rows("keys", "create", id, "--live", "--name", "shop");
+  const limit = ["keys", "limit", id, String(live?.id)];
+  const [limited] = await rows(...limit, "--ip", "203.0.113.7", "--ip", "2001:DB8::/32");
+  assert.deepEqual(limited?.allowed_ips, ["203.0.113.7/32", "2001:db8::/32"]);
+  assert.equal((await operator(...limit)).code, 2, "nothing said is not everywhere");
+  assert.deepEqual((await rows(...limit, "--everywhere"))[0]?.allowed_ips, []);
+  assert.deepEqual((await rows("keys", "list", id, "--live"))[0]?.allowed_ips, []);
   assert.equal((await rows("merchants", "suspend", id))[0]?.status, "suspended");
   const listed = await operator("merchants", "list", "--status", "suspended");
   assert.match(listed.out, new RegExp(`^ID +NAME +STATUS.*\\n${id} +Kiosk +suspended`));

@@ -1,6 +1,6 @@
 // `operator keys …`: a merchant's API keys.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
+import { type ApiKey, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Commands, type Row, UsageError } from "./command.ts";
 import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "./wire.ts";
 
@@ -52,6 +52,22 @@ export const keys: Commands = {
       };
     },
   },
+  limit: {
+    about: "says where a live key may be used from, in place of what it was limited to",
+    words: ["merchant", "key"],
+    options: {
+      ip: { value: "network", about: "an address or a network, as 203.0.113.0/24; may be repeated", multiple: true },
+      everywhere: { about: "from every address, for a merchant that has shut itself out" },
+    },
+    run: async (peers, given) => {
+      const ranges = given.list("ip");
+      if (ranges.length > 0 === given.has("everywhere")) throw new UsageError("give --ip or --everywhere, one of them");
+      const owner = { merchantId: given.word("merchant"), environment: Environment.LIVE };
+      const wish = { apiKeyId: given.word("key"), allowedIps: { ranges } };
+      const { apiKey } = await peers.apiKeys.limitApiKey({ ...owner, ...wish });
+      return { rows: apiKey ? [rowOf(apiKey)] : [] };
+    },
+  },
   revoke: {
     about: "revokes a key at once",
     words: ["merchant", "key"],
@@ -64,13 +80,22 @@ export const keys: Commands = {
   },
 };
 
-function rowOf({ id, name, suffix, environment, scopes, status, ...at }: ApiKey): Row {
+function rowOf({ id, name, suffix, environment, scopes, allowedIps, status, ...at }: ApiKey): Row {
   const times = {
     created_at: timeText(at.createdAt),
     last_used_at: timeText(at.lastUsedAt),
     expires_at: timeText(at.expiresAt),
   };
-  return { id, name, suffix, environment: environmentName(environment), status, scopes, ...times };
+  return {
+    id,
+    name,
+    suffix,
+    environment: environmentName(environment),
+    status,
+    scopes,
+    allowed_ips: allowedIps,
+    ...times,
+  };
 }
 
 function inDays(text: string): Date {

@@ -19,6 +19,12 @@ const record = {
   suffix: textSchema("The last four characters of the key.", "x7Qa"),
   environment: environmentSchema,
   scopes: Type.Array(Type.String(), { examples: [["payments:read", "payments:write"]] }),
+  allowed_ips: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Networks that it may be used from; absent: everywhere.",
+      examples: [["203.0.113.0/24", "2001:db8::/32"]],
+    }),
+  ),
   status: textSchema("`active`, `expired` or `revoked`.", "active"),
   created_at: timeSchema("When it was created."),
   expires_at: Type.Optional(timeSchema("When it stops working; absent: never.")),
@@ -44,6 +50,7 @@ export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
     suffix: key.suffix,
     environment: environmentText(key.environment),
     scopes: key.scopes,
+    ...given("allowed_ips", key.allowedIps.length > 0 ? key.allowedIps : undefined),
     status: key.status,
     created_at: timeTextOf(key.createdAt),
     ...given("expires_at", timeText(key.expiresAt)),

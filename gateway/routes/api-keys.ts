@@ -1,4 +1,4 @@
-// API keys of a merchant: list, create, roll, revoke (SPEC.md §4, CONTRACT.md §7). A key gives no more than it has.
+// API keys of a merchant: list, create, limit, roll, revoke (SPEC.md §4, CONTRACT.md §7). A key gives no more than it has.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { Failure, invalid } from "#platform/failure.ts";
@@ -16,6 +16,13 @@ import type { Peers } from "../peers.ts";
 const tag = "API keys";
 const keyId = Type.Object({ id: idSchema("apiKey", "Id of the key.") });
 const daySeconds = 86_400;
+
+const allowedIps = (whenEmpty: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 20,
+    description: `Live keys only: the IP addresses and networks that the key may be used from; from others it is 403 \`forbidden\`. ${whenEmpty} A network is as \`203.0.113.0/24\`, not wider than /8 (IPv6: /16), with nothing set after its prefix. The address is the one that the API sees: that of your own proxy, if there is one.`,
+    examples: [["203.0.113.0/24", "2001:db8::/32"]],
+  });
 
 const ApiKeyRequest = component(
   "ApiKeyRequest",
@@ -37,8 +44,13 @@ const ApiKeyRequest = component(
         examples: ["2031-01-01T00:00:00Z"],
       }),
     ),
+    allowed_ips: Type.Optional(
+      allowedIps("Within the calling key's own; those when absent. Without any, or empty: everywhere."),
+    ),
   }),
 );
+
+const LimitRequest = component("ApiKeyChange", Type.Object({ allowed_ips: allowedIps("Empty: everywhere.") }));
 
 const RollRequest = component(
   "ApiKeyRollRequest",
@@ -96,7 +108,7 @@ function createKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       tag,
       summary: "Create an API key",
       description:
-        "The answer holds the raw key, once. The key is of the calling key's environment, and gets no more than that has: a subset of its scopes, and no later an expiry (403 `forbidden` otherwise). At most 50 keys of an environment are active.",
+        "The answer holds the raw key, once. The key is of the calling key's environment, and gets no more than that has: a subset of its scopes and addresses, and no later an expiry (403 `forbidden` otherwise). At most 50 keys of an environment are active.",
       status: 201,
       body: ApiKeyRequest,
       response: NewApiKey,
@@ -106,9 +118,11 @@ function createKey(door: Door, apiKeys: Peers["apiKeys"]): void {
       const wanted = new Set<string>(body.scopes ?? own);
       // The service decides by the key as it is stored; one of the release before does not.
       if (!wanted.isSubsetOf(own)) throw keyGivesTooMuch();
+      const ranges = body.allowed_ips;
       const expiresAt = body.expires_at === undefined ? undefined : momentOf("expires_at", body.expires_at);
       if (expiresAt && timestampMs(expiresAt) <= Date.now()) throw invalid("expires_at", "must be in the future");
-      const key = { name: body.name, scopes: [...wanted], ...(expiresAt && { expiresAt }) };
+      const limits = { ...(expiresAt && { expiresAt }), ...(ranges && { allowedIps: { ranges } }) };
+      const key = { name: body.name, scopes: [...wanted], ...limits };
       return presentNewApiKey(await translateRefusal(apiKeys.createApiKey({ merchantId, environment, ...key })));
     },
   );
@@ -119,13 +133,37 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
     door,
     "merchant:write",
     {
+      id: "limitApiKey",
+      method: "PATCH",
+      path: "/v1/merchants/me/api-keys/:id",
+      tag,
+      summary: "Limit an API key to addresses",
+      description:
+        "It is refused elsewhere within a second, and the change stands in the audit log. A key that is itself limited chooses among its own addresses, so it never widens itself; more addresses for another key need everything that this one has (403 `forbidden` otherwise). Only active keys can be changed. Mind your own address: a merchant that has shut itself out needs the operator.",
+      status: 200,
+      params: keyId,
+      body: LimitRequest,
+      response: ApiKeyJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params, body }) => {
+      const limit = { apiKeyId: params.id, allowedIps: { ranges: body.allowed_ips } };
+      const { apiKey } = await translateRefusal(apiKeys.limitApiKey({ merchantId, environment, ...limit }));
+      if (!apiKey) throw new Error("the record of the key is missing");
+      return presentApiKey(apiKey);
+    },
+  );
+  merchantRoute(
+    door,
+    "merchant:write",
+    {
       id: "rollApiKey",
       method: "POST",
       path: "/v1/merchants/me/api-keys/:id/roll",
       tag,
       summary: "Replace an API key",
       description:
-        "Creates a successor with the same name, scopes and expiry; the old key works on during the overlap. The calling key needs every scope of the rolled one, and may not end before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it works also when 50 keys are active.",
+        "Creates a successor with the same name, scopes, addresses and expiry; the old key works on during the overlap. The calling key needs every scope and address of the rolled one, and may not end before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it works also when 50 keys are active.",
       status: 201,
       params: keyId,
       body: RollRequest,

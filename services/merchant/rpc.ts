@@ -17,16 +17,17 @@ import { authenticateKey } from "./flows/authenticate-key.ts";
 import type { MerchantContext } from "./flows/context.ts";
 import { createMerchant } from "./flows/create-merchant.ts";
 import { type AccountName, activeAccounts, namedAccounts } from "./flows/find-account.ts";
-import { createApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
+import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "./flows/manage-api-key.ts";
 import { createApplication, moveApplication } from "./flows/move-application.ts";
 import { unsealCredentials } from "./flows/open-account.ts";
+import { recordKeyUses } from "./flows/record-key-uses.ts";
 import { deactivateAccount, saveAccount } from "./flows/save-account.ts";
 import { updateBranding } from "./flows/update-branding.ts";
 import { changeConnector } from "./flows/update-connector.ts";
 import { updateProfile, updateStanding } from "./flows/update-merchant.ts";
 import type { ApplicationStatus } from "./rules/application.ts";
 import type { MerchantStatus } from "./rules/profile.ts";
-import { listKeys, recordUses } from "./store/api-keys.ts";
+import { listKeys } from "./store/api-keys.ts";
 import { listApplications } from "./store/applications.ts";
 import { readBranding } from "./store/brandings.ts";
 import { type AccountRow, listConnectors } from "./store/connectors.ts";
@@ -108,10 +109,11 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
       const { key, merchantStatus } = await authenticateKey(context, apiKey);
       return { apiKey: apiKeyToWire(key, new Date()), merchantId: key.merchantId, merchantStatus };
     },
-    async createApiKey({ merchantId, environment, name, scopes, expiresAt }) {
+    async createApiKey({ merchantId, environment, name, scopes, expiresAt, allowedIps }) {
       const expiry = expiresAt ? timestampDate(expiresAt) : null;
       const owner = { merchantId, environment, callerId: callingKey() };
-      const issued = await createApiKey(context, { ...owner, name, scopes, expiresAt: expiry });
+      const power = { scopes, expiresAt: expiry, allowedIps: allowedIps?.ranges };
+      const issued = await createApiKey(context, { ...owner, name, ...power });
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
     async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
@@ -128,15 +130,20 @@ function apiKeys(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
       const issued = await rollApiKey(context, wish, overlapSeconds);
       return { secret: issued.secret, apiKey: apiKeyToWire(issued.key, new Date()) };
     },
+    async limitApiKey({ merchantId, environment, apiKeyId, allowedIps }) {
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const limited = await limitApiKey(context, wish, allowedIps?.ranges ?? []);
+      return { apiKey: apiKeyToWire(limited, new Date()) };
+    },
     async revokeApiKey({ merchantId, environment, apiKeyId }) {
       const revoked = await revokeApiKey(context, { merchantId, environment }, apiKeyId);
       return { apiKey: apiKeyToWire(revoked, new Date()) };
     },
     async recordKeyUse({ uses }) {
-      const known = uses.flatMap(({ apiKeyId, usedAt }) =>
-        usedAt && isId("apiKey", apiKeyId) ? [{ id: apiKeyId, usedAt: timestampDate(usedAt) }] : [],
+      const known = uses.flatMap(({ apiKeyId: id, usedAt, networks }) =>
+        usedAt && isId("apiKey", id) ? [{ id, usedAt: timestampDate(usedAt), networks }] : [],
       );
-      if (known.length > 0) await recordUses(context.db, known);
+      if (known.length > 0) await recordKeyUses(context, known);
       return {};
     },
   };

@@ -38,6 +38,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const context = {
     db,
     outbox,
+    log,
     vault: new Vault(config.ENCRYPTION_KEYS),
     hashKey: config.HASH_KEY,
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },

@@ -65,6 +65,7 @@ export function apiKeyToWire(key: ApiKey, now: Date): ApiKeyMessage {
     suffix: key.suffix,
     environment: key.environment,
     scopes: [...key.scopes],
+    allowedIps: [...key.allowedIps],
     status: keyStatus(key, now),
     createdAt: timestampFromDate(key.createdAt),
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
-import { networkOf, siteOf } from "./address-network.ts";
+import { neighbourhoodOf, networkOf, siteOf } from "./address-network.ts";
 
 const test = suite("network of an address");
 
@@ -23,6 +23,14 @@ test("IPv6 addresses of one /48 are one site; an IPv4 address is its own", () =>
   assert.deepEqual([...new Set(same.map(siteOf))], ["2001:db8:7"]);
   assert.notEqual(siteOf("2001:db8:8::1"), siteOf("2001:db8:7::1"));
   assert.equal(siteOf("::ffff:203.0.113.7"), "203.0.113.7");
+});
+
+test("an address tells its neighbourhood and no more", () => {
+  assert.equal(neighbourhoodOf("203.0.113.7"), "203.0.113.0/24");
+  assert.equal(neighbourhoodOf("::ffff:203.0.113.7"), "203.0.113.0/24");
+  assert.equal(neighbourhoodOf("2001:DB8:7:5::1"), "2001:db8:7::/48");
+  assert.equal(neighbourhoodOf("fe80::1%eth0"), "fe80::/48");
+  for (const text of ["", "unknown", "203.0.113.7:80"]) assert.equal(neighbourhoodOf(text), undefined);
 });
 
 test.run();

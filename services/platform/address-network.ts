@@ -1,6 +1,13 @@
 // What counts as one caller among addresses: an IPv4 address, or the /64 of an IPv6 one, which is the least that one customer has. Who
 // rents a server may have a /48, which is 65,536 of them.
 import { isIPv4, isIPv6 } from "node:net";
+import { callerBytes, cidrText, networkAround } from "./address-range.ts";
+
+/** Where somebody is, roughly: the /24 of an IPv4 address, the /48 of an IPv6 one, written as a network; undefined: no address. */
+export function neighbourhoodOf(address: string): string | undefined {
+  const bytes = callerBytes(address);
+  return bytes && cidrText(networkAround(bytes, bytes.length === 4 ? 24 : 48));
+}
 
 /** The address, or the first four groups of an IPv6 address; IPv4 written as IPv6 is IPv4. */
 export function networkOf(address: string): string {

@@ -1,10 +1,12 @@
 // What operators can see of delivery at ADMIN_PORT: how late due work is, how much there is, who holds the slots, how attempts
 // end and how long they take. Labels have few values: no endpoint, no merchant.
 import { Counter, Gauge, Histogram } from "prom-client";
+import type { AttemptError } from "./rules/delivery.ts";
 import type { Standing } from "./rules/lane.ts";
 import type { FinishedAttempt } from "./store/attempts.ts";
 
 const prefix = "tollbooth_webhook";
+const blockedCode: AttemptError = "blocked_address";
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
@@ -64,10 +66,20 @@ const ended = new Counter({
   labelNames: ["state"] as const,
 });
 
+/** Somebody, or a name that has changed, would have us call an address inside. */
+export const blockedAddresses = new Counter({
+  name: `${prefix}_blocked_total`,
+  help: "Endpoints that were refused, and attempts that were not made, because their host is or leads to no public address.",
+  labelNames: ["at"] as const,
+});
+// A series begins with 0, so that its first step counts.
+for (const at of ["registration", "delivery"]) blockedAddresses.inc({ at }, 0);
+
 /** Counts a finished attempt. */
 export function countAttempt({ verdict, log }: Pick<FinishedAttempt, "verdict" | "log">): void {
   if (verdict.kind === "postponed") return;
   attempts.inc({ outcome: outcomeOf(log.errorCode) });
+  if (log.errorCode === blockedCode) blockedAddresses.inc({ at: "delivery" });
   if (verdict.kind !== "retry") ended.inc({ state: verdict.kind });
   attemptSeconds.observe({ phase: "total" }, log.durationMs / 1_000);
   connections.inc({ kind: log.isReused ? "kept" : "new" });

@@ -1,5 +1,6 @@
 // The settings of the webhook service, and which of them production refuses.
 import { readFileSync } from "node:fs";
+import { type Cidr, parseCidr } from "#platform/address-range.ts";
 import {
   callerSettings,
   consumerSettings,
@@ -11,7 +12,6 @@ import {
   withDefault,
 } from "#platform/config.ts";
 import { readProductionConfig } from "#platform/production.ts";
-import { type Cidr, parseCidr } from "./rules/address.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {
   parse: (raw) => raw.split(",").map((part) => parseCidr(part.trim())),

@@ -53,6 +53,7 @@ const operations = [
   "GET /v1/payments/{id}/refunds",
   "GET /v1/refunds",
   "POST /v1/merchants/me/api-keys/{id}/roll",
+  "PATCH /v1/merchants/me/api-keys/{id}",
   "DELETE /v1/merchants/me/api-keys/{id}",
   "POST /v1/onboarding/applications",
   "DELETE /v1/merchants/me/webhooks/{id}",
@@ -78,9 +79,9 @@ const fields: Record<string, string> = {
   WebhookEndpointWithSecret: "id:s url:s description:s event_types:a environment:s status:s signing_secret:s",
   WebhookDelivery:
     "id:s event_type:s attempts:i delivered:b failed:b status_code:i last_error:s next_attempt_at:s payload:o created_at:s",
-  ApiKey: "id:s name:s suffix:s environment:s scopes:a status:s created_at:s expires_at:s last_used_at:s",
+  ApiKey: "id:s name:s suffix:s environment:s scopes:a allowed_ips:a status:s created_at:s expires_at:s last_used_at:s",
   NewApiKey:
-    "api_key:s note:s id:s name:s suffix:s environment:s scopes:a status:s created_at:s expires_at:s last_used_at:s",
+    "api_key:s note:s id:s name:s suffix:s environment:s scopes:a allowed_ips:a status:s created_at:s expires_at:s last_used_at:s",
   Merchant: "id:s name:s status:s country_code:s currency_code:s email:s",
   MerchantProfile: "id:s name:s legal_name:s status:s country:s currency:s email:s phone:s website:s",
   Branding:

@@ -21,11 +21,12 @@ import { refused } from "./service-config.ts";
 const test = suite("primary connectors");
 const environment = Environment.SANDBOX;
 const entities = [MerchantEntity, BrandingEntity, ApplicationEntity];
+const log = createLog("test", "error");
 let db: MappedDatabase;
 
 test.before(async () => {
   const { serviceUrl: url } = await freshDatabase("merchant");
-  db = await MappedDatabase.open({ url, name: "test", log: createLog("test", "error"), entities });
+  db = await MappedDatabase.open({ url, name: "test", log, entities });
 });
 test.after(() => db.close());
 
@@ -34,6 +35,7 @@ function context() {
     db,
     outbox: new Outbox({ namespace: "test", source: "merchant" }),
     vault: new Vault(new Map([["k1", randomBytes(32)]])),
+    log,
     hashKey: randomBytes(32),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };

@@ -39,6 +39,7 @@ const context = () => ({
   db,
   outbox: new Outbox({ namespace: "test", source: "merchant" }),
   vault,
+  log,
   hashKey: randomBytes(32),
   simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
 });

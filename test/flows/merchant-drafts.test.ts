@@ -22,11 +22,12 @@ const fields = {
   countryCode: "DE",
   currencyCode: "EUR",
 };
+const log = createLog("test", "error");
 let db: MappedDatabase;
 
 test.before(async () => {
   const { serviceUrl: url } = await freshDatabase("merchant");
-  db = await MappedDatabase.open({ url, name: "test", log: createLog("test", "error"), entities });
+  db = await MappedDatabase.open({ url, name: "test", log, entities });
 });
 test.after(() => db.close());
 
@@ -34,6 +35,7 @@ const context = () => ({
   db,
   outbox: new Outbox({ namespace: "test", source: "merchant" }),
   vault: new Vault(new Map([["k1", randomBytes(32)]])),
+  log,
   hashKey: randomBytes(32),
   simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
 });

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
+import { register } from "prom-client";
+import { parseCidr } from "#platform/address-range.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
-import { parseCidr } from "../../services/webhook/rules/address.ts";
 import { ResolveError } from "../../services/webhook/sender/resolver.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startReceiver } from "../harness/receiver.ts";
@@ -180,10 +181,14 @@ test("a name that leads to an inner address, also or only, is refused at registr
   ]);
   const t = await strictService(names);
   try {
+    const before = await blockedAt("registration");
+    assert.notEqual(await blockedAt("delivery"), undefined, "both are told before the first one");
     for (const host of names.keys()) {
       const call = t.webhooks.createEndpoint({ ...owner(), url: `https://${host}/`, eventTypes: ["test.ping"] });
       await assert.rejects(call, isUrlRefusal, host);
     }
+    assert.equal(await blockedAt("registration"), (before ?? Number.NaN) + names.size);
+    const sent = (await blockedAt("delivery")) ?? Number.NaN;
     // Registered while it did not resolve; then it leads inside.
     const to = owner();
     const { endpoint } = await t.webhooks.createEndpoint({
@@ -204,12 +209,18 @@ test("a name that leads to an inner address, also or only, is refused at registr
       { limitMs: 60_000, everyMs: 100 },
     );
     assert.equal(blocked.statusCode, 0);
+    assert.ok(((await blockedAt("delivery")) ?? 0) > sent, "what was not called is counted");
     assert.equal(t.instruments.sockets, 0);
   } finally {
     t.instruments.stop();
     await t.stop();
   }
 });
+
+async function blockedAt(at: string): Promise<number | undefined> {
+  const counted = await register.getSingleMetric("tollbooth_webhook_blocked_total")?.get();
+  return counted?.values.find(({ labels }) => labels.at === at)?.value;
+}
 
 // Proves §4 createWebhookEndpoint: connect
 test("a name that changes between registration and delivery is judged again, and what was judged is what is called", async () => {

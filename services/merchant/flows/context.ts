@@ -1,4 +1,5 @@
 // What the flows of this service work with; wired by hand in service.ts.
+import type { Log } from "#platform/log.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Vault } from "#platform/secret.ts";
@@ -6,6 +7,7 @@ import type { Vault } from "#platform/secret.ts";
 export interface MerchantContext {
   readonly db: MappedDatabase;
   readonly outbox: Outbox;
+  readonly log: Log;
   readonly vault: Vault;
   /** Keys the hashes of API keys. */
   readonly hashKey: Buffer;

@@ -1,4 +1,4 @@
-// Creates, rolls and revokes API keys: each ONE transaction that announces what happened to which key, so that gateways forget
+// Creates, rolls, limits and revokes API keys: each ONE transaction that announces what happened to which key, so that gateways forget
 // it at once. The raw key exists in the answer only; what is stored is its keyed hash. Keys are made one after the other under the
 // lock of their merchant, so that what the calling key has and how many there are hold until the commit.
 import { randomBytes } from "node:crypto";
@@ -8,8 +8,13 @@ import type { MappedTx } from "#platform/mapped-database.ts";
 import type { Announcement } from "#platform/outbox.ts";
 import { keyedHash } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { keyBursts } from "../metrics.ts";
+import { allowedIpsMax, isSameList, readRange } from "../rules/allowed-ips.ts";
 import {
   activeKeysMax,
+  beginsBurst,
+  burstKeys,
+  burstMs,
   expiryAfterRoll,
   type KeyPower,
   keyEntropyBytes,
@@ -17,14 +22,17 @@ import {
   keySuffix,
   keyText,
   mayGive,
+  mayLimit,
 } from "../rules/api-key.ts";
 import {
   type ApiKey,
   countActiveKeys,
+  countKeysSince,
   findKey,
   insertKey,
   type KeyOwner,
   lockKey,
+  setAllowedIps,
   setExpiry,
   setRevoked,
 } from "../store/api-keys.ts";
@@ -42,30 +50,40 @@ export interface NewKey extends KeyWish {
   readonly scopes: readonly string[];
   /** Null: as the calling key's; never, if that does not expire or there is none. */
   readonly expiresAt: Date | null;
+  /** Ranges in any spelling, none for everywhere; undefined: the calling key's, everywhere if that has none or there is none. */
+  readonly allowedIps: readonly string[] | undefined;
 }
 
 /** A key with its raw text, which nobody can read again. */
 export interface IssuedKey {
   readonly secret: string;
   readonly key: ApiKey;
+  /** The merchant makes many keys at once. */
+  readonly isBurst: boolean;
 }
 
-/** @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired), FORBIDDEN, TOO_MANY_KEYS. */
+/** @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired, no ranges), FORBIDDEN, TOO_MANY_KEYS. */
 export async function createApiKey(context: MerchantContext, wanted: NewKey): Promise<IssuedKey> {
+  const allowedIps = wanted.allowedIps && readAllowedIps(wanted.environment, wanted.allowedIps);
   const issued = await context.db.transaction(async (tx) => {
     const { caller, now } = await enter(tx, wanted);
     if (wanted.expiresAt && wanted.expiresAt <= now) throw invalid("expires_at", "must be in the future");
-    const power = { scopes: wanted.scopes, expiresAt: wanted.expiresAt ?? caller?.expiresAt ?? null };
+    const power = {
+      scopes: wanted.scopes,
+      expiresAt: wanted.expiresAt ?? caller?.expiresAt ?? null,
+      allowedIps: allowedIps ?? caller?.allowedIps ?? [],
+    };
     assertMayGive(caller, power, now);
     await assertRoom(tx, wanted, now);
     return await issueKey(context, tx, { ...wanted, ...power }, now);
   });
   context.outbox.poke();
+  tellBurst(context, issued);
   return issued;
 }
 
 /**
- * Creates a successor with the same name, scopes and expiry; the old key stops after the overlap. Only an active key can be rolled:
+ * Creates a successor with the same name, scopes, addresses and expiry; the old key stops after the overlap. Only an active key can be rolled:
  * a revoked one must not come back under another id. Without an overlap it needs no room: one key takes the place of the other.
  * @throws Failure NOT_FOUND, FORBIDDEN, TOO_MANY_KEYS.
  */
@@ -88,7 +106,35 @@ export async function rollApiKey(
     return successor;
   });
   context.outbox.poke();
+  tellBurst(context, issued);
   return issued;
+}
+
+/**
+ * Says where an active key may be used from. What is so already is not announced again.
+ * @param ranges in any spelling; none: everywhere
+ * @throws Failure NOT_FOUND, INVALID_BODY, FORBIDDEN.
+ */
+export async function limitApiKey(
+  context: MerchantContext,
+  wish: KeyWish & { id: string },
+  ranges: readonly string[],
+): Promise<ApiKey> {
+  const allowedIps = readAllowedIps(wish.environment, ranges);
+  const limited = await context.db.transaction(async (tx) => {
+    const { caller, now } = await enter(tx, wish);
+    const old = await lockKey(tx, wish, wish.id);
+    if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
+    if (caller && !mayLimit(caller, old, allowedIps, now)) throw new Failure("FORBIDDEN");
+    if (isSameList(allowedIps, old.allowedIps)) return old;
+    await setAllowedIps(tx, old.id, allowedIps);
+    const key = { ...old, allowedIps };
+    const attributes = { allowed_ips_before: old.allowedIps.join(" "), allowed_ips: allowedIps.join(" ") };
+    await context.outbox.append(tx, [{ ...keyEvent("api_key.limited", key, now), attributes }]);
+    return key;
+  });
+  context.outbox.poke();
+  return limited;
 }
 
 /**
@@ -109,6 +155,20 @@ export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id
   });
   context.outbox.poke();
   return revoked;
+}
+
+/** The ranges in their one form, each once. @throws Failure INVALID_BODY that names each one that cannot be */
+function readAllowedIps(environment: Environment, texts: readonly string[]): string[] {
+  if (texts.length > 0 && environment !== Environment.LIVE) {
+    throw invalid("allowed_ips", "must be left out: only a live key can be limited to addresses");
+  }
+  if (texts.length > allowedIpsMax) throw invalid("allowed_ips", `must have at most ${allowedIpsMax} items`);
+  const read = texts.map(readRange);
+  const violations = read.flatMap((each, i) =>
+    "problem" in each ? [{ field: `allowed_ips.${i}`, problem: each.problem }] : [],
+  );
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  return [...new Set(read.flatMap((each) => ("range" in each ? [each.range] : [])))];
 }
 
 /** Waits for its turn to make a key. @returns the calling key as it is stored, and the time that everything is judged at */
@@ -142,17 +202,30 @@ async function issueKey(
     name: wanted.name,
     suffix: keySuffix(secret),
     scopes: wanted.scopes,
+    allowedIps: wanted.allowedIps,
     createdAt: now,
     expiresAt: wanted.expiresAt,
     revokedAt: null,
     lastUsedAt: null,
   };
   await insertKey(tx, key, keyedHash(context.hashKey, secret));
-  await context.outbox.append(tx, [keyEvent("api_key.created", key, now)]);
-  return { secret, key };
+  const attributes = { ...(key.allowedIps.length > 0 && { allowed_ips: key.allowedIps.join(" ") }) };
+  await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
+  const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);
+  return { secret, key, isBurst: beginsBurst(made) };
 }
 
-function keyEvent(type: `api_key.${"created" | "rolled" | "revoked"}`, key: ApiKey, at: Date): Announcement {
+function tellBurst({ log }: MerchantContext, { key, isBurst }: IssuedKey): void {
+  if (!isBurst) return;
+  keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
+  log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "a merchant makes many API keys at once");
+}
+
+function keyEvent(
+  type: `api_key.${"created" | "rolled" | "limited" | "revoked"}`,
+  key: ApiKey,
+  at: Date,
+): Announcement {
   return {
     type,
     merchantId: key.merchantId,

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
-import { expiryAfterRoll, isKeyText, keyEntropyBytes, keyStatus, keySuffix, keyText, mayGive } from "./api-key.ts";
+import {
+  expiryAfterRoll,
+  isKeyText,
+  keyEntropyBytes,
+  keyStatus,
+  keySuffix,
+  keyText,
+  mayGive,
+  mayLimit,
+} from "./api-key.ts";
 
 const test = suite("api keys");
 const prefix = fc.constantFrom("sk_test_" as const, "sk_live_" as const);
@@ -67,15 +76,51 @@ test("rolling a key never lengthens its life", () => {
 
 test("a key gives no scope that it lacks, for no longer than it works, and nothing once it does not", () => {
   const scopes = ["merchant:read", "merchant:write"];
-  const giver = { scopes, expiresAt: later, revokedAt: null };
-  assert.equal(mayGive(giver, { scopes, expiresAt: later }, now), true);
-  assert.equal(mayGive(giver, { scopes: ["merchant:read"], expiresAt: now }, now), true);
-  assert.equal(mayGive(giver, { scopes: ["merchant:read", "payments:read"], expiresAt: later }, now), false);
-  assert.equal(mayGive(giver, { scopes, expiresAt: new Date(later.getTime() + 1) }, now), false);
-  assert.equal(mayGive(giver, { scopes, expiresAt: null }, now), false);
-  assert.equal(mayGive({ ...giver, expiresAt: null }, { scopes, expiresAt: null }, now), true);
-  assert.equal(mayGive({ ...giver, expiresAt: now }, { scopes, expiresAt: now }, now), false);
-  assert.equal(mayGive({ ...giver, revokedAt: now }, { scopes, expiresAt: later }, now), false);
+  const giver = { scopes, allowedIps: [], expiresAt: later, revokedAt: null };
+  const gives = (given: object, by: object = {}) => mayGive({ ...giver, ...by }, { ...giver, ...given }, now);
+  assert.equal(gives({}), true);
+  assert.equal(gives({ scopes: ["merchant:read"], expiresAt: now }), true);
+  assert.equal(gives({ scopes: ["merchant:read", "payments:read"] }), false);
+  assert.equal(gives({ expiresAt: new Date(later.getTime() + 1) }), false);
+  assert.equal(gives({ expiresAt: null }), false);
+  assert.equal(gives({ expiresAt: null }, { expiresAt: null }), true);
+  assert.equal(gives({ expiresAt: now }, { expiresAt: now }), false);
+  assert.equal(gives({}, { revokedAt: now }), false);
+});
+
+const here = ["203.0.113.0/24"];
+const corner = ["203.0.113.7/32"];
+const elsewhere = ["198.51.100.0/24"];
+
+test("a key gives no address that it may not be used from itself", () => {
+  const giver = { scopes: ["merchant:write"], allowedIps: here, expiresAt: null, revokedAt: null };
+  for (const allowedIps of [here, corner]) assert.equal(mayGive(giver, { ...giver, allowedIps }, now), true);
+  for (const allowedIps of [elsewhere, [...here, ...elsewhere], []]) {
+    assert.equal(mayGive(giver, { ...giver, allowedIps }, now), false);
+  }
+});
+
+test("a key is limited within the addresses of the one that limits it; itself it never widens", () => {
+  const key = { scopes: ["merchant:write"], allowedIps: here, expiresAt: null, revokedAt: null };
+  assert.equal(mayLimit(key, key, corner, now), true);
+  for (const wider of [[], elsewhere, [...here, ...elsewhere], ["203.0.112.0/23"]]) {
+    assert.equal(mayLimit(key, key, wider, now), false, String(wider));
+    assert.equal(mayLimit(key, { ...key, allowedIps: [] }, wider, now), false, String(wider));
+  }
+  assert.equal(mayLimit(key, { ...key, allowedIps: [] }, here, now), true);
+  assert.equal(mayLimit({ ...key, revokedAt: now }, key, corner, now), false);
+});
+
+test("a key narrows a stronger one, and opens it to no further address", () => {
+  const weak = { scopes: ["merchant:write"], allowedIps: [], expiresAt: later, revokedAt: null };
+  const strong = { scopes: ["merchant:write", "payments:write"], allowedIps: here, expiresAt: later };
+  assert.equal(mayLimit(weak, strong, corner, now), true);
+  for (const further of [[], elsewhere]) {
+    assert.equal(mayLimit(weak, strong, further, now), false);
+    assert.equal(mayLimit({ ...weak, expiresAt: now }, strong, further, now), false);
+    assert.equal(mayLimit({ ...weak, scopes: strong.scopes }, strong, further, now), true);
+    assert.equal(mayLimit({ ...weak, scopes: strong.scopes }, { ...strong, expiresAt: null }, further, now), false);
+  }
 });
 
 test.run();

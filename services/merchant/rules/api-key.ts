@@ -1,6 +1,7 @@
 // API keys (CONTRACT.md §3, §7): the text of a key, its checksum, what a key's times say about its status, and what a key may give
 // to another one. Pure.
 import { crc32 } from "node:zlib";
+import { isLimitedBy } from "./allowed-ips.ts";
 
 export type KeyPrefix = "sk_test_" | "sk_live_";
 export type KeyStatus = "active" | "expired" | "revoked";
@@ -44,17 +45,38 @@ export function keyStatus(key: KeyTimes, now: Date): KeyStatus {
 /** Active keys of a merchant in one environment (CONTRACT.md §7): more than anyone can tell apart, few enough to show at once. */
 export const activeKeysMax = 50;
 
-/** What a key can do, and until when. */
+/** Keys made within so long that are no longer somebody's daily work: whoever has stolen one makes more, to keep a way in. */
+export const burstKeys = 10;
+export const burstMs = 600_000;
+
+/** True for the one key that makes it a burst. @param made within the time, the key itself counted */
+export function beginsBurst(made: number): boolean {
+  return made === burstKeys;
+}
+
+/** What a key can do, from where, and until when. */
 export interface KeyPower {
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  /** Ranges of addresses (rules/allowed-ips.ts); none: everywhere. */
+  readonly allowedIps: readonly string[];
 }
 
-/** True when a key may make one like this: itself active, it has every scope of it and does not end before it. */
+/** True when a key may make one like this: itself active, it has every scope of it, is used wherever it is, and does not end before it. */
 export function mayGive(giver: KeyPower & KeyTimes, given: KeyPower, now: Date): boolean {
   if (keyStatus(giver, now) !== "active") return false;
   if (!given.scopes.every((scope) => giver.scopes.includes(scope))) return false;
+  if (!isLimitedBy(given.allowedIps, giver.allowedIps)) return false;
   return giver.expiresAt === null || (given.expiresAt !== null && given.expiresAt <= giver.expiresAt);
+}
+
+/**
+ * True when a key may limit another one, or itself, to these addresses: within its own ones in any case. Narrowing a stronger key is
+ * less than revoking it; letting it be used from more addresses is giving it out there, and so needs all that it has.
+ */
+export function mayLimit(giver: KeyPower & KeyTimes, key: KeyPower, allowedIps: readonly string[], now: Date): boolean {
+  if (keyStatus(giver, now) !== "active" || !isLimitedBy(allowedIps, giver.allowedIps)) return false;
+  return isLimitedBy(allowedIps, key.allowedIps) || mayGive(giver, { ...key, allowedIps }, now);
 }
 
 /** When a rolled key stops: after the overlap, but never later than it would have stopped anyway. */

@@ -11,6 +11,8 @@ export interface ApiKey {
   readonly name: string;
   readonly suffix: string;
   readonly scopes: readonly string[];
+  /** As rules/allowed-ips.ts writes them; none: everywhere. */
+  readonly allowedIps: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -24,12 +26,14 @@ interface Row {
   name: string;
   suffix: string;
   scopes: string[];
+  allowed_ips: string[];
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
 }
-const columns = "id, merchant_id, environment, name, suffix, scopes, created_at, expires_at, revoked_at, last_used_at";
+const columns =
+  "id, merchant_id, environment, name, suffix, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at";
 
 /** The key with this hash, in whatever state, and its merchant's status. */
 export async function findKeyByHash(
@@ -37,8 +41,8 @@ export async function findKeyByHash(
   hash: Buffer,
 ): Promise<{ key: ApiKey; merchantStatus: MerchantStatus } | undefined> {
   const [row] = await sql.rows<Row & { merchant_status: MerchantStatus }>(
-    `select k.id, k.merchant_id, k.environment, k.name, k.suffix, k.scopes, k.created_at, k.expires_at, k.revoked_at,
-       k.last_used_at, m.status as merchant_status
+    `select k.id, k.merchant_id, k.environment, k.name, k.suffix, k.scopes, k.allowed_ips, k.created_at, k.expires_at,
+       k.revoked_at, k.last_used_at, m.status as merchant_status
      from api_keys k join merchants m on m.id = k.merchant_id where k.hash = $1`,
     [hash],
   );
@@ -47,8 +51,8 @@ export async function findKeyByHash(
 
 export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<void> {
   await sql.rows(
-    `insert into api_keys (id, merchant_id, environment, name, suffix, scopes, hash, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `insert into api_keys (id, merchant_id, environment, name, suffix, scopes, allowed_ips, hash, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       key.id,
       key.merchantId,
@@ -56,6 +60,7 @@ export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<vo
       key.name,
       key.suffix,
       key.scopes,
+      key.allowedIps,
       hash,
       key.createdAt.toISOString(),
       key.expiresAt?.toISOString() ?? null,
@@ -76,6 +81,16 @@ export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Pro
   const [row] = await sql.rows<{ n: string }>(
     `select count(*) as n from api_keys where merchant_id = $1 and environment = $2 and ${isActive}`,
     [owner.merchantId, owner.environment, now.toISOString()],
+  );
+  return Number(row?.n ?? 0);
+}
+
+/** How many of the newest keys were created since then, in whatever state they are now; counts no further than `most`. */
+export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, most: number): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>(
+    `select count(*) filter (where created_at > $3) as n from (
+       select created_at from api_keys where merchant_id = $1 and environment = $2 order by id desc limit $4) as newest`,
+    [owner.merchantId, owner.environment, since.toISOString(), most],
   );
   return Number(row?.n ?? 0);
 }
@@ -138,6 +153,10 @@ export async function setExpiry(sql: Sql, id: string, expiresAt: Date): Promise<
   await sql.rows("update api_keys set expires_at = $2 where id = $1", [id, expiresAt.toISOString()]);
 }
 
+export async function setAllowedIps(sql: Sql, id: string, allowedIps: readonly string[]): Promise<void> {
+  await sql.rows("update api_keys set allowed_ips = $2 where id = $1", [id, allowedIps]);
+}
+
 export async function setRevoked(sql: Sql, id: string, revokedAt: Date): Promise<void> {
   await sql.rows("update api_keys set revoked_at = $2 where id = $1", [id, revokedAt.toISOString()]);
 }
@@ -166,6 +185,7 @@ function keyOf(row: Row): ApiKey {
     name: row.name,
     suffix: row.suffix,
     scopes: row.scopes,
+    allowedIps: row.allowed_ips,
     createdAt: time(row.created_at),
     expiresAt: time(row.expires_at),
     revokedAt: time(row.revoked_at),

@@ -1,13 +1,15 @@
 // Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
 // this answer only (SPEC.md §2).
+
+import type { Cidr } from "#platform/address-range.ts";
 import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import { randomToken, type Vault } from "#platform/secret.ts";
-import type { Cidr } from "../rules/address.ts";
+import { blockedAddresses } from "../metrics.ts";
 import { isEventType } from "../rules/event-types.ts";
-import { parseTarget, type Target } from "../rules/target.ts";
+import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
 import { BlockedAddress, findRoute } from "../sender/route.ts";
@@ -71,14 +73,19 @@ function knownEventTypes(codes: readonly string[]): string[] {
 /** CONTRACT.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it is called. */
 async function publicTarget(deps: EndpointDeps, url: string): Promise<Target> {
   const target = parseTarget(url, deps.allow);
-  if ("problem" in target) throw invalid("url", target.problem);
+  if ("problem" in target) throw refusedUrl(target.problem);
   try {
     await findRoute(target, deps.resolver, deps.allow);
   } catch (error) {
-    if (error instanceof BlockedAddress) throw invalid("url", "must lead to a public address");
+    if (error instanceof BlockedAddress) throw refusedUrl(notPublic);
     if (!(error instanceof ResolveError)) throw error;
   }
   return target;
+}
+
+function refusedUrl(problem: string): Failure {
+  if (problem === notPublic) blockedAddresses.inc({ at: "registration" });
+  return invalid("url", problem);
 }
 
 /** @returns undefined when another call took the slot: try again */

@@ -1,8 +1,9 @@
 // Which addresses a delivery may go to.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { parseCidr } from "#platform/address-range.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { isAllowedAddress, isAllowedPeer, parseCidr } from "./address.ts";
+import { isAllowedAddress, isAllowedPeer } from "./address.ts";
 
 const test = suite("address");
 
@@ -122,22 +123,6 @@ test("an allowed range opens exactly itself", () => {
 test("a connected socket's IPv4 peer is judged as IPv4 in either spelling", () => {
   assert(isAllowedPeer("::ffff:8.8.8.8", []) && isAllowedPeer("8.8.8.8", []));
   assert(!isAllowedPeer("::ffff:127.0.0.1", []) && !isAllowedPeer("::ffff:10.0.0.1", []) && !isAllowedPeer("", []));
-});
-
-test("a malformed range is refused", () => {
-  for (const text of [
-    "",
-    "10.0.0.0",
-    "10.0.0.0/33",
-    "10.0.0.0/-1",
-    "10.0.0/8",
-    "::/129",
-    "10.0.0.0/8/8",
-    "fe80::1%1/64",
-    "a/8",
-  ]) {
-    assert.throws(() => parseCidr(text), /must be address ranges/, text);
-  }
 });
 
 test.run();

@@ -1,13 +1,7 @@
 // Which IP addresses a delivery may go to: public unicast only, in IPv4 and IPv6 and whatever one hides in the other. IPv4 is
 // judged by a list of what is forbidden, IPv6 by what is allowed, since most of its space is special or unassigned.
-import { isIP, isIPv4 } from "node:net";
-import ipaddr from "ipaddr.js";
-
-/** A range of addresses: its bytes (4 or 16) and the length of its prefix in bits. */
-export interface Cidr {
-  readonly bytes: Uint8Array;
-  readonly bits: number;
-}
+import { isIPv4 } from "node:net";
+import { addressBytes, type Cidr, contains, parseCidr } from "#platform/address-range.ts";
 
 // IANA special-purpose registry; 168.63.129.16 is a cloud's internal service behind a public-looking address.
 const forbidden4 = [
@@ -54,30 +48,4 @@ export function isAllowedAddress(address: string, allow: readonly Cidr[]): boole
 export function isAllowedPeer(address: string, allow: readonly Cidr[]): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return isAllowedAddress(mapped !== undefined && isIPv4(mapped) ? mapped : address, allow);
-}
-
-/** Parses `10.0.0.0/8` or `fd00::/8`. @throws with a short reason */
-export function parseCidr(text: string): Cidr {
-  const [address = "", length = "", ...rest] = text.split("/");
-  const bytes = addressBytes(address);
-  const bits = Number(length);
-  if (bytes === undefined || rest.length > 0 || !/^\d{1,3}$/.test(length) || bits > bytes.length * 8) {
-    throw new Error("must be address ranges like 10.0.0.0/8 or fd00::/8");
-  }
-  return { bytes, bits };
-}
-
-/** 4 or 16 bytes; undefined for anything that is not one plain address (a zone index is not plain). */
-function addressBytes(address: string): Uint8Array | undefined {
-  if (isIP(address) === 0 || address.includes("%")) return undefined;
-  return Uint8Array.from(ipaddr.parse(address).toByteArray());
-}
-
-function contains(range: Cidr, bytes: Uint8Array): boolean {
-  if (range.bytes.length !== bytes.length) return false;
-  for (let i = 0; i * 8 < range.bits; i++) {
-    const mask = 0xff & (0xff << Math.max(0, 8 - (range.bits - i * 8)));
-    if (((range.bytes[i] ?? 0) & mask) !== ((bytes[i] ?? 0) & mask)) return false;
-  }
-  return true;
 }

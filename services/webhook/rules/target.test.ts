@@ -1,7 +1,7 @@
 // What a webhook URL may look like.
 import assert from "node:assert/strict";
+import { parseCidr } from "#platform/address-range.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { parseCidr } from "./address.ts";
 import { parseTarget } from "./target.ts";
 
 const test = suite("target");

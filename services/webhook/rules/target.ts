@@ -1,7 +1,8 @@
 // What a webhook URL may look like (CONTRACT.md §9): https, no userinfo, no fragment, a host that can be public. Answers the
 // normalized URL, in which every odd spelling of a host has become its plain form. Says nothing about where a name leads.
 import { isIP } from "node:net";
-import { type Cidr, isAllowedAddress } from "./address.ts";
+import type { Cidr } from "#platform/address-range.ts";
+import { isAllowedAddress } from "./address.ts";
 
 export interface Target {
   /** Normalized; what is stored and called. */
@@ -16,6 +17,9 @@ export interface Target {
   /** True: `host` is an IP address, which has been judged. */
   readonly isAddress: boolean;
 }
+
+/** What is said of every host that is, or leads to, an address inside. */
+export const notPublic = "must lead to a public address";
 
 export const urlCharactersMax = 2_048;
 const hostCharactersMax = 253;
@@ -49,7 +53,7 @@ export function parseTarget(raw: string, allow: readonly Cidr[]): Target | { rea
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const isAddress = isIP(host) !== 0;
   const refused = isAddress ? !isAllowedAddress(host, allow) : !isPublicName(host, allow.length > 0);
-  if (refused) return { problem: "must lead to a public address" };
+  if (refused) return { problem: notPublic };
   return { href: url.href, origin: url.origin, path: `${url.pathname}${url.search}`, host, port, isAddress };
 }
 

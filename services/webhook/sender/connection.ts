@@ -2,7 +2,8 @@
 // again once connected. Answers how long each part took.
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
-import { type Cidr, isAllowedPeer } from "../rules/address.ts";
+import type { Cidr } from "#platform/address-range.ts";
+import { isAllowedPeer } from "../rules/address.ts";
 import type { AttemptError } from "../rules/delivery.ts";
 import type { Target } from "../rules/target.ts";
 import { ProxyAway, throughProxy } from "./egress-proxy.ts";

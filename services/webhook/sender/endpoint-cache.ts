@@ -1,9 +1,10 @@
 // What sending needs to know of endpoints, kept for a moment: a change bites within the time below even when no notice of it
 // comes, and at once when one does. Loads of many endpoints are gathered into one statement.
+
+import type { Cidr } from "#platform/address-range.ts";
 import type { Sql } from "#platform/database.ts";
 import type { Log } from "#platform/log.ts";
 import type { Vault } from "#platform/secret.ts";
-import type { Cidr } from "../rules/address.ts";
 import { parseTarget, type Target } from "../rules/target.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 import { type EndpointStatus, loadForSending, type SendingRow } from "../store/endpoints.ts";

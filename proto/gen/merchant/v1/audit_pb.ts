@@ -71,8 +71,8 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
   requestId: string;
 
   /**
-   * What was done: `api_key.created|rolled|revoked`, `endpoint.created|updated|secret_rolled|deleted`, `connector.updated`,
-   * `branding.updated`, `merchant.created|updated`, `application.submitted|approved|rejected`, `refund.requested`,
+   * What was done: `api_key.created|rolled|limited|revoked|new_network`, `endpoint.created|updated|secret_rolled|deleted`,
+   * `connector.updated`, `branding.updated`, `merchant.created|updated`, `application.submitted|approved|rejected`, `refund.requested`,
    * `session.expiry_requested`; of operators: `fee_schedule.set|removed`, `risk_rule.changed`, `operation.retried|resolved`.
    *
    * @generated from field: string action = 7;

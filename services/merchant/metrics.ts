@@ -1,0 +1,16 @@
+// What operators can see of keys at ADMIN_PORT. Every series begins with 0, so that its first step counts as one.
+import { Counter } from "prom-client";
+
+/** Merchants that began to make many keys at once, by environment. */
+export const keyBursts = new Counter({
+  name: "tollbooth_api_key_bursts_total",
+  help: "Times that a merchant made many API keys within minutes, by environment.",
+  labelNames: ["environment"] as const,
+});
+for (const environment of ["sandbox", "live"]) keyBursts.inc({ environment }, 0);
+
+/** Signs of a key in other hands. */
+export const newNetworks = new Counter({
+  name: "tollbooth_api_key_new_networks_total",
+  help: "Networks that a live API key was used from for the first time; a key's first network is not counted.",
+});

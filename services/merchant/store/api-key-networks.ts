@@ -1,0 +1,51 @@
+// The api_key_networks table: where live keys were used from.
+import type { Sql } from "#platform/database.ts";
+import { networksMax } from "../rules/key-network.ts";
+
+/** A key at a network. */
+export interface KeyPlace {
+  readonly keyId: string;
+  readonly network: string;
+}
+
+/** Networks of one live key that are not remembered. */
+export interface UnknownPlaces {
+  readonly keyId: string;
+  readonly merchantId: string;
+  /** In the order in which they were asked about. */
+  readonly networks: readonly string[];
+  /** How many others of the key are remembered. */
+  readonly known: number;
+}
+
+/** What of these is not remembered yet and has room. Keys of the sandbox and unknown ones are passed over. */
+export async function findUnknownPlaces(sql: Sql, places: readonly KeyPlace[]): Promise<UnknownPlaces[]> {
+  const rows = await sql.rows<{ key_id: string; merchant_id: string; networks: string[]; known: string }>(
+    `with used as (
+       select key_id, network::cidr as network, min(place) as place
+       from unnest($1::text[], $2::text[]) with ordinality as u (key_id, network, place) group by 1, 2)
+     select k.id as key_id, k.merchant_id, array_agg(text(used.network) order by used.place) as networks, count_of.known
+     from used join api_keys k on k.id = used.key_id and k.environment = 2
+       cross join lateral (select count(*) as known from api_key_networks n where n.key_id = k.id) as count_of
+     where count_of.known < $3
+       and not exists (select from api_key_networks n where n.key_id = k.id and n.network = used.network)
+     group by k.id, count_of.known order by k.id`,
+    [places.map(({ keyId }) => keyId), places.map(({ network }) => network), networksMax],
+  );
+  return rows.map((row) => {
+    return { keyId: row.key_id, merchantId: row.merchant_id, networks: row.networks, known: Number(row.known) };
+  });
+}
+
+/** Until the transaction ends nobody else adds networks of these keys. Locked in the order of their ids, as uses are recorded. */
+export async function lockKeys(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.rows("select id from api_keys where id = any($1) order by id for no key update", [ids]);
+}
+
+export async function insertPlaces(sql: Sql, places: readonly KeyPlace[], at: Date): Promise<void> {
+  await sql.rows(
+    `insert into api_key_networks (key_id, network, first_seen_at)
+     select key_id, network::cidr, $3 from unnest($1::text[], $2::text[]) as p (key_id, network)`,
+    [places.map(({ keyId }) => keyId), places.map(({ network }) => network), at.toISOString()],
+  );
+}
