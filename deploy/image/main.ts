@@ -12,6 +12,7 @@ const programs: Readonly<Record<string, string>> = {
   connector: "../connector.ts",
   operator: "../operator.ts",
   reencrypt: "../reencrypt.ts",
+  "key-use": "../key-use.ts",
   secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */

@@ -5,6 +5,7 @@ import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
 import { EventBus } from "#platform/event-bus.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { IdempotencyKeys } from "#platform/idempotency.ts";
 import { sweepInbox } from "#platform/inbox.ts";
 import { startJobs } from "#platform/job.ts";
@@ -54,7 +55,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     vault,
     log,
     keys,
-    hashKey: config.HASH_KEY,
+    hashKeys: new HashKeys(config.HASH_KEY),
     riskRules,
     staleReads: new StaleReads({ everyMs: staleAfterMs }, log),
     payments: payments.client(PaymentsService),

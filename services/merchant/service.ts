@@ -3,6 +3,7 @@
 import { brokerOf } from "#platform/broker-connection.ts";
 import type { Configured } from "#platform/config.ts";
 import { EventBus } from "#platform/event-bus.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
@@ -38,7 +39,8 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     db,
     outbox,
     vault: new Vault(config.ENCRYPTION_KEYS),
-    hashKey: config.HASH_KEY,
+    log,
+    hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
   };
   await ensureRequestDays(db, Date.now());

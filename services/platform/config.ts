@@ -4,6 +4,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { eventKeysFile } from "./event-keys.ts";
+import { encryptionKeys, hashKeys } from "./key-ring.ts";
 import { nkeyFile } from "./nkey.ts";
 import { callersFile, tokenFile } from "./rpc-trust.ts";
 
@@ -144,33 +145,6 @@ export function url(...schemes: readonly string[]): Setting<string> {
   };
 }
 
-/** 32 random bytes in base64. */
-export const key32: Setting<Buffer> = {
-  parse: (raw) => {
-    const bytes = Buffer.from(raw, "base64");
-    if (bytes.length !== 32) throw new Error("must be 32 bytes in base64 (openssl rand -base64 32)");
-    return bytes;
-  },
-};
-
-/** Encryption keys: `id:base64(32 bytes)`, comma-separated. The first one encrypts, every one decrypts. */
-export const keyRing: Setting<ReadonlyMap<string, Buffer>> = {
-  parse: (raw) => {
-    const keys = new Map<string, Buffer>();
-    for (const part of raw.split(",")) {
-      const [id = "", encoded = ""] = part.trim().split(/:(.*)/s);
-      const bytes = Buffer.from(encoded, "base64");
-      if (!/^[a-z0-9_-]{1,16}$/.test(id) || bytes.length !== 32 || keys.has(id)) {
-        throw new Error(
-          "must be id:base64 pairs, comma-separated, with distinct ids of [a-z0-9_-]{1,16} and keys of 32 bytes",
-        );
-      }
-      keys.set(id, bytes);
-    }
-    return keys;
-  },
-};
-
 /** The path of a PEM file with a certificate. */
 export const certificateFile: Setting<string> = {
   parse: (path) => {
@@ -215,8 +189,8 @@ export const commonSettings = {
 export const serviceSettings = {
   ...commonSettings,
   DATABASE_URL: url("postgres", "postgresql"),
-  ENCRYPTION_KEYS: keyRing,
-  HASH_KEY: key32,
+  ENCRYPTION_KEYS: encryptionKeys,
+  HASH_KEY: hashKeys,
   /** Whose calls are answered. */
   RPC_CALLERS_FILE: callersFile,
 } as const;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite } from "../../test/harness/suite.ts";
-import { ConfigError, key32, keyRing, oneOf, optional, text, url, withDefault } from "./config.ts";
+import { ConfigError, oneOf, optional, text, url, withDefault } from "./config.ts";
+import { encryptionKeys, hashKeys } from "./key-ring.ts";
 import { readProductionConfig } from "./production.ts";
 
 const test = suite("production mode");
@@ -14,8 +15,8 @@ const settings = {
   PAYMENTS_DATABASE_URL: optional(url("postgres")),
   CHECKOUT_ORIGIN: optional(url("https", "http")),
   SIMULATOR_PUBLIC_URL: optional(url("https", "http")),
-  HASH_KEY: key32,
-  ENCRYPTION_KEYS: keyRing,
+  HASH_KEY: hashKeys,
+  ENCRYPTION_KEYS: encryptionKeys,
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
 } as const;
 const key = () => randomBytes(32).toString("base64");
@@ -79,6 +80,7 @@ for (const [what, change] of [
   ["a broker that does not know who this is", { NATS_NKEY_FILE: "" }],
   ["events that anybody could have written", { EVENT_KEYS_FILE: "" }],
   ["one key under two ids", { ENCRYPTION_KEYS: `k2:${second},k1:${second}` }],
+  ["one hash key under two ids", { HASH_KEY: `h2:${first},${first}` }],
   ["one key for both purposes", { ENCRYPTION_KEYS: `k1:${first}` }],
 ] as const) {
   test(`production refuses ${what}`, () => assert.deepEqual(refused(change), Object.keys(change)));

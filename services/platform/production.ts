@@ -91,14 +91,19 @@ function isLoopback(origin: string): boolean {
 const differentBytesMin = 16;
 
 function keyProblems({ HASH_KEY, ENCRYPTION_KEYS }: Values): readonly string[] {
-  const ring = ENCRYPTION_KEYS instanceof Map ? [...ENCRYPTION_KEYS.values()] : [];
+  const keysOf = (ring: unknown): unknown[] => (ring instanceof Map ? [...ring.values()] : []);
+  const [hashing, sealing] = [keysOf(HASH_KEY), keysOf(ENCRYPTION_KEYS)];
   const isRandom = (key: unknown) => !Buffer.isBuffer(key) || new Set(key).size >= differentBytesMin;
   const problems: string[] = [];
-  if (!isRandom(HASH_KEY)) problems.push("HASH_KEY must be random in production (openssl rand -base64 32)");
-  if (!ring.every(isRandom)) problems.push("ENCRYPTION_KEYS must be random in production (openssl rand -base64 32)");
-  const all = [...(Buffer.isBuffer(HASH_KEY) ? [HASH_KEY] : []), ...ring].map(String);
-  if (new Set(all).size < all.length) {
+  if (!hashing.every(isRandom)) problems.push("HASH_KEY must be random in production (openssl rand -base64 32)");
+  if (!sealing.every(isRandom)) problems.push("ENCRYPTION_KEYS must be random in production (openssl rand -base64 32)");
+  if (isRepeated(hashing)) problems.push("HASH_KEY must be different keys in production");
+  if (isRepeated([...new Set(hashing.map(String)), ...sealing])) {
     problems.push("ENCRYPTION_KEYS must be different from each other and from HASH_KEY in production");
   }
   return problems;
+}
+
+function isRepeated(keys: readonly unknown[]): boolean {
+  return new Set(keys.map(String)).size < keys.length;
 }

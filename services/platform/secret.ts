@@ -1,5 +1,5 @@
-// Secrets: how they are made, compared, hashed and kept at rest (CONTRACT.md §3).
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+// Secrets: how they are made, compared and kept at rest (CONTRACT.md §3).
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
 export class Vault {
@@ -52,11 +52,6 @@ export class Vault {
     if (!key) throw new Error("no such encryption key");
     return key;
   }
-}
-
-/** HMAC-SHA256 of a secret under the service's hash key: what is stored instead of the secret. */
-export function keyedHash(hashKey: Uint8Array, secret: string): Buffer {
-  return createHmac("sha256", hashKey).update(secret).digest();
 }
 
 /** Compares in constant time; texts of different length differ at once, which tells nothing secret. */

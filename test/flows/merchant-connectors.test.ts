@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { isDuplicate } from "#platform/database.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
@@ -34,7 +35,8 @@ function context() {
     db,
     outbox: new Outbox({ namespace: "test", source: "merchant" }),
     vault: new Vault(new Map([["k1", randomBytes(32)]])),
-    hashKey: randomBytes(32),
+    log: createLog("test", "error"),
+    hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };
 }

@@ -1,4 +1,6 @@
 // What the flows of this service work with; wired by hand in service.ts.
+import type { HashKeys } from "#platform/hash-keys.ts";
+import type { Log } from "#platform/log.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
 import type { Vault } from "#platform/secret.ts";
@@ -7,8 +9,9 @@ export interface MerchantContext {
   readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly vault: Vault;
-  /** Keys the hashes of API keys. */
-  readonly hashKey: Buffer;
+  readonly log: Log;
+  /** For API keys. */
+  readonly hashKeys: HashKeys;
   /** What the simulator's operator gave us; every sandbox account is opened with it. */
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
 }

@@ -6,7 +6,6 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedTx } from "#platform/mapped-database.ts";
 import type { Announcement } from "#platform/outbox.ts";
-import { keyedHash } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   activeKeysMax,
@@ -147,7 +146,7 @@ async function issueKey(
     revokedAt: null,
     lastUsedAt: null,
   };
-  await insertKey(tx, key, keyedHash(context.hashKey, secret));
+  await insertKey(tx, key, context.hashKeys.hash(secret));
   await context.outbox.append(tx, [keyEvent("api_key.created", key, now)]);
   return { secret, key };
 }
