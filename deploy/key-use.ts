@@ -2,6 +2,7 @@
 // alone and needs no key. Settings: SERVICE (checkout, payments, merchant or webhook), DATABASE_URL.
 import { ConfigError, oneOf, readConfig, serviceSettings } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { encryptionStates, encryptionsMax } from "#platform/encryption-count.ts";
 import { createLog } from "#platform/log.ts";
 import { checkSchema, type ServiceName } from "#platform/migrate.ts";
 import { hashedColumns } from "./hashed-columns.ts";
@@ -45,5 +46,9 @@ async function tellEncryptionKeys(db: Database, service: ServiceName): Promise<v
        from ${table} where ${column} is not null group by 1 order by 1`,
     );
     for (const { id, values } of rows) console.log(`${table}.${column}: ${values} sealed under encryption key ${id}`);
+  }
+  for (const [id, { encryptions, firstUsedAt }] of await encryptionStates(db)) {
+    const day = firstUsedAt.toISOString().slice(0, 10);
+    console.log(`encryption key ${id}: at most ${encryptions} of ${encryptionsMax} encryptions since ${day}`);
   }
 }

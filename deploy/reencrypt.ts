@@ -3,6 +3,7 @@
 // Settings: SERVICE (checkout, payments, merchant or webhook), DATABASE_URL, ENCRYPTION_KEYS.
 import { ConfigError, oneOf, readConfig, serviceSettings } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { createLog } from "#platform/log.ts";
 import { checkSchema } from "#platform/migrate.ts";
 import { reencryptColumn } from "#platform/reencrypt.ts";
@@ -18,7 +19,7 @@ try {
   const db = await Database.open({ url: DATABASE_URL, name: "reencrypt", log: createLog("reencrypt", "error") });
   try {
     await checkSchema(db, SERVICE);
-    const vault = new Vault(ENCRYPTION_KEYS);
+    const vault = new Vault(ENCRYPTION_KEYS, await EncryptionCount.begin(db, ENCRYPTION_KEYS));
     for (const sealed of sealedColumns[SERVICE]) {
       const changed = await reencryptColumn(db, vault, sealed);
       console.log(`${sealed.table}.${sealed.column}: ${changed} values sealed again under key ${vault.currentKeyId}`);

@@ -4,6 +4,7 @@ import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { HashKeys } from "#platform/hash-keys.ts";
 import { IdempotencyKeys } from "#platform/idempotency.ts";
@@ -36,7 +37,8 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);
   await syncClock(db);
-  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -69,7 +71,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "checkout", db, bus },
+    status: { service: "checkout", db, bus, encryptions },
     services: [CheckoutService, RiskService],
     routes: (router) => {
       router.service(CheckoutService, checkoutRpc(context));
@@ -83,6 +85,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       listCountsJob(db),
       clockJob(db, log),
       expireSessionsJob(context),

@@ -2,6 +2,7 @@
 
 import { brokerOf } from "#platform/broker-connection.ts";
 import type { Configured } from "#platform/config.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { HashKeys } from "#platform/hash-keys.ts";
 import { startJobs } from "#platform/job.ts";
@@ -27,6 +28,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const entities = [MerchantEntity, SandboxProfileEntity, BrandingEntity, SandboxBrandingEntity, ApplicationEntity];
   const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
   await awaitSchema(db, "merchant", log);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -38,7 +40,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const context = {
     db,
     outbox,
-    vault: new Vault(config.ENCRYPTION_KEYS),
+    vault: new Vault(config.ENCRYPTION_KEYS, encryptions),
     log,
     hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
@@ -49,7 +51,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "merchant", db, bus },
+    status: { service: "merchant", db, bus, encryptions },
     services: [...merchantServices, AuditService],
     routes: (router) => {
       merchantRoutes(context)(router);
@@ -63,6 +65,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       keepRequestDaysJob(db),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
     ],

@@ -4,6 +4,7 @@ import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { IdempotencyKeys } from "#platform/idempotency.ts";
 import { startJobs } from "#platform/job.ts";
@@ -42,7 +43,8 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
   await awaitSchema(db, "payments", log);
   await syncClock(db, log);
-  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -86,7 +88,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "payments", db, bus },
+    status: { service: "payments", db, bus, encryptions },
     services: [PaymentsService, OperatorService, FeeService, StatementService, ConnectorAccountService],
     routes: (router) => {
       router.service(PaymentsService, paymentsRpc({ ...deps, staleReads }));
@@ -103,6 +105,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       listCountsJob(db),
       ...reconcileJobs(deps, (wake) => {
         askNow = wake;

@@ -1,8 +1,9 @@
 // What a process tells Prometheus about its surroundings when it is asked: its database connections, its outbox, its stream and who
-// consumes it. Asked at each scrape; what cannot be found out is left out rather than told wrongly.
+// consumes it, how far its encryption key is used up. Asked at each scrape; what cannot be found out is left out rather than told wrongly.
 import type pg from "pg";
 import { Gauge } from "prom-client";
 import type { Database } from "./database.ts";
+import { type EncryptionCount, encryptionStates, encryptionsMax } from "./encryption-count.ts";
 import type { EventBus } from "./event-bus.ts";
 import { outboxState } from "./outbox.ts";
 import { copiesOf, type Source } from "./streams.ts";
@@ -12,6 +13,7 @@ export interface StateSources {
   readonly service: Source;
   readonly db: Database;
   readonly bus: EventBus;
+  readonly encryptions: EncryptionCount;
 }
 
 const sources = new Set<StateSources>();
@@ -51,72 +53,126 @@ new Gauge({
   },
 });
 
+/** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
+function oneReading(read: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return () => {
+    underWay ??= read().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}
+
+const readOutboxes = oneReading(async () => {
+  const states = await Promise.all(
+    [...sources].map(async ({ service, db }) => ({ service, state: await outboxState(db).catch(() => undefined) })),
+  );
+  for (const gauge of [waiting, oldest]) gauge.reset();
+  for (const { service, state } of states) {
+    if (!state) continue;
+    waiting.set({ service }, state.waiting);
+    oldest.set({ service }, state.oldestAt ? Math.max(0, (Date.now() - state.oldestAt.getTime()) / 1_000) : 0);
+  }
+});
 const waiting = new Gauge({
   name: "tollbooth_outbox_waiting",
   help: "Committed events that are not published yet, by service.",
   labelNames: ["service"] as const,
-  async collect() {
-    waiting.reset();
-    oldest.reset();
-    for (const { service, db } of sources) {
-      const state = await outboxState(db).catch(() => undefined);
-      if (!state) continue;
-      waiting.set({ service }, state.waiting);
-      oldest.set({ service }, state.oldestAt ? Math.max(0, (Date.now() - state.oldestAt.getTime()) / 1_000) : 0);
-    }
-  },
+  collect: readOutboxes,
 });
 const oldest = new Gauge({
   name: "tollbooth_outbox_oldest_seconds",
   help: "Age of the oldest committed event that is not published yet; 0: none waits.",
   labelNames: ["service"] as const,
+  collect: readOutboxes,
 });
 
+const readStreams = oneReading(async () => {
+  const states = await Promise.all([...sources].map(({ service, bus }) => bus.state(service)));
+  for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered]) gauge.reset();
+  for (const state of states) {
+    if (!state) continue;
+    const stream = state.stream.config.name;
+    messages.set({ stream }, state.stream.state.messages);
+    bytes.set({ stream }, state.stream.state.bytes);
+    const { wanted, current } = copiesOf(state.stream);
+    copies.set({ stream, state: "wanted" }, wanted);
+    copies.set({ stream, state: "current" }, current);
+    for (const { name: consumer, num_pending, num_ack_pending, num_redelivered } of state.consumers) {
+      pending.set({ stream, consumer }, num_pending);
+      unacknowledged.set({ stream, consumer }, num_ack_pending);
+      redelivered.set({ stream, consumer }, num_redelivered);
+    }
+  }
+});
 const messages = new Gauge({
   name: "tollbooth_stream_messages",
   help: "Events in a JetStream stream.",
   labelNames: ["stream"] as const,
-  async collect() {
-    for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered]) gauge.reset();
-    for (const { service, bus } of sources) {
-      const state = await bus.state(service);
-      if (!state) continue;
-      const stream = state.stream.config.name;
-      messages.set({ stream }, state.stream.state.messages);
-      bytes.set({ stream }, state.stream.state.bytes);
-      const { wanted, current } = copiesOf(state.stream);
-      copies.set({ stream, state: "wanted" }, wanted);
-      copies.set({ stream, state: "current" }, current);
-      for (const { name: consumer, num_pending, num_ack_pending, num_redelivered } of state.consumers) {
-        pending.set({ stream, consumer }, num_pending);
-        unacknowledged.set({ stream, consumer }, num_ack_pending);
-        redelivered.set({ stream, consumer }, num_redelivered);
-      }
-    }
-  },
+  collect: readStreams,
 });
 const bytes = new Gauge({
   name: "tollbooth_stream_bytes",
   help: "Size of a JetStream stream.",
   labelNames: ["stream"] as const,
+  collect: readStreams,
 });
 const copies = new Gauge({
   name: "tollbooth_stream_copies",
   help: "Copies of a JetStream stream: wanted, and current ones.",
   labelNames: ["stream", "state"] as const,
+  collect: readStreams,
 });
 const pending = new Gauge({
   name: "tollbooth_consumer_pending",
   help: "Events that a durable consumer has not been offered yet.",
   labelNames: ["stream", "consumer"] as const,
+  collect: readStreams,
 });
 const unacknowledged = new Gauge({
   name: "tollbooth_consumer_unacknowledged",
   help: "Events that a durable consumer was offered and has not acknowledged.",
   labelNames: ["stream", "consumer"] as const,
+  collect: readStreams,
 });
 const redelivered = new Gauge({
   name: "tollbooth_consumer_redelivered",
   help: "Unacknowledged events that a durable consumer was offered more than once.",
   labelNames: ["stream", "consumer"] as const,
+  collect: readStreams,
+});
+
+const readKeys = oneReading(async () => {
+  const states = await Promise.all(
+    [...sources].map(async ({ service, db, encryptions: { keyId: key } }) => {
+      const known = await encryptionStates(db).catch(() => undefined);
+      return { service, key, state: known?.get(key) };
+    }),
+  );
+  for (const gauge of [keyUses, keyUsesMax, keyAge]) gauge.reset();
+  for (const { service, key, state } of states) {
+    if (!state) continue;
+    keyUses.set({ service, key }, state.encryptions);
+    keyUsesMax.set({ service, key }, encryptionsMax);
+    keyAge.set({ service, key }, state.ageSeconds);
+  }
+});
+const keyUses = new Gauge({
+  name: "tollbooth_encryption_key_uses",
+  help: "Encryptions of the key that encrypts, by service; blocks that processes have taken ahead are among them.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
+});
+const keyUsesMax = new Gauge({
+  name: "tollbooth_encryption_key_uses_max",
+  help: "Encryptions after which the key that encrypts is refused.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
+});
+const keyAge = new Gauge({
+  name: "tollbooth_encryption_key_age_seconds",
+  help: "Time since the key that encrypts was first used for this service.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
 });
