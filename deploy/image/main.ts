@@ -13,6 +13,7 @@ const programs: Readonly<Record<string, string>> = {
   operator: "../operator.ts",
   reencrypt: "../reencrypt.ts",
   "key-use": "../key-use.ts",
+  "wrap-keys": "../wrap-keys.ts",
   secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */

@@ -13,6 +13,7 @@ import { startJobs } from "#platform/job.ts";
 import { listCountsJob } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -32,7 +33,7 @@ import type { checkoutSettings } from "./settings.ts";
 import { sweepAttempts } from "./store/risk-attempts.ts";
 import { sweepDecisions } from "./store/risk-decisions.ts";
 
-export async function startCheckout(config: Configured<typeof checkoutSettings>): Promise<RunningService> {
+export async function startCheckout(config: Opened<Configured<typeof checkoutSettings>>): Promise<RunningService> {
   const log = createLog("checkout", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);

@@ -9,6 +9,7 @@ import { startJobs } from "#platform/job.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
@@ -23,7 +24,7 @@ import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 
-export async function startMerchant(config: Configured<typeof merchantSettings>): Promise<RunningService> {
+export async function startMerchant(config: Opened<Configured<typeof merchantSettings>>): Promise<RunningService> {
   const log = createLog("merchant", config.LOG_LEVEL);
   const entities = [MerchantEntity, SandboxProfileEntity, BrandingEntity, SandboxBrandingEntity, ApplicationEntity];
   const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });

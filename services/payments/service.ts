@@ -11,6 +11,7 @@ import { startJobs } from "#platform/job.ts";
 import { listCountsJob } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -38,7 +39,7 @@ import type { paymentsSettings } from "./settings.ts";
 import { statementRpc } from "./statement-rpc.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
 
-export async function startPayments(config: Configured<typeof paymentsSettings>): Promise<RunningService> {
+export async function startPayments(config: Opened<Configured<typeof paymentsSettings>>): Promise<RunningService> {
   const log = createLog("payments", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
   await awaitSchema(db, "payments", log);

@@ -145,6 +145,25 @@ export function url(...schemes: readonly string[]): Setting<string> {
   };
 }
 
+/** A token: one word that fits into a header. */
+const token: Setting<string> = {
+  parse: (raw) => {
+    if (!/^[\x21-\x7e]{1,8192}$/.test(raw)) throw new Error("must be one line without spaces");
+    return raw;
+  },
+};
+
+/** A path of names, as Vault's mounts and keys have it. */
+const mountPath: Setting<string> = {
+  parse: (raw) => {
+    const names = raw.split("/");
+    if (!names.every((name) => /^[A-Za-z0-9_.-]{1,100}$/.test(name) && !/^\.+$/.test(name))) {
+      throw new Error("must be names of [A-Za-z0-9_.-], with slashes between them");
+    }
+    return raw;
+  },
+};
+
 /** The path of a PEM file with a certificate. */
 export const certificateFile: Setting<string> = {
   parse: (path) => {
@@ -185,9 +204,27 @@ export const commonSettings = {
   EVENT_KEYS_FILE: optional(eventKeysFile),
 } as const;
 
+/** Who opens keys that are given wrapped, and how it is reached. */
+export const keyManagementSettings = {
+  /** `environment`: nobody, keys are given as they are. */
+  KMS: withDefault(oneOf("environment", "vault-transit"), "environment"),
+  VAULT_ADDR: optional(url("https", "http")),
+  /** Who vouches for it; absent: the authorities that Node knows. */
+  VAULT_CACERT: optional(certificateFile),
+  VAULT_NAMESPACE: optional(mountPath),
+  /** Either this, or the role and the pod's own token that it logs in with. */
+  VAULT_TOKEN: optional(token),
+  VAULT_KUBERNETES_ROLE: optional(mountPath),
+  VAULT_KUBERNETES_JWT: optional(token),
+  VAULT_KUBERNETES_MOUNT: withDefault(mountPath, "kubernetes"),
+  VAULT_TRANSIT_MOUNT: withDefault(mountPath, "transit"),
+  VAULT_TRANSIT_KEY: optional(mountPath),
+} as const;
+
 /** What every service with a database reads besides. */
 export const serviceSettings = {
   ...commonSettings,
+  ...keyManagementSettings,
   DATABASE_URL: url("postgres", "postgresql"),
   ENCRYPTION_KEYS: encryptionKeys,
   HASH_KEY: hashKeys,

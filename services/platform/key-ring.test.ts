@@ -46,4 +46,19 @@ test("a key that is no key, an id twice, two keys without a name and a nameless 
   }
 });
 
+test("a wrapped key stands where a key does, with a name or as the hash key without one, and nothing else passes for it", () => {
+  const wrapped = "vault:v12:c2Vj+/Jl";
+  assert.deepEqual(
+    [...encryptionKeys.parse(`k2:${wrapped},k1:${text(a)}`)],
+    [
+      ["k2", wrapped],
+      ["k1", a],
+    ],
+  );
+  assert.deepEqual([...hashKeys.parse(wrapped)], [["", wrapped]]);
+  for (const raw of [wrapped, "k1:vault:v1:", "k1:vault:vx:c2Vj", "k1:vault:v1:a b", `k1:${wrapped}:x`]) {
+    assert.throws(() => encryptionKeys.parse(raw), /^Error: must be /, raw);
+  }
+});
+
 test.run();

@@ -1,6 +1,7 @@
 // What production mode (NODE_ENV=production) refuses at the start, named all at once: what is left of a trial, and what would let somebody
 // on the network read or change money. Where something else stands in for it, a setting of its own says what; the rest has no excuse.
 import { ConfigError, type Configured, oneOf, optional, parseConfig, type Setting, withDefault } from "./config.ts";
+import { keyManagementProblems } from "./open-keys.ts";
 
 /** What stands in: a mesh that encrypts, a network that nobody else is on, or that it is a trial and no real money. */
 const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
@@ -29,6 +30,7 @@ export function readProductionConfig<S extends Record<string, Setting<unknown>>>
   refuse: (config: Partial<Configured<S>>) => readonly string[] = () => [],
 ): Configured<S> {
   const { values, problems } = parseConfig({ ...productionSettings, ...settings }, env);
+  problems.push(...keyManagementProblems(values));
   if (values.NODE_ENV === "production") problems.push(...refusals(values, env), ...refuse(values));
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return values as Configured<S>;
@@ -45,6 +47,9 @@ export function refusals(values: Values, env: Environment): readonly string[] {
     if (typeof value !== "string") continue;
     if (name === "NATS_URL" && !value.startsWith("tls:") && !values.ALLOW_PLAIN_NATS) {
       refused.push("NATS_URL must begin with tls:// in production, or ALLOW_PLAIN_NATS must say what stands in for it");
+    }
+    if (name === "VAULT_ADDR" && !value.startsWith("https:")) {
+      refused.push("VAULT_ADDR must begin with https:// in production: it is told keys");
     }
     if (name.endsWith("DATABASE_URL") && !hasTls(value) && !values.ALLOW_PLAIN_DATABASE) {
       refused.push(
