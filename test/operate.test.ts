@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { Database } from "#platform/database.ts";
+import { encryptionStates } from "#platform/encryption-count.ts";
 import { createLog } from "#platform/log.ts";
 import { reencryptColumn } from "#platform/reencrypt.ts";
 import { callerLine } from "#platform/rpc-trust.ts";
@@ -336,6 +337,7 @@ test("every sealed column is sealed again under a new key, and opens with it alo
       assert.deepEqual(open, [], "a column of bytes is sealed, and rotated, or known to hold no secret");
       if (service === "checkout")
         (await shop.post("/v1/checkout-sessions", { amount: 1, currency: "EUR" })).expect(201);
+      assert.deepEqual([...(await encryptionStates(db)).keys()], [id], "the service counts what it seals");
       const both = new Vault(
         new Map([
           ["new", fresh],

@@ -12,6 +12,8 @@ const programs: Readonly<Record<string, string>> = {
   connector: "../connector.ts",
   operator: "../operator.ts",
   reencrypt: "../reencrypt.ts",
+  "key-use": "../key-use.ts",
+  "wrap-keys": "../wrap-keys.ts",
   secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */

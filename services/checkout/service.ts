@@ -4,13 +4,16 @@ import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { IdempotencyKeys } from "#platform/idempotency.ts";
 import { sweepInbox } from "#platform/inbox.ts";
 import { startJobs } from "#platform/job.ts";
 import { listCountsJob } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -30,12 +33,13 @@ import type { checkoutSettings } from "./settings.ts";
 import { sweepAttempts } from "./store/risk-attempts.ts";
 import { sweepDecisions } from "./store/risk-decisions.ts";
 
-export async function startCheckout(config: Configured<typeof checkoutSettings>): Promise<RunningService> {
+export async function startCheckout(config: Opened<Configured<typeof checkoutSettings>>): Promise<RunningService> {
   const log = createLog("checkout", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "checkout", log });
   await awaitSchema(db, "checkout", log);
   await syncClock(db);
-  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -54,7 +58,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     vault,
     log,
     keys,
-    hashKey: config.HASH_KEY,
+    hashKeys: new HashKeys(config.HASH_KEY),
     riskRules,
     staleReads: new StaleReads({ everyMs: staleAfterMs }, log),
     payments: payments.client(PaymentsService),
@@ -68,7 +72,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "checkout", db, bus },
+    status: { service: "checkout", db, bus, encryptions },
     services: [CheckoutService, RiskService],
     routes: (router) => {
       router.service(CheckoutService, checkoutRpc(context));
@@ -82,6 +86,7 @@ export async function startCheckout(config: Configured<typeof checkoutSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       listCountsJob(db),
       clockJob(db, log),
       expireSessionsJob(context),

@@ -2,11 +2,14 @@
 
 import { brokerOf } from "#platform/broker-connection.ts";
 import type { Configured } from "#platform/config.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
 import { Vault } from "#platform/secret.ts";
@@ -22,11 +25,12 @@ import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 
-export async function startMerchant(config: Configured<typeof merchantSettings>): Promise<RunningService> {
+export async function startMerchant(config: Opened<Configured<typeof merchantSettings>>): Promise<RunningService> {
   const log = createLog("merchant", config.LOG_LEVEL);
   const entities = [MerchantEntity, SandboxProfileEntity, BrandingEntity, SandboxBrandingEntity, ApplicationEntity];
   const db = await MappedDatabase.open({ url: config.DATABASE_URL, name: "merchant", log, entities });
   await awaitSchema(db, "merchant", log);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -38,9 +42,9 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const context = {
     db,
     outbox,
+    vault: new Vault(config.ENCRYPTION_KEYS, encryptions),
     log,
-    vault: new Vault(config.ENCRYPTION_KEYS),
-    hashKey: config.HASH_KEY,
+    hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
   };
   await ensureRequestDays(db, Date.now());
@@ -49,7 +53,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "merchant", db, bus },
+    status: { service: "merchant", db, bus, encryptions },
     services: [...merchantServices, AuditService],
     routes: (router) => {
       merchantRoutes(context)(router);
@@ -63,6 +67,7 @@ export async function startMerchant(config: Configured<typeof merchantSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       keepRequestDaysJob(db),
       checkAuditChainJob({ db, outbox, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },

@@ -4,12 +4,14 @@ import { brokerOf } from "#platform/broker-connection.ts";
 import { clockJob, syncClock } from "#platform/clock.ts";
 import type { Configured } from "#platform/config.ts";
 import { Database } from "#platform/database.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { IdempotencyKeys } from "#platform/idempotency.ts";
 import { startJobs } from "#platform/job.ts";
 import { listCountsJob } from "#platform/list-counts.ts";
 import { createLog } from "#platform/log.ts";
 import { awaitSchema } from "#platform/migrate.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { Outbox, outboxJobs } from "#platform/outbox.ts";
 import { connectPeer } from "#platform/rpc-client.ts";
 import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
@@ -37,12 +39,13 @@ import type { paymentsSettings } from "./settings.ts";
 import { statementRpc } from "./statement-rpc.ts";
 import { sweepProcessorEvents } from "./store/processor-events.ts";
 
-export async function startPayments(config: Configured<typeof paymentsSettings>): Promise<RunningService> {
+export async function startPayments(config: Opened<Configured<typeof paymentsSettings>>): Promise<RunningService> {
   const log = createLog("payments", config.LOG_LEVEL);
   const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
   await awaitSchema(db, "payments", log);
   await syncClock(db, log);
-  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
@@ -88,7 +91,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "payments", db, bus },
+    status: { service: "payments", db, bus, encryptions },
     services: [PaymentsService, OperatorService, FeeService, StatementService, ConnectorAccountService],
     routes: (router) => {
       router.service(PaymentsService, paymentsRpc({ ...deps, staleReads }));
@@ -105,6 +108,7 @@ export async function startPayments(config: Configured<typeof paymentsSettings>)
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       listCountsJob(db),
       ...reconcileJobs(deps, (wake) => {
         askNow = wake;

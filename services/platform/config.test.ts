@@ -1,14 +1,15 @@
 // Settings: everything that is wrong is reported at once, and never the value of what may be a secret.
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
-import { ConfigError, integer, key32, keyRing, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
+import { ConfigError, integer, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
+import { encryptionKeys, hashKeys } from "./key-ring.ts";
 
 const test = suite("settings");
 const settings = {
   PORT: integer(1, 65_535),
   DATABASE_URL: url("postgres"),
-  HASH_KEY: key32,
-  ENCRYPTION_KEYS: keyRing,
+  HASH_KEY: hashKeys,
+  ENCRYPTION_KEYS: encryptionKeys,
   MODE: withDefault(oneOf("on", "off"), "on"),
   EXTRA: optional(integer(0, 9)),
 } as const;

@@ -4,6 +4,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { eventKeysFile } from "./event-keys.ts";
+import { encryptionKeys, hashKeys } from "./key-ring.ts";
 import { nkeyFile } from "./nkey.ts";
 import { callersFile, tokenFile } from "./rpc-trust.ts";
 
@@ -144,30 +145,22 @@ export function url(...schemes: readonly string[]): Setting<string> {
   };
 }
 
-/** 32 random bytes in base64. */
-export const key32: Setting<Buffer> = {
+/** A token: one word that fits into a header. */
+const token: Setting<string> = {
   parse: (raw) => {
-    const bytes = Buffer.from(raw, "base64");
-    if (bytes.length !== 32) throw new Error("must be 32 bytes in base64 (openssl rand -base64 32)");
-    return bytes;
+    if (!/^[\x21-\x7e]{1,8192}$/.test(raw)) throw new Error("must be one line without spaces");
+    return raw;
   },
 };
 
-/** Encryption keys: `id:base64(32 bytes)`, comma-separated. The first one encrypts, every one decrypts. */
-export const keyRing: Setting<ReadonlyMap<string, Buffer>> = {
+/** A path of names, as Vault's mounts and keys have it. */
+const mountPath: Setting<string> = {
   parse: (raw) => {
-    const keys = new Map<string, Buffer>();
-    for (const part of raw.split(",")) {
-      const [id = "", encoded = ""] = part.trim().split(/:(.*)/s);
-      const bytes = Buffer.from(encoded, "base64");
-      if (!/^[a-z0-9_-]{1,16}$/.test(id) || bytes.length !== 32 || keys.has(id)) {
-        throw new Error(
-          "must be id:base64 pairs, comma-separated, with distinct ids of [a-z0-9_-]{1,16} and keys of 32 bytes",
-        );
-      }
-      keys.set(id, bytes);
+    const names = raw.split("/");
+    if (!names.every((name) => /^[A-Za-z0-9_.-]{1,100}$/.test(name) && !/^\.+$/.test(name))) {
+      throw new Error("must be names of [A-Za-z0-9_.-], with slashes between them");
     }
-    return keys;
+    return raw;
   },
 };
 
@@ -211,12 +204,30 @@ export const commonSettings = {
   EVENT_KEYS_FILE: optional(eventKeysFile),
 } as const;
 
+/** Who opens keys that are given wrapped, and how it is reached. */
+export const keyManagementSettings = {
+  /** `environment`: nobody, keys are given as they are. */
+  KMS: withDefault(oneOf("environment", "vault-transit"), "environment"),
+  VAULT_ADDR: optional(url("https", "http")),
+  /** Who vouches for it; absent: the authorities that Node knows. */
+  VAULT_CACERT: optional(certificateFile),
+  VAULT_NAMESPACE: optional(mountPath),
+  /** Either this, or the role and the pod's own token that it logs in with. */
+  VAULT_TOKEN: optional(token),
+  VAULT_KUBERNETES_ROLE: optional(mountPath),
+  VAULT_KUBERNETES_JWT: optional(token),
+  VAULT_KUBERNETES_MOUNT: withDefault(mountPath, "kubernetes"),
+  VAULT_TRANSIT_MOUNT: withDefault(mountPath, "transit"),
+  VAULT_TRANSIT_KEY: optional(mountPath),
+} as const;
+
 /** What every service with a database reads besides. */
 export const serviceSettings = {
   ...commonSettings,
+  ...keyManagementSettings,
   DATABASE_URL: url("postgres", "postgresql"),
-  ENCRYPTION_KEYS: keyRing,
-  HASH_KEY: key32,
+  ENCRYPTION_KEYS: encryptionKeys,
+  HASH_KEY: hashKeys,
   /** Whose calls are answered. */
   RPC_CALLERS_FILE: callersFile,
 } as const;

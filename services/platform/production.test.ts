@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite } from "../../test/harness/suite.ts";
-import { ConfigError, key32, keyRing, oneOf, optional, text, url, withDefault } from "./config.ts";
+import { ConfigError, keyManagementSettings, oneOf, optional, text, url, withDefault } from "./config.ts";
+import { encryptionKeys, hashKeys } from "./key-ring.ts";
 import { readProductionConfig } from "./production.ts";
 
 const test = suite("production mode");
@@ -14,8 +15,9 @@ const settings = {
   PAYMENTS_DATABASE_URL: optional(url("postgres")),
   CHECKOUT_ORIGIN: optional(url("https", "http")),
   SIMULATOR_PUBLIC_URL: optional(url("https", "http")),
-  HASH_KEY: key32,
-  ENCRYPTION_KEYS: keyRing,
+  ...keyManagementSettings,
+  HASH_KEY: hashKeys,
+  ENCRYPTION_KEYS: encryptionKeys,
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
 } as const;
 const key = () => randomBytes(32).toString("base64");
@@ -79,10 +81,19 @@ for (const [what, change] of [
   ["a broker that does not know who this is", { NATS_NKEY_FILE: "" }],
   ["events that anybody could have written", { EVENT_KEYS_FILE: "" }],
   ["one key under two ids", { ENCRYPTION_KEYS: `k2:${second},k1:${second}` }],
+  ["one hash key under two ids", { HASH_KEY: `h2:${first},${first}` }],
+  ["a key management service without TLS", { VAULT_ADDR: "http://vault:8200" }],
   ["one key for both purposes", { ENCRYPTION_KEYS: `k1:${first}` }],
 ] as const) {
   test(`production refuses ${what}`, () => assert.deepEqual(refused(change), Object.keys(change)));
 }
+
+test("what belongs to a key management service is asked for, in every mode and beside everything else", () => {
+  const wanted = ["VAULT_ADDR", "VAULT_TRANSIT_KEY", "VAULT_TOKEN"];
+  assert.deepEqual(refused({ KMS: "vault-transit", RATE_LIMIT: "off" }), [...wanted, "RATE_LIMIT"]);
+  assert.deepEqual(refused({ KMS: "vault-transit", NODE_ENV: "test" }), wanted);
+  assert.deepEqual(refused({ HASH_KEY: "vault:v1:c2Vj" }), ["HASH_KEY"]);
+});
 
 test("what a mesh or a closed network stands in for is let through by name, and nothing else with it", () => {
   const excuses = {

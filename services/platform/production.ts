@@ -1,6 +1,7 @@
 // What production mode (NODE_ENV=production) refuses at the start, named all at once: what is left of a trial, and what would let somebody
 // on the network read or change money. Where something else stands in for it, a setting of its own says what; the rest has no excuse.
 import { ConfigError, type Configured, oneOf, optional, parseConfig, type Setting, withDefault } from "./config.ts";
+import { keyManagementProblems } from "./open-keys.ts";
 
 /** What stands in: a mesh that encrypts, a network that nobody else is on, or that it is a trial and no real money. */
 const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
@@ -29,6 +30,7 @@ export function readProductionConfig<S extends Record<string, Setting<unknown>>>
   refuse: (config: Partial<Configured<S>>) => readonly string[] = () => [],
 ): Configured<S> {
   const { values, problems } = parseConfig({ ...productionSettings, ...settings }, env);
+  problems.push(...keyManagementProblems(values));
   if (values.NODE_ENV === "production") problems.push(...refusals(values, env), ...refuse(values));
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return values as Configured<S>;
@@ -45,6 +47,9 @@ export function refusals(values: Values, env: Environment): readonly string[] {
     if (typeof value !== "string") continue;
     if (name === "NATS_URL" && !value.startsWith("tls:") && !values.ALLOW_PLAIN_NATS) {
       refused.push("NATS_URL must begin with tls:// in production, or ALLOW_PLAIN_NATS must say what stands in for it");
+    }
+    if (name === "VAULT_ADDR" && !value.startsWith("https:")) {
+      refused.push("VAULT_ADDR must begin with https:// in production: it is told keys");
     }
     if (name.endsWith("DATABASE_URL") && !hasTls(value) && !values.ALLOW_PLAIN_DATABASE) {
       refused.push(
@@ -91,14 +96,19 @@ function isLoopback(origin: string): boolean {
 const differentBytesMin = 16;
 
 function keyProblems({ HASH_KEY, ENCRYPTION_KEYS }: Values): readonly string[] {
-  const ring = ENCRYPTION_KEYS instanceof Map ? [...ENCRYPTION_KEYS.values()] : [];
+  const keysOf = (ring: unknown): unknown[] => (ring instanceof Map ? [...ring.values()] : []);
+  const [hashing, sealing] = [keysOf(HASH_KEY), keysOf(ENCRYPTION_KEYS)];
   const isRandom = (key: unknown) => !Buffer.isBuffer(key) || new Set(key).size >= differentBytesMin;
   const problems: string[] = [];
-  if (!isRandom(HASH_KEY)) problems.push("HASH_KEY must be random in production (openssl rand -base64 32)");
-  if (!ring.every(isRandom)) problems.push("ENCRYPTION_KEYS must be random in production (openssl rand -base64 32)");
-  const all = [...(Buffer.isBuffer(HASH_KEY) ? [HASH_KEY] : []), ...ring].map(String);
-  if (new Set(all).size < all.length) {
+  if (!hashing.every(isRandom)) problems.push("HASH_KEY must be random in production (openssl rand -base64 32)");
+  if (!sealing.every(isRandom)) problems.push("ENCRYPTION_KEYS must be random in production (openssl rand -base64 32)");
+  if (isRepeated(hashing)) problems.push("HASH_KEY must be different keys in production");
+  if (isRepeated([...new Set(hashing.map(String)), ...sealing])) {
     problems.push("ENCRYPTION_KEYS must be different from each other and from HASH_KEY in production");
   }
   return problems;
+}
+
+function isRepeated(keys: readonly unknown[]): boolean {
+  return new Set(keys.map(String)).size < keys.length;
 }

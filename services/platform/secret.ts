@@ -1,16 +1,21 @@
-// Secrets: how they are made, compared, hashed and kept at rest (CONTRACT.md §3).
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+// Secrets: how they are made, compared and kept at rest (CONTRACT.md §3).
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from "node:crypto";
+import type { EncryptionCount } from "./encryption-count.ts";
+import type { KeyRing } from "./key-ring.ts";
 
 /** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
 export class Vault {
-  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #keys: KeyRing;
   readonly #current: string;
+  readonly #count: EncryptionCount | undefined;
 
-  constructor(keys: ReadonlyMap<string, Buffer>) {
+  /** @param count of what it encrypts; absent: it only decrypts, or nobody keeps what it encrypts */
+  constructor(keys: KeyRing, count?: EncryptionCount) {
     const [current] = keys.keys();
     if (current === undefined) throw new Error("a vault needs at least one key");
     this.#keys = keys;
     this.#current = current;
+    this.#count = count;
   }
 
   /** Name of the key that encrypts; a ciphertext begins with the name of its key. */
@@ -18,11 +23,18 @@ export class Vault {
     return this.#current;
   }
 
+  /** To be waited for before many encryptions at once. */
+  async reserve(encryptions: number): Promise<void> {
+    await this.#count?.reserve(encryptions);
+  }
+
   /**
    * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
    * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.
+   * @throws Failure when the key has encrypted as often as it may
    */
   encrypt(plain: string | Uint8Array, context: string): Buffer {
+    this.#count?.take();
     const id = Buffer.from(this.#current);
     const nonce = randomBytes(12);
     const cipher = createCipheriv("aes-256-gcm", this.#key(this.#current), nonce);
@@ -52,11 +64,6 @@ export class Vault {
     if (!key) throw new Error("no such encryption key");
     return key;
   }
-}
-
-/** HMAC-SHA256 of a secret under the service's hash key: what is stored instead of the secret. */
-export function keyedHash(hashKey: Uint8Array, secret: string): Buffer {
-  return createHmac("sha256", hashKey).update(secret).digest();
 }
 
 /** Compares in constant time; texts of different length differ at once, which tells nothing secret. */

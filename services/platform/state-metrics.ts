@@ -1,9 +1,9 @@
 // What a process tells Prometheus about its surroundings when it is asked: its database connections, its outbox, its stream and who
-// consumes it. Asked at each scrape; what cannot be found out is left out rather than told wrongly. The registry reads all metrics at once,
-// so metrics that are told together wait for one look: each asks for it, and the first one begins it.
+// consumes it, how far its encryption key is used up. Asked at each scrape; what cannot be found out is left out rather than told wrongly.
 import type pg from "pg";
 import { Gauge } from "prom-client";
 import type { Database } from "./database.ts";
+import { type EncryptionCount, encryptionStates, encryptionsMax } from "./encryption-count.ts";
 import type { EventBus } from "./event-bus.ts";
 import { outboxState } from "./outbox.ts";
 import { copiesOf, type Source } from "./streams.ts";
@@ -13,6 +13,7 @@ export interface StateSources {
   readonly service: Source;
   readonly db: Database;
   readonly bus: EventBus;
+  readonly encryptions: EncryptionCount;
 }
 
 const sources = new Set<StateSources>();
@@ -52,31 +53,42 @@ new Gauge({
   },
 });
 
-/** Makes a look of several metrics: whoever asks while one is under way waits for that one. */
-function sharedLook(look: () => Promise<void>): () => Promise<void> {
+/** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
+function oneReading(read: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return () => {
-    underWay ??= look().finally(() => {
+    underWay ??= read().finally(() => {
       underWay = undefined;
     });
     return underWay;
   };
 }
 
-const lookAtOutbox = sharedLook(async () => {
+const readOutboxes = oneReading(async () => {
   const states = await Promise.all(
     [...sources].map(async ({ service, db }) => ({ service, state: await outboxState(db).catch(() => undefined) })),
   );
-  waiting.reset();
-  oldest.reset();
+  for (const gauge of [waiting, oldest]) gauge.reset();
   for (const { service, state } of states) {
     if (!state) continue;
     waiting.set({ service }, state.waiting);
     oldest.set({ service }, state.oldestSeconds);
   }
 });
+const waiting = new Gauge({
+  name: "tollbooth_outbox_waiting",
+  help: "Committed events that are not published yet, by service.",
+  labelNames: ["service"] as const,
+  collect: readOutboxes,
+});
+const oldest = new Gauge({
+  name: "tollbooth_outbox_oldest_seconds",
+  help: "Age of the oldest committed event that is not published yet; 0: none waits.",
+  labelNames: ["service"] as const,
+  collect: readOutboxes,
+});
 
-const lookAtStreams = sharedLook(async () => {
+const readStreams = oneReading(async () => {
   const states = await Promise.all([...sources].map(({ service, bus }) => bus.state(service)));
   for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered]) gauge.reset();
   for (const state of states) {
@@ -94,52 +106,73 @@ const lookAtStreams = sharedLook(async () => {
     }
   }
 });
-
-const waiting = new Gauge({
-  name: "tollbooth_outbox_waiting",
-  help: "Committed events that are not published yet, by service.",
-  labelNames: ["service"] as const,
-  collect: lookAtOutbox,
-});
-const oldest = new Gauge({
-  name: "tollbooth_outbox_oldest_seconds",
-  help: "Age of the oldest committed event that is not published yet; 0: none waits.",
-  labelNames: ["service"] as const,
-  collect: lookAtOutbox,
-});
 const messages = new Gauge({
   name: "tollbooth_stream_messages",
   help: "Events in a JetStream stream.",
   labelNames: ["stream"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
 });
 const bytes = new Gauge({
   name: "tollbooth_stream_bytes",
   help: "Size of a JetStream stream.",
   labelNames: ["stream"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
 });
 const copies = new Gauge({
   name: "tollbooth_stream_copies",
   help: "Copies of a JetStream stream: wanted, and current ones.",
   labelNames: ["stream", "state"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
 });
 const pending = new Gauge({
   name: "tollbooth_consumer_pending",
   help: "Events that a durable consumer has not been offered yet.",
   labelNames: ["stream", "consumer"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
 });
 const unacknowledged = new Gauge({
   name: "tollbooth_consumer_unacknowledged",
   help: "Events that a durable consumer was offered and has not acknowledged.",
   labelNames: ["stream", "consumer"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
 });
 const redelivered = new Gauge({
   name: "tollbooth_consumer_redelivered",
   help: "Unacknowledged events that a durable consumer was offered more than once.",
   labelNames: ["stream", "consumer"] as const,
-  collect: lookAtStreams,
+  collect: readStreams,
+});
+
+const readKeys = oneReading(async () => {
+  const states = await Promise.all(
+    [...sources].map(async ({ service, db, encryptions: { keyId: key } }) => {
+      const known = await encryptionStates(db).catch(() => undefined);
+      return { service, key, state: known?.get(key) };
+    }),
+  );
+  for (const gauge of [keyUses, keyUsesMax, keyAge]) gauge.reset();
+  for (const { service, key, state } of states) {
+    if (!state) continue;
+    keyUses.set({ service, key }, state.encryptions);
+    keyUsesMax.set({ service, key }, encryptionsMax);
+    keyAge.set({ service, key }, state.ageSeconds);
+  }
+});
+const keyUses = new Gauge({
+  name: "tollbooth_encryption_key_uses",
+  help: "Encryptions of the key that encrypts, by service; blocks that processes have taken ahead are among them.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
+});
+const keyUsesMax = new Gauge({
+  name: "tollbooth_encryption_key_uses_max",
+  help: "Encryptions after which the key that encrypts is refused.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
+});
+const keyAge = new Gauge({
+  name: "tollbooth_encryption_key_age_seconds",
+  help: "Time since the key that encrypts was first used for this service.",
+  labelNames: ["service", "key"] as const,
+  collect: readKeys,
 });

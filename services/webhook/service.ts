@@ -1,6 +1,7 @@
 // The webhook service, wired by hand: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
 import { brokerOf } from "#platform/broker-connection.ts";
+import { EncryptionCount } from "#platform/encryption-count.ts";
 import { EventBus } from "#platform/event-bus.ts";
 import { startJobs } from "#platform/job.ts";
 import { createLog, type Log } from "#platform/log.ts";
@@ -50,7 +51,8 @@ export async function startWebhook(
   const owner = randomBytes(8).toString("hex");
   const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
   const allow = config.WEBHOOK_ALLOW_CIDRS;
-  const vault = new Vault(config.ENCRYPTION_KEYS);
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "webhook" });
   const bus = new EventBus({
     broker: brokerOf(config),
@@ -80,6 +82,7 @@ export async function startWebhook(
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox),
+      encryptions.job,
       dispatcher.job,
       keepPartitionsJob(db),
       measureQueueJob(db, (lane) => dispatcher.lanes.isSilent(lane)),
@@ -113,7 +116,7 @@ export async function startWebhook(
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: "webhook", db, bus },
+    status: { service: "webhook", db, bus, encryptions },
     services: [WebhookService],
     routes: webhookRoutes({
       db,

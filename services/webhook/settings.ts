@@ -11,6 +11,7 @@ import {
   url,
   withDefault,
 } from "#platform/config.ts";
+import type { Opened } from "#platform/open-keys.ts";
 import { readProductionConfig } from "#platform/production.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {
@@ -51,7 +52,7 @@ export const webhookSettings = {
   WEBHOOK_ATTEMPTS_MAX: withDefault(integer(1, 1_000), 78),
 } as const;
 
-export type WebhookConfig = ReturnType<typeof readWebhookConfig>;
+export type WebhookConfig = Opened<ReturnType<typeof readWebhookConfig>>;
 
 /** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
 export function readWebhookConfig(env: Readonly<Record<string, string | undefined>> = process.env) {

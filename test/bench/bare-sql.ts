@@ -141,7 +141,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
   await insertSession(
     checkout,
     session,
-    { hash: randomBytes(32), render: sealed },
+    { hash: { keyId: "", hash: randomBytes(32) }, render: sealed },
     checkoutOutbox.rows([event("session.created", session.id)]),
   );
   return id;

@@ -45,7 +45,8 @@ async function newSession(): Promise<Id<"session">> {
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };
-  await insertSession(db, session, { hash: Buffer.alloc(32), render: Buffer.of(1) }, outbox.rows([]));
+  const hash = { keyId: "", hash: Buffer.alloc(32) };
+  await insertSession(db, session, { hash, render: Buffer.of(1) }, outbox.rows([]));
   return id;
 }
 

@@ -46,7 +46,7 @@ async function dueSession(): Promise<string> {
   await insertSession(
     db,
     session,
-    { hash: Buffer.alloc(32), render: Buffer.of(1) },
+    { hash: { keyId: "", hash: Buffer.alloc(32) }, render: Buffer.of(1) },
     { ids: [], subjects: [], bodies: [] },
   );
   await db.rows("update sessions set next_check_at = now() where id = $1", [id]);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { isDuplicate } from "#platform/database.ts";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
@@ -36,7 +37,7 @@ function context() {
     outbox: new Outbox({ namespace: "test", source: "merchant" }),
     vault: new Vault(new Map([["k1", randomBytes(32)]])),
     log,
-    hashKey: randomBytes(32),
+    hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };
 }

@@ -1,6 +1,7 @@
 // Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
 import { Outbox } from "#platform/outbox.ts";
@@ -40,7 +41,7 @@ const context = () => ({
   outbox: new Outbox({ namespace: "test", source: "merchant" }),
   vault,
   log,
-  hashKey: randomBytes(32),
+  hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
   simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
 });
 

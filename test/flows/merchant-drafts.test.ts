@@ -1,6 +1,7 @@
 // Onboarding drafts that nobody submits, against a real PostgreSQL with the rights of the service: over after 30 days, and then gone.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { HashKeys } from "#platform/hash-keys.ts";
 import { createLog } from "#platform/log.ts";
 import { MappedDatabase } from "#platform/mapped-database.ts";
 import { Outbox } from "#platform/outbox.ts";
@@ -36,7 +37,7 @@ const context = () => ({
   outbox: new Outbox({ namespace: "test", source: "merchant" }),
   vault: new Vault(new Map([["k1", randomBytes(32)]])),
   log,
-  hashKey: randomBytes(32),
+  hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
   simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
 });
 

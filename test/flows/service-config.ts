@@ -26,7 +26,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
     ...oneToken(randomBytes(16).toString("hex")),
     DATABASE_URL: (await freshDatabase(service)).serviceUrl,
     ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),
-    HASH_KEY: randomBytes(32),
+    HASH_KEY: new Map([["", randomBytes(32)]]),
   };
 }
 

@@ -53,7 +53,7 @@ export interface CommonSettings {
   readonly RPC_TOKEN_FILE: OwnToken;
   readonly RPC_CALLERS_FILE: TrustedCallers;
   readonly ENCRYPTION_KEYS: ReadonlyMap<string, Buffer>;
-  readonly HASH_KEY: Buffer;
+  readonly HASH_KEY: ReadonlyMap<string, Buffer>;
 }
 
 const key = () => randomBytes(32);
@@ -105,7 +105,7 @@ export async function startMoneyServices(
     NATS_NAMESPACE: namespace,
     ...oneToken(token),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
-    HASH_KEY: key(),
+    HASH_KEY: new Map([["", key()]]),
   };
   const simulator = await startSimulator({
     port: 0,

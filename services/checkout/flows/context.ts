@@ -1,6 +1,7 @@
 // What the flows and jobs of this service work with; wired by hand in service.ts.
 import type { Client } from "@connectrpc/connect";
 import type { Database } from "#platform/database.ts";
+import type { HashKeys } from "#platform/hash-keys.ts";
 import type { IdempotencyKeys } from "#platform/idempotency.ts";
 import type { Log } from "#platform/log.ts";
 import type { Outbox } from "#platform/outbox.ts";
@@ -15,8 +16,8 @@ export interface CheckoutContext {
   readonly vault: Vault;
   readonly log: Log;
   readonly keys: IdempotencyKeys;
-  /** Keys the hashes of session secrets. */
-  readonly hashKey: Buffer;
+  /** For session secrets. */
+  readonly hashKeys: HashKeys;
   readonly payments: Client<typeof PaymentsService>;
   readonly riskRules: RiskRules;
   readonly staleReads: StaleReads;

@@ -10,7 +10,6 @@ import { isDuplicate, type Sql } from "#platform/database.ts";
 import { asFailure, Failure } from "#platform/failure.ts";
 import { type Id, idTimeMs, isId, newId } from "#platform/id.ts";
 import type { IdempotencyScope } from "#platform/idempotency.ts";
-import { keyedHash } from "#platform/secret.ts";
 import { type CreateSessionResponse, CreateSessionResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type CreateIntentRequestSchema, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -97,7 +96,7 @@ async function make(
   const session: NewSession = { ...request, id, createdAt, expiresAt, connector, surface };
   const secret = newSessionSecret(id);
   const secrets = {
-    hash: keyedHash(context.hashKey, secret),
+    hash: context.hashKeys.hash(secret),
     render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
   };
   const events = context.outbox.rows([sessionEvent("session.created", session, "open", "")]);

@@ -3,8 +3,8 @@
 import { Counter } from "prom-client";
 import { networkOf } from "#platform/address-network.ts";
 import type { Database } from "#platform/database.ts";
+import type { HashKeys } from "#platform/hash-keys.ts";
 import type { Log } from "#platform/log.ts";
-import { keyedHash } from "#platform/secret.ts";
 import {
   isPublicAddress,
   judge,
@@ -23,7 +23,7 @@ import type { RiskRules } from "./risk-rules.ts";
 export interface RiskContext {
   readonly db: Database;
   readonly log: Log;
-  readonly hashKey: Buffer;
+  readonly hashKeys: HashKeys;
   readonly riskRules: RiskRules;
 }
 
@@ -57,7 +57,8 @@ export async function screenCreation(context: RiskContext, session: Screened): P
 /** A buyer opens a session from an address. @returns the decision. */
 export async function screenOpening(context: RiskContext, session: Screened, address: string): Promise<RiskDecision> {
   const rules = rulesOf("open", await context.riskRules.inEffect(session));
-  const hash = addressHash(context, address);
+  const hashes = addressHashes(context, address);
+  const [hash] = hashes;
   if (hash && ofKind(rules, "velocity", "address").length > 0) {
     await noteAttempts(context.db, [
       {
@@ -67,7 +68,7 @@ export async function screenOpening(context: RiskContext, session: Screened, add
       },
     ]);
   }
-  const counts = await countAddress(context, session, rules, hash);
+  const counts = await countAddress(context, session, rules, hashes);
   return await decide(context, session, "open", rules, { ...noFacts(session), address, counts });
 }
 
@@ -79,11 +80,11 @@ export async function screenAttempt(
 ): Promise<RiskDecision> {
   const { address, card, failedAttempts } = attempt;
   const rules = rulesOf("attempt", await context.riskRules.inEffect(session));
-  const hash = addressHash(context, address);
+  const hashes = addressHashes(context, address);
   await noteAttempts(context.db, [
-    { ...attemptOf(session, hash, card), fact: "declined", occurrence: String(failedAttempts) },
+    { ...attemptOf(session, hashes[0], card), fact: "declined", occurrence: String(failedAttempts) },
   ]);
-  const counts = await countAddress(context, session, rules, hash);
+  const counts = await countAddress(context, session, rules, hashes);
   const cards = card === "" ? [] : [card];
   await countCards(context, session, rules, cards, counts);
   return await decide(context, session, "attempt", rules, { ...noFacts(session), address, cards, counts });
@@ -111,16 +112,16 @@ async function countAddress(
   context: RiskContext,
   owner: Owner,
   rules: readonly RiskRule[],
-  hash: Buffer | undefined,
+  hashes: readonly Buffer[],
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  if (!hash) return counts;
+  if (hashes.length === 0) return counts;
   for (const rule of ofKind(rules, "velocity", "address")) {
     // The opening under way is among them: the limit is how many may be open besides it.
-    counts.set(rule.id, (await countOfAddress(context.db, owner, hash, "opened", rule)) - 1);
+    counts.set(rule.id, (await countOfAddress(context.db, owner, hashes, "opened", rule)) - 1);
   }
   for (const rule of ofKind(rules, "card_testing", "address")) {
-    counts.set(rule.id, await countOfAddress(context.db, owner, hash, "declined", rule));
+    counts.set(rule.id, await countOfAddress(context.db, owner, hashes, "declined", rule));
   }
   return counts;
 }
@@ -142,9 +143,12 @@ function ofKind(rules: readonly RiskRule[], kind: RiskRule["kind"], subject: str
   return rules.filter((rule) => rule.kind === kind && rule.subject === subject);
 }
 
-/** A buyer's network, hashed; undefined for one that is not a single buyer's. */
-function addressHash({ hashKey }: RiskContext, address: string): Buffer | undefined {
-  return isPublicAddress(address) ? keyedHash(hashKey, `address:${networkOf(address)}`) : undefined;
+/**
+ * A buyer's network, hashed under each hash key, so that a new key forgets nothing of a rule's window; the first is what is noted. None
+ * for one that is not a single buyer's.
+ */
+function addressHashes({ hashKeys }: RiskContext, address: string): Buffer[] {
+  return isPublicAddress(address) ? hashKeys.hashes(`address:${networkOf(address)}`) : [];
 }
 
 function attemptOf(session: Screened, hash: Buffer | undefined, card: string) {

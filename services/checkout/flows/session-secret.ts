@@ -3,11 +3,12 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { Failure } from "#platform/failure.ts";
 import { type Id, idSuffix, isId } from "#platform/id.ts";
-import { keyedHash, randomToken, sameSecret, type Vault } from "#platform/secret.ts";
+import { randomToken, sameSecret, type Vault } from "#platform/secret.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { findSession, type StoredSession } from "../store/sessions.ts";
+import { findSession, replaceSecretHash, type StoredSession } from "../store/sessions.ts";
 import type { CheckoutContext } from "./context.ts";
 
+const hashBytes = 32;
 const secretBytes = 32; // 43 base64url characters
 
 /** `cs_secret_<26 characters of the session's id>_<43 base64url characters>`. */
@@ -17,16 +18,28 @@ export function newSessionSecret(id: Id<"session">): string {
 
 /** The session that the secret opens. @throws Failure NOT_FOUND. */
 export async function openWithSecret(
-  context: Pick<CheckoutContext, "db" | "hashKey">,
+  context: Pick<CheckoutContext, "db" | "hashKeys" | "log">,
   sessionId: string,
   secret: string,
 ): Promise<StoredSession> {
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
-  const hash = keyedHash(context.hashKey, secret);
-  // Without a session the hash is compared with something it cannot be, so that both ways take the same steps.
-  const same = sameSecret(hash, session?.secretHash ?? Buffer.alloc(hash.length));
-  if (!session || !same) throw new Failure("NOT_FOUND");
+  // Without a session the hashes are compared with something they cannot be, so that both ways take the same steps.
+  const stored = session?.secretHash.hash ?? Buffer.alloc(hashBytes);
+  const matches = context.hashKeys.hashes(secret).map((hash) => sameSecret(hash, stored));
+  if (!session || !matches.includes(true)) throw new Failure("NOT_FOUND");
+  if (session.secretHash.keyId !== context.hashKeys.currentId) await hashAgain(context, session, secret);
   return session;
+}
+
+/** A secret that was hashed under an older key. The buyer goes on whatever becomes of it: the next opening tries again. */
+async function hashAgain(
+  { db, hashKeys, log }: Pick<CheckoutContext, "db" | "hashKeys" | "log">,
+  { id, secretHash }: StoredSession,
+  secret: string,
+): Promise<void> {
+  await replaceSecretHash(db, id, secretHash, hashKeys.hash(secret)).catch((error: unknown) =>
+    log.warn({ err: error, session_id: id }, "could not hash a session's secret again"),
+  );
 }
 
 /** What the browser needs to pay holds the processor's secret for the intent: ciphertext at rest. */

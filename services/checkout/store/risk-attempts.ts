@@ -45,19 +45,19 @@ export interface Counted {
   readonly limit: number;
 }
 
-/** What was opened, or declined, from an address. */
+/** What was opened, or declined, from an address that may be noted under any of the hashes. */
 export async function countOfAddress(
   sql: Sql,
   owner: Owner,
-  addressHash: Buffer,
+  addressHashes: readonly Buffer[],
   fact: "opened" | "declined",
   counted: Counted,
 ): Promise<number> {
   const [row] = await sql.rows<{ n: number }>(
     `select count(*)::int as n from (select from risk_attempts
-       where merchant_id = $1 and environment = $2 and address_hash = $3 and fact = $4
+       where merchant_id = $1 and environment = $2 and address_hash = any($3::bytea[]) and fact = $4
          and at > now() - make_interval(secs => $5) limit $6) as recent`,
-    [owner.merchantId, owner.environment, addressHash, fact, counted.windowSeconds, counted.limit + 1],
+    [owner.merchantId, owner.environment, addressHashes, fact, counted.windowSeconds, counted.limit + 1],
   );
   return row?.n ?? 0;
 }

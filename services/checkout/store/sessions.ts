@@ -1,6 +1,7 @@
 // The sessions table: one named statement for each step of the hot paths. A change carries its events in the same statement, so
 // that a confirm costs one round trip and one commit.
 import { type Sql, time } from "#platform/database.ts";
+import type { KeyedHash } from "#platform/hash-keys.ts";
 import type { Id } from "#platform/id.ts";
 import type { OutboxRows } from "#platform/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -31,7 +32,7 @@ export interface StoredSession extends NewSession {
   readonly state: SessionState;
   readonly completedAt: Date | undefined;
   readonly expiryAsked: boolean;
-  readonly secretHash: Buffer;
+  readonly secretHash: KeyedHash;
   /** Ciphertext; undefined once the session has ended. */
   readonly render: Buffer | undefined;
   readonly version: number;
@@ -53,6 +54,7 @@ export interface SessionRow {
   cancel_url: string;
   locale: string;
   secret_hash: Buffer;
+  secret_hash_key_id: string;
   render: Buffer | null;
   payment_status: string;
   receipt_url: string;
@@ -66,15 +68,15 @@ export interface SessionRow {
   completed_at: string | null;
 }
 export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
-  s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.render,
-  s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
+  s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
+  s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
   s.expires_at, s.completed_at`;
 
 /** Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
-  secrets: { hash: Buffer; render: Buffer },
+  secrets: { hash: KeyedHash; render: Buffer },
   events: OutboxRows,
   looks: readonly Look[] = [],
 ): Promise<void> {
@@ -85,8 +87,9 @@ export async function insertSession(
        insert into risk_decisions (session_id, merchant_id, environment, stage, blocked, looks)
        select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
-       surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17)`,
+       surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
+       secret_hash_key_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22)`,
     [
       session.id,
       session.merchantId,
@@ -103,12 +106,13 @@ export async function insertSession(
       session.locale,
       session.createdAt.toISOString(),
       session.expiresAt.toISOString(),
-      secrets.hash,
+      secrets.hash.hash,
       secrets.render,
       events.ids,
       events.subjects,
       events.bodies,
       JSON.stringify(looks),
+      secrets.hash.keyId,
     ],
   );
 }
@@ -116,6 +120,16 @@ export async function insertSession(
 export async function findSession(sql: Sql, id: Id<"session">): Promise<StoredSession | undefined> {
   const [row] = await sql.rows<SessionRow>(`select ${sessionColumns} from sessions s where s.id = $1`, [id]);
   return row && sessionOf(row);
+}
+
+/** Stores the hash of the same secret under another key, unless somebody did since. It is no change of the session: its version stays. */
+export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedHash, fresh: KeyedHash): Promise<void> {
+  await sql.rows("update sessions set secret_hash = $3, secret_hash_key_id = $4 where id = $1 and secret_hash = $2", [
+    id,
+    old.hash,
+    fresh.hash,
+    fresh.keyId,
+  ]);
 }
 
 /** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
@@ -229,7 +243,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     expiresAt: time(row.expires_at),
     completedAt: time(row.completed_at) ?? undefined,
     expiryAsked: row.expiry_asked,
-    secretHash: row.secret_hash,
+    secretHash: { keyId: row.secret_hash_key_id, hash: row.secret_hash },
     render: row.render ?? undefined,
     version: row.version,
     state: {

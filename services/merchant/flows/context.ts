@@ -1,4 +1,5 @@
 // What the flows of this service work with; wired by hand in service.ts.
+import type { HashKeys } from "#platform/hash-keys.ts";
 import type { Log } from "#platform/log.ts";
 import type { MappedDatabase } from "#platform/mapped-database.ts";
 import type { Outbox } from "#platform/outbox.ts";
@@ -9,8 +10,8 @@ export interface MerchantContext {
   readonly outbox: Outbox;
   readonly log: Log;
   readonly vault: Vault;
-  /** Keys the hashes of API keys. */
-  readonly hashKey: Buffer;
+  /** For API keys. */
+  readonly hashKeys: HashKeys;
   /** What the simulator's operator gave us; every sandbox account is opened with it. */
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
 }

@@ -6,7 +6,6 @@ import { Failure, invalid } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import type { MappedTx } from "#platform/mapped-database.ts";
 import type { Announcement } from "#platform/outbox.ts";
-import { keyedHash } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { keyBursts } from "../metrics.ts";
 import { allowedIpsMax, isSameList, readRange } from "../rules/allowed-ips.ts";
@@ -208,7 +207,7 @@ async function issueKey(
     revokedAt: null,
     lastUsedAt: null,
   };
-  await insertKey(tx, key, keyedHash(context.hashKey, secret));
+  await insertKey(tx, key, context.hashKeys.hash(secret));
   const attributes = { ...(key.allowedIps.length > 0 && { allowed_ips: key.allowedIps.join(" ") }) };
   await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
   const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);

@@ -1,6 +1,7 @@
 // The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named statement.
 
 import { type Sql, time } from "#platform/database.ts";
+import type { KeyedHash } from "#platform/hash-keys.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 
@@ -35,24 +36,40 @@ interface Row {
 const columns =
   "id, merchant_id, environment, name, suffix, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at";
 
-/** The key with this hash, in whatever state, and its merchant's status. */
+/** The key with one of these hashes, in whatever state, its hash, and its merchant's status. */
 export async function findKeyByHash(
   sql: Sql,
-  hash: Buffer,
-): Promise<{ key: ApiKey; merchantStatus: MerchantStatus } | undefined> {
-  const [row] = await sql.rows<Row & { merchant_status: MerchantStatus }>(
+  hashes: readonly Buffer[],
+): Promise<{ key: ApiKey; merchantStatus: MerchantStatus; hash: KeyedHash } | undefined> {
+  const [row] = await sql.rows<Row & { merchant_status: MerchantStatus; hash: Buffer; hash_key_id: string }>(
     `select k.id, k.merchant_id, k.environment, k.name, k.suffix, k.scopes, k.allowed_ips, k.created_at, k.expires_at,
-       k.revoked_at, k.last_used_at, m.status as merchant_status
-     from api_keys k join merchants m on m.id = k.merchant_id where k.hash = $1`,
-    [hash],
+       k.revoked_at, k.last_used_at, k.hash, k.hash_key_id, m.status as merchant_status
+     from api_keys k join merchants m on m.id = k.merchant_id where k.hash = any($1::bytea[])`,
+    [hashes],
   );
-  return row && { key: keyOf(row), merchantStatus: row.merchant_status };
+  return (
+    row && {
+      key: keyOf(row),
+      merchantStatus: row.merchant_status,
+      hash: { keyId: row.hash_key_id, hash: row.hash },
+    }
+  );
 }
 
-export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<void> {
+/** Stores the hash of the same key under another hash key, unless somebody did since. */
+export async function replaceHash(sql: Sql, id: string, old: KeyedHash, fresh: KeyedHash): Promise<void> {
+  await sql.rows("update api_keys set hash = $3, hash_key_id = $4 where id = $1 and hash = $2", [
+    id,
+    old.hash,
+    fresh.hash,
+    fresh.keyId,
+  ]);
+}
+
+export async function insertKey(sql: Sql, key: ApiKey, { hash, keyId }: KeyedHash): Promise<void> {
   await sql.rows(
-    `insert into api_keys (id, merchant_id, environment, name, suffix, scopes, allowed_ips, hash, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into api_keys (id, merchant_id, environment, name, suffix, scopes, allowed_ips, hash, hash_key_id, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       key.id,
       key.merchantId,
@@ -62,6 +79,7 @@ export async function insertKey(sql: Sql, key: ApiKey, hash: Buffer): Promise<vo
       key.scopes,
       key.allowedIps,
       hash,
+      keyId,
       key.createdAt.toISOString(),
       key.expiresAt?.toISOString() ?? null,
     ],
