@@ -64,7 +64,8 @@ async function operation() {
     const looks = [...answers.looks];
     const connector = {
       keyLifeSeconds,
-      createIntent: async () => {
+      createIntent: async (_account: unknown, _order: unknown, key: string) => {
+        assert.equal(key, `${id}:1`, "one key, until absence is proved");
         calls.push("send");
         return answers.sent ?? assert.fail("nothing is to be sent");
       },
