@@ -119,6 +119,13 @@ test("twenty confirms and twenty webhooks at once pay once, book once and announ
   assert.deepEqual(await announced(id), ["payment.succeeded", "payment.succeeded"]);
 });
 
+test("the processor's id of an intent is kept by the first report that has it, also when it brings no other news", async () => {
+  const id = await newPayment();
+  await settle(id, report(id, { facts: [] }), "reconcile");
+  const [row] = await db.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [id]);
+  assert.equal(row?.ref, `pi_${id}`);
+});
+
 test("forty reports at once of one declined attempt count and announce it once", async () => {
   const id = await newPayment();
   const attempt = { ref: "at_declined", startedAt, card: undefined, verification: undefined };
