@@ -195,7 +195,11 @@ export const checkout: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/checkout/flows/session-secret.ts", [
-    ["if (!session || !same) throw", "if (!session) throw", "a session opens with its own secret alone"],
+    [
+      "if (!session || !matches.includes(true)) throw",
+      "if (!session) throw",
+      "a session opens with its own secret alone",
+    ],
     [
       'return session.state.status === "open" && !session.expiryAsked ? openedRender(vault, session) : undefined;',
       "return session.expiryAsked ? undefined : openedRender(vault, session);",
@@ -271,8 +275,8 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/store/risk-attempts.ts", [
     [
-      "address_hash = $3 and fact = $4\n         and at > now()",
-      "address_hash = $3 and fact = $4\n         and at < now()",
+      "address_hash = any($3::bytea[]) and fact = $4\n         and at > now()",
+      "address_hash = any($3::bytea[]) and fact = $4\n         and at < now()",
       "attempts of a rule's window count",
     ],
     [

@@ -23,7 +23,13 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
     metadata: {},
     connector: "simulator",
   };
-  const page = { surface: "embedded", successUrl: "", cancelUrl: "", locale: "", secretHash: { keyId: "", hash: Buffer.alloc(32) } };
+  const page = {
+    surface: "embedded",
+    successUrl: "",
+    cancelUrl: "",
+    locale: "",
+    secretHash: { keyId: "", hash: Buffer.alloc(32) },
+  };
   return {
     ...{ id, merchantId: "mer_1", environment: Environment.SANDBOX, createdAt: new Date(0), expiresAt: new Date(1) },
     ...{ ...order, ...page, state, expiryAsked, completedAt: undefined, version: 1 },
