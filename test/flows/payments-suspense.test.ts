@@ -1,0 +1,123 @@
+// What nobody asked for, against a real PostgreSQL: it is held once, goes when it went back, comes again when that failed, and stays ended
+// when a person ended it.
+import assert from "node:assert/strict";
+import { Database } from "#platform/database.ts";
+import { type Id, newId } from "#platform/id.ts";
+import { createLog } from "#platform/log.ts";
+import { Outbox } from "#platform/outbox.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
+import { type Settled, settlePayment } from "../../services/payments/flows/settle-payment.ts";
+import type { IntentFact } from "../../services/payments/rules/payment.ts";
+import { insertPayment } from "../../services/payments/store/payments.ts";
+import { closeSuspense, suspenseOf } from "../../services/payments/store/suspense.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("what nobody asked for");
+const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), patienceSeconds: 30 };
+let db: Database;
+
+test.before(async () => {
+  const database = await freshDatabase("payments");
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "warn") });
+});
+test.after(() => db.close());
+
+const at = new Date("2026-01-01T12:00:00Z");
+
+function captured(amount: bigint): IntentFact {
+  const attempt = { ref: "at_1", startedAt: at, card: undefined, verification: undefined };
+  const times = { authorizedAt: at, capturedAt: at };
+  return {
+    kind: "attempt_succeeded",
+    attempt,
+    capturedAmount: amount,
+    ...times,
+    authorizationCode: "",
+    receiptUrl: "",
+  };
+}
+
+function refund(ref: string, status: RefundReport["status"]): RefundReport {
+  const text = { reference: "", reason: "", failureCode: "", failureMessage: "" };
+  return { ...text, ref, status, amount: 1_000n, createdAt: at };
+}
+
+interface Story {
+  readonly id: Id<"payment">;
+  /** What the processor says of an intent with our reference. */
+  says(ref: string, change?: Partial<IntentReport>): Promise<Settled>;
+  /** State and resolution of the second charge on the intent, and the suspense account's balance. */
+  held(ref: string): Promise<readonly [state: string, resolution: string, balance: number]>;
+}
+
+/** A payment that is paid by its own intent. */
+async function paidPayment(): Promise<Story> {
+  const id = newId("payment");
+  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
+  const payment = { ...owner, ...what, ...where, id, expiresAt: new Date(Date.now() + 3_600_000) };
+  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined };
+  await insertPayment(db, payment, operation, { operationSeconds: 30, checkSeconds: 120 });
+  const story: Story = {
+    id,
+    says: (ref, change = {}) => {
+      const paid = { amount: 1_000n, currency: "EUR", facts: [captured(1_000n)], refunds: [], disputes: [] };
+      const report = { ref, reference: id, ...paid, ...change };
+      return db.transaction((tx) => settlePayment(tx, deps, id, report, "processor"));
+    },
+    held: async (ref) => {
+      const item = await suspenseOf(db, "simulator", ref, "second_charge");
+      const [row] = await db.rows<{ balance: string }>(
+        `select coalesce(sum(case when credit = 'suspense' then amount when debit = 'suspense' then -amount end), 0) as balance
+         from journal where payment_id = $1`,
+        [id],
+      );
+      return [item?.state ?? "none", item?.resolution ?? "", Number(row?.balance)];
+    },
+  };
+  await story.says(`pi_${id}`);
+  return story;
+}
+
+test("a second charge is held once, however often it is reported, and one on which nothing was paid is none", async () => {
+  const { id, says, held } = await paidPayment();
+  const second = `pi_second_${id}`;
+  assert.deepEqual((await says(second, { facts: [] })).held, []);
+  assert.deepEqual(await held(second), ["none", "", 0]);
+  assert.deepEqual((await says(second)).held, ["second_charge"]);
+  assert.deepEqual((await says(second)).held, []);
+  assert.deepEqual(await held(second), ["open", "", 1_000]);
+});
+
+test("a second charge that went back is ended, and open again when its refund failed afterwards", async () => {
+  const { id, says, held } = await paidPayment();
+  const second = `pi_second_${id}`;
+  await says(second);
+  await says(second, { refunds: [refund(`rf_${id}`, "succeeded")] });
+  assert.deepEqual(await held(second), ["closed", "given_back", 0]);
+  await says(second, { refunds: [refund(`rf_${id}`, "failed")] });
+  assert.deepEqual(await held(second), ["open", "", 1_000]);
+});
+
+test("what a person ended is not held again, whatever the processor says of it", async () => {
+  const { id, says, held } = await paidPayment();
+  const second = `pi_second_${id}`;
+  await says(second);
+  const item = await suspenseOf(db, "simulator", second, "second_charge");
+  assert(item);
+  const end = { resolution: "taken", operator: "ann", note: "a second order" } as const;
+  assert.equal(await db.transaction((tx) => closeSuspense(tx, item.id, end)), true);
+  const before = await held(second);
+  const { held: news, ignored } = await says(second, { refunds: [refund(`rf_${id}`, "succeeded")] });
+  assert.deepEqual(news, []);
+  assert.ok(
+    ignored.some((reason) => reason.includes("was taken")),
+    ignored.join("; "),
+  );
+  assert.deepEqual(await held(second), before);
+});
+
+test.run();
