@@ -120,4 +120,24 @@ test("what a person ended is not held again, whatever the processor says of it",
   assert.deepEqual(await held(second), before);
 });
 
+test("a second refund in the name of one of ours is an alert once; one that failed has taken nothing", async () => {
+  const { id, says } = await paidPayment();
+  const own = `pi_${id}`;
+  const of = (ref: string, status: RefundReport["status"], reference = "") =>
+    ({ ...refund(ref, status), amount: 300n, reference }) satisfies RefundReport;
+  const first = of(`rf_1_${id}`, "succeeded");
+  await says(own, { refunds: [first] });
+  const [known] = await db.rows<{ id: string }>("select id from refunds where payment_id = $1", [id]);
+  const second = (status: RefundReport["status"]) => ({ refunds: [first, of(`rf_2_${id}`, status, known?.id)] });
+  const item = async () => {
+    const held = await suspenseOf(db, "simulator", `rf_2_${id}`, "second_refund");
+    return [held?.state, held?.resolution, held?.amount, held?.returned];
+  };
+  assert.deepEqual((await says(own, second("succeeded"))).held, ["second_refund"]);
+  assert.deepEqual((await says(own, second("succeeded"))).held, []);
+  assert.deepEqual(await item(), ["open", "", 300n, 0n]);
+  await says(own, second("failed"));
+  assert.deepEqual(await item(), ["closed", "given_back", 300n, 300n]);
+});
+
 test.run();
