@@ -2,53 +2,28 @@
 // and that it reads to the end, and tells.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database.ts";
+import type { Database } from "#platform/database.ts";
 import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
 import { moneyAlerts } from "#platform/metrics.ts";
-import { Outbox } from "#platform/outbox.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
-import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
-import { Circuits } from "../../services/payments/connectors/circuit.ts";
-import { createConnectors } from "../../services/payments/connectors/registry.ts";
-import { Accounts } from "../../services/payments/flows/ask-processor.ts";
 import { matchStatement, type StatementMatch } from "../../services/payments/flows/match-statement.ts";
-import type { VerifyDeps } from "../../services/payments/flows/verify-intent.ts";
 import { matchNextStatement } from "../../services/payments/jobs/match-statements.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
+import { paymentsDeps } from "./payments-deps.ts";
 
 const test = suite("matching statements", { timeoutMs: 30_000 });
-const log = createLog("test", "silent");
 let services: MoneyServices;
+let deps: Awaited<ReturnType<typeof paymentsDeps>>;
 let db: Database;
-let merchant: Peer;
-let deps: VerifyDeps;
 
 test.before(async () => {
   services = await startMoneyServices();
-  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log });
-  merchant = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
-  const processors = {
-    simulator: { url: services.processorUrl, publicUrl: services.processorUrl },
-    stripeUrl: "http://127.0.0.1:9",
-    timeoutMs: 5_000,
-    keyLifeSeconds: 86_400,
-  };
-  const circuits = new Circuits({ windowCalls: 1_000, openMaxMs: 1_000, timeoutMs: 5_000 }, log);
-  deps = {
-    db,
-    outbox: new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" }),
-    patienceSeconds: 30,
-    log,
-    accounts: new Accounts(merchant.client(ConnectorService)),
-    connectors: createConnectors(processors, circuits),
-  };
+  deps = await paymentsDeps(services, 30);
+  db = deps.db;
   await paidPayment();
 });
 test.after(async () => {
-  merchant.close();
-  await db.close();
+  await deps.stop();
   await services.stop();
 });
 test.afterEach(() => services.processor("DELETE", "/test/faults"));
