@@ -1,5 +1,6 @@
 // The connections of a service to its PostgreSQL database: their limits, statements prepared once per connection by name, and what
 // happens when the server drops them.
+import type { Socket } from "node:net";
 import pg from "pg";
 import type { Log } from "./log.ts";
 
@@ -12,10 +13,16 @@ export interface PoolOptions {
   readonly log: Log;
   /** Most connections of this process; default 16. */
   readonly connectionsMax?: number;
+  /** A connection whose statement has heard nothing for so long is given up; milliseconds, for tests. */
+  readonly silenceMsMax?: number;
 }
 
 // A statement that runs longer than this is a defect or an overload; it is canceled rather than queued behind.
 const statementTimeoutMs = 10_000;
+// The server ends a statement before this, and says so. Who says nothing has vanished: the kernel would wait for a quarter of an hour.
+const silenceMsMaxDefault = statementTimeoutMs + 2_000;
+// A connection that nobody uses is asked whether its other end lives; after ten questions without an answer (one a second, libuv's) it is gone.
+const keepAliveMs = 5_000;
 // Nothing but the network lies between two statements of a transaction, so an idle one is stuck.
 const idleInTransactionTimeoutMs = 5_000;
 const connectTimeoutMs = 3_000;
@@ -59,11 +66,35 @@ export function openPool(options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   });
   // Without a listener, the end of an idle connection would end the process.
   pool.on("error", (error) => options.log.warn(`PostgreSQL connection: ${error.message}`));
   releaseWhenDead(pool);
+  endWhenSilent(pool, options.silenceMsMax ?? silenceMsMaxDefault);
   return pool;
+}
+
+/** What pg has of a connection and does not declare. */
+interface Wire {
+  /** False while a statement is under way. */
+  readonly readyForQuery: boolean;
+  readonly connection: { readonly stream: Socket };
+}
+
+/**
+ * Breaks a connection whose server has vanished without a word, as when its machine is lost: the statement under way fails, as does what was to
+ * follow it, and the pool makes a new connection.
+ */
+function endWhenSilent(pool: pg.Pool, silenceMsMax: number): void {
+  pool.on("connect", (client) => {
+    const wire = client as unknown as Wire;
+    const { stream } = wire.connection;
+    stream.setTimeout(silenceMsMax);
+    stream.on("timeout", () => {
+      if (!wire.readyForQuery) stream.destroy(new Error(`no answer within ${silenceMsMax} ms`));
+    });
+  });
 }
 
 // date, timestamp, timestamptz, interval (pg_type.oid).
