@@ -176,6 +176,8 @@ export const certificateFile: Setting<string> = {
   },
 };
 
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+
 /** What every process that uses the broker reads. */
 export const brokerSettings = {
   NATS_URL: url("nats", "tls"),
@@ -198,7 +200,7 @@ export const brokerSettings = {
 export const commonSettings = {
   PORT: port,
   HOST: withDefault(text, "127.0.0.1"),
-  LOG_LEVEL: withDefault(oneOf("debug", "info", "warn", "error"), "info"),
+  LOG_LEVEL: withDefault(oneOf(...logLevels), "info"),
   ...brokerSettings,
   /** What proves whose an event is; absent: events are believed as they come. */
   EVENT_KEYS_FILE: optional(eventKeysFile),

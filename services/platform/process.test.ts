@@ -20,7 +20,7 @@ const deaths = {
 };
 
 /** Runs a process whose start is this code, in a folder of its own. */
-async function die(start: string, ...options: string[]) {
+async function die(start: string, options: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const folder = await tempDir("death");
   const code = `
     import { runProcess } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
@@ -38,7 +38,11 @@ async function die(start: string, ...options: string[]) {
       "-e",
       code,
     ];
-    const { status, stdout, stderr } = spawnSync("/bin/sh", shell, { cwd: folder, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("/bin/sh", shell, {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, ...env },
+    });
     return { status, stdout, said: stdout + stderr, files: readdirSync(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -61,11 +65,21 @@ test("whatever ends a process is one fatal line without secrets, exit code 1, an
 
 test("a process that runs out of memory says nothing of what it held, and writes no file", async () => {
   const start = `const held = []; for (;;) held.push("sk_live_${secret}".repeat(100) + held.length);`;
-  const { status, said, files } = await die(start, "--max-old-space-size=24");
+  const { status, said, files } = await die(start, ["--max-old-space-size=24"]);
   assert.notEqual(status, 0);
   assert.match(said, /heap out of memory/);
   assert.ok(!said.includes(secret), said);
   assert.deepEqual(files, []);
+});
+
+test("a level of logging that there is not ends the process in one line that names it", async () => {
+  const start = `
+    const { commonSettings, readConfig } = await import(${JSON.stringify(join(import.meta.dirname, "config.ts"))});
+    readConfig({ LOG_LEVEL: commonSettings.LOG_LEVEL });
+    return running;`;
+  const { status, said } = await die(start, [], { LOG_LEVEL: "loud" });
+  assert.equal(status, 1);
+  assert.equal(said.trim(), "dying: LOG_LEVEL must be one of debug, info, warn, error");
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { flushCompileCache } from "node:module";
 import {
   ConfigError,
   type Configured,
+  logLevels,
   optional,
   pairs,
   port,
@@ -39,7 +40,8 @@ export interface Running {
 
 /** Runs a process. `start` begins serving and answers how to stop. */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
-  const log = createLog(name, process.env.LOG_LEVEL ?? "info");
+  // A wrong one is told with the other settings.
+  const log = createLog(name, logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info");
   process.on("unhandledRejection", (error) => {
     log.fatal({ err: error }, "unhandled rejection");
     process.exit(1);
