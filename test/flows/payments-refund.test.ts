@@ -6,10 +6,13 @@ import { Database } from "#platform/database.ts";
 import { Failure } from "#platform/failure.ts";
 import { newId } from "#platform/id.ts";
 import { createLog } from "#platform/log.ts";
+import { connectPeer } from "#platform/rpc-client.ts";
+import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
 
 const test = suite("refunds and intents", { timeoutMs: 30_000 });
 let services: MoneyServices;
@@ -112,6 +115,38 @@ test("twenty creations at once with one id make one intent at the processor", as
   const secrets = new Set(answers.flatMap((a) => (a?.render ? [a.render.clientSecret] : [])));
   assert.equal(secrets.size, 1);
   assert.equal((await atProcessor(`/api/intents?reference=${asked.paymentId}`)).length, 1);
+});
+
+test("nobody refunds another merchant's payment, or with a key of the other environment", async () => {
+  const paymentId = await paidPayment();
+  const { merchantId, environment } = services;
+  for (const owner of [
+    { merchantId, environment: Environment.LIVE },
+    { merchantId: newId("merchant"), environment },
+  ]) {
+    await assert.rejects(services.payments.refundPayment({ ...owner, paymentId, amount: 1n }), refused("NOT_FOUND"));
+  }
+  assert.equal((await refund(paymentId)).paymentStatus, "refunded");
+});
+
+test("a merchant whose refunds are switched off makes none, and makes them again afterwards", async () => {
+  const paymentId = await paidPayment();
+  const peer = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  const { merchantId } = services;
+  const set = (refundsEnabled: boolean) =>
+    peer.client(MerchantService).updateMerchantState({ merchantId, refundsEnabled });
+  try {
+    await set(false);
+    // Once payments has heard of it; what was refunded until then counts.
+    await eventually("refunds to be refused", async () => {
+      const answer = await refund(paymentId, 1n).catch((error: unknown) => error);
+      return refused("FEATURE_DISABLED")(answer);
+    });
+  } finally {
+    await set(true);
+  }
+  await eventually("refunds to be made", async () => (await refund(paymentId, 1n)).refund?.status === "succeeded");
+  peer.close();
 });
 
 test("a hundred partial refunds at once never exceed the captured amount", async () => {
