@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { Failure, toConnectError } from "#platform/failure.ts";
+import { Failure, toConnectError } from "#platform/values/failure.ts";
 import { Reason } from "#proto/failure/v1/failure_pb.ts";
 import { suite } from "../test/harness/suite.ts";
 import { ApiError, type ErrorCode, errorAnswer, errorTable } from "./failures.ts";
 
 const test = suite("error table");
 
-/** CONTRACT.md §2, word for word. */
+/** docs/contract.md §2, word for word. */
 const contract: Readonly<Record<ErrorCode, number>> = {
   invalid_body: 400,
   unauthorized: 401,
@@ -31,7 +31,7 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   service_unavailable: 503,
 };
 
-/** SPEC.md §7 and CONTRACT.md §2, where they give the text. */
+/** docs/contract.md §2, where they give the text. */
 const messages: Partial<Record<ErrorCode, string>> = {
   unauthorized: "unauthorized",
   invalid_body: "invalid request body",

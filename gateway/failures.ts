@@ -1,7 +1,7 @@
-// The one table of public error codes (SPEC.md §7, CONTRACT.md §2): HTTP status, exact message, and what a caller should know.
-// Answers, the OpenAPI document and the docs page read it. It has a row for every reason of the internal catalogue: a new
-// reason does not compile until it has one.
-import { asFailure, type Failure, type FailureReason, type Violation } from "#platform/failure.ts";
+// The one table of public error codes (docs/contract.md §2): HTTP status, exact message, and what a caller should know.
+// Answers, the OpenAPI document and the docs page read it. It has a row for every reason of the internal catalogue: a
+// new reason does not compile until it has one.
+import { asFailure, type Failure, type FailureReason, type Violation } from "#platform/values/failure.ts";
 
 /** Codes that the gateway itself gives; no service knows them. */
 type GatewayCode = "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "rate_limited";
@@ -17,7 +17,7 @@ interface Row {
   readonly message: string;
   /** For the docs: when it happens and what to do. Plain text. */
   readonly docs: string;
-  /** True: the same request may be sent again (CONTRACT.md §2). */
+  /** True: the same request may be sent again (docs/contract.md §2). */
   readonly retry?: true;
   /** Retry-After in seconds, when the cause says nothing else. */
   readonly retryAfterSeconds?: number;
@@ -63,7 +63,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   idempotency_conflict: {
     status: 409,
     message: "a request with this idempotency key is in progress",
-    docs: "The first request with this Idempotency-Key has not ended yet. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
+    docs: "The first request with this Idempotency-Key has not ended yet, or what became of its payment or refund cannot be read now. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
     retry: true,
     retryAfterSeconds: 1,
   },
@@ -188,7 +188,7 @@ function codeOf(reason: FailureReason): ErrorCode {
 
 /** Whatever was thrown, as an answer. Causes never leave the process. */
 export function errorAnswer(error: unknown): ErrorAnswer {
-  if (error instanceof ApiError) return answer(error.code, error.message, error.violations, error.headers);
+  if (error instanceof ApiError) return sendFailure(error.code, error.message, error.violations, error.headers);
   const failure: Failure = asFailure(error);
   const code = codeOf(failure.reason);
   const message = failure.reason === "FORBIDDEN" ? merchantNotActive : errorTable[code].message;
@@ -196,10 +196,10 @@ export function errorAnswer(error: unknown): ErrorAnswer {
     ...(failure.retryAfterMs > 0 && { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) }),
     ...(failure.replayed && { "idempotent-replayed": "true" }),
   };
-  return answer(code, message, failure.violations, headers);
+  return sendFailure(code, message, failure.violations, headers);
 }
 
-function answer(
+function sendFailure(
   code: ErrorCode,
   message: string,
   violations: readonly Violation[],
@@ -215,5 +215,5 @@ function answer(
   return { status: row.status, headers, body: { error: { code, message, ...details } } };
 }
 
-/** CONTRACT.md §2: the first 20 are told. */
+/** docs/contract.md §2: the first 20 are told. */
 export const detailsMax = 20;

@@ -1,9 +1,9 @@
-// The caller's Idempotency-Key with the fingerprint of its request (CONTRACT.md §6). The services honour it; the gateway only
-// reads it and tells what the request was.
+// The caller's Idempotency-Key with the fingerprint of its request (docs/contract.md §6). The services honour it; the
+// gateway only reads it and tells what the request was.
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { invalid } from "#platform/failure.ts";
-import { headerCount } from "./auth.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { headerCount } from "./auth/auth.ts";
 
 /** What goes to the service. */
 export interface IdempotencyKey {
@@ -32,8 +32,8 @@ export function idempotencyOf(request: FastifyRequest): { idempotency?: Idempote
 }
 
 /**
- * The request's key, or one of our own that is good for this request alone: a try of ours that lost its connection is repeated under it,
- * since the money may have moved.
+ * The request's key, or one of our own that is good for this request alone: a try of ours that lost its connection is
+ * repeated under it, since the money may have moved.
  * @throws Failure INVALID_BODY as above.
  */
 export function keyOrOwn(request: FastifyRequest): { idempotency: IdempotencyKey } {
@@ -58,7 +58,7 @@ export function fingerprint(method: string, path: string, body: unknown): Uint8A
     .digest();
 }
 
-/** JSON with sorted names. Bodies are at most 32 levels deep (json-body.ts). */
+/** JSON with sorted names. Bodies are at most 32 levels deep (http/json-body.ts). */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (value !== null && typeof value === "object") {

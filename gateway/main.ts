@@ -1,6 +1,6 @@
 // The gateway's process.
-import { runProcess } from "#platform/process.ts";
+import { runProcess } from "#platform/process/process.ts";
 import { startGateway } from "./server.ts";
 import { readGatewayConfig } from "./settings.ts";
 
-await runProcess("gateway", () => startGateway(readGatewayConfig()));
+await runProcess("gateway", readGatewayConfig, startGateway);

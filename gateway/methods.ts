@@ -1,8 +1,8 @@
-// What is said to methods and paths that are not there: 404 for an unknown path, 405 with Allow for a known one, and OPTIONS for
-// all. Browsers may call the buyer's two routes from any origin, without credentials.
+// What is said to methods and paths that are not there: 404 for an unknown path, 405 with Allow for a known one, and
+// OPTIONS for all. Browsers may call the buyer's two routes from any origin, without credentials.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "./failures.ts";
-import type { Board } from "./operation.ts";
+import type { OperationRegistry } from "./operation.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 // Browsers ask again after this; two hours is the longest that Chrome keeps an answer.
@@ -10,9 +10,9 @@ const preflightSeconds = 7_200;
 const exposed = "Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 
 /** Adds the hook for CORS; before any route. */
-export function openToBrowsers(board: Board, paths: readonly string[]): void {
+export function openToBrowsers(registry: OperationRegistry, paths: readonly string[]): void {
   const open = new Set(paths);
-  board.app.addHook("onRequest", async (request, reply) => {
+  registry.app.addHook("onRequest", async (request, reply) => {
     const route = request.routeOptions.url;
     if (route === undefined) return;
     if (route.startsWith("/v1/")) reply.header("cache-control", "no-store");
@@ -23,9 +23,9 @@ export function openToBrowsers(board: Board, paths: readonly string[]): void {
   });
 }
 
-/** Answers the other methods of every path of the board; after its last operation. */
-export function closeOtherMethods(board: Board, openPaths: readonly string[]): void {
-  const taken = Map.groupBy(board.operations, (operation) => operation.path);
+/** Answers the other methods of every path of the registry; after its last operation. */
+export function closeOtherMethods(registry: OperationRegistry, openPaths: readonly string[]): void {
+  const taken = Map.groupBy(registry.operations, (operation) => operation.path);
   for (const [path, operations] of taken) {
     const own = new Set<string>(operations.map((operation) => operation.method));
     if (own.has("GET")) own.add("HEAD");
@@ -33,7 +33,7 @@ export function closeOtherMethods(board: Board, openPaths: readonly string[]): v
     const allow = methods.filter((method) => own.has(method)).join(", ");
     const isOpen = openPaths.includes(path);
     const others = methods.filter((method) => method === "OPTIONS" || !own.has(method));
-    board.app.route({
+    registry.app.route({
       method: others,
       url: path,
       // Before the body is read: a wrong method is wrong whatever it carries.

@@ -1,17 +1,19 @@
-// What a public operation is, and how it becomes a Fastify route. Its schemas validate requests, serialize answers and are
-// printed in the OpenAPI document, so that the three cannot differ.
+// What a public operation is, and how it becomes a Fastify route. Its schemas validate requests, serialize answers and
+// are printed in the OpenAPI document, so that the three cannot differ.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
-import { type CallContext, callContext } from "#platform/call-context.ts";
+import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import type { ErrorCode } from "./failures.ts";
 import { numbersOf } from "./query-numbers.ts";
 import { checkQuery } from "./query-text.ts";
 
-/** Scopes of API keys (SPEC.md §5, CONTRACT.md §7). */
+/** Scopes of API keys (docs/contract.md §7). */
 export const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Who may call an operation: a merchant's backend with an API key, a buyer's browser with a session secret, or anyone. */
+/**
+ * Who may call an operation: a merchant's backend with an API key, a buyer's browser with a session secret, or anyone.
+ */
 export type Access =
   | { readonly kind: "merchant"; readonly scope: Scope }
   | { readonly kind: "buyer" }
@@ -27,12 +29,14 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** HTTP status of success (CONTRACT.md §1). */
+  /** HTTP status of success (docs/contract.md §1). */
   readonly status: 200 | 201 | 204;
   /** Codes that only this operation gives; those of its kind are added in the document. */
   readonly errors?: readonly ErrorCode[];
-  /** Honours Idempotency-Key (CONTRACT.md §6). */
+  /** Honours Idempotency-Key (docs/contract.md §6). */
   readonly idempotent?: true;
+  /** Money goes at the processor before it is answered; under a key an earlier request may have sent it. */
+  readonly movesMoney?: true;
 }
 
 /** An operation with its schemas. */
@@ -63,12 +67,15 @@ export interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> {
 }
 
 /** Where operations are put: the server and the list that the document is made of. */
-export interface Board {
+export interface OperationRegistry {
   readonly app: FastifyInstance;
   readonly operations: ListedOperation[];
 }
 
 declare module "fastify" {
+  interface FastifyContextConfig {
+    readonly movesMoney?: boolean;
+  }
   interface FastifyRequest {
     /** Request id, trace and deadline, handed on to every service. */
     call: CallContext;
@@ -82,17 +89,18 @@ export function addOperation<
   B extends TSchema = TObject,
   R extends TSchema = TObject,
 >(
-  board: Board,
+  registry: OperationRegistry,
   operation: Operation<P, Q, B, R>,
   access: Access,
   admit: onRequestAsyncHookHandler,
   handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R>>>,
 ): void {
   const { params, query, body, response } = operation;
-  board.operations.push({ ...operation, access });
+  registry.operations.push({ ...operation, access });
   const route: RouteOptions = {
     method: operation.method,
     url: operation.path,
+    config: { movesMoney: operation.movesMoney ?? false },
     schema: {
       ...(params && { params }),
       ...(query && { querystring: query }),
@@ -120,15 +128,15 @@ export function addOperation<
         return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
       }),
   };
-  if (body || operation.method === "GET") board.app.route(route);
-  else withoutBody(board.app, route);
+  if (body || operation.method === "GET") registry.app.route(route);
+  else withoutBody(registry.app, route);
 }
 
 /** A route that takes no body passes over whatever is sent, of any type and size, instead of refusing it. */
 function withoutBody(app: FastifyInstance, route: RouteOptions): void {
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // Nothing of it is read: what has not arrived by the answer is left (unread-body.ts).
+    // Nothing of it is read: what has not arrived by the answer is left (http/unread-body.ts).
     scope.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
     scope.route(route);
     done();

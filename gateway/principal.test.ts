@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { Failure } from "#platform/failure.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { ApiKeySchema, AuthenticateKeyResponseSchema, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../test/harness/suite.ts";
 import { Principals } from "./principal.ts";
@@ -163,6 +163,18 @@ test("the guard stands before a key that nobody has shown to be good, and before
   assert.equal(guarded, 3, "a key that is known to be unknown is guarded, too");
   assert.equal((await ask(key))?.keyId, "ak_1");
   assert.equal(guarded, 3);
+});
+
+test("a burst with a key that is not known yet is one look-up to the guard", async () => {
+  const { principals, asked } = desk();
+  let guarded = 0;
+  const guard = async <T>(ask: () => Promise<T>): Promise<T> => {
+    guarded += 1;
+    return await ask();
+  };
+  const found = await Promise.all(Array.from({ length: 100 }, () => principals.of(key, guard)));
+  assert.ok(found.every((principal) => principal?.keyId === "ak_1"));
+  assert.deepEqual([guarded, asked()], [1, 1]);
 });
 
 test("a good key that has expired meanwhile is guarded like an unknown one", async () => {

@@ -1,11 +1,12 @@
-// Whom an API key stands for. Answers of the merchant service are kept for a short time, so that authentication costs no call in
-// the steady state; an event of the key or its merchant drops them within milliseconds. While it is not sure that events are heard each
-// key is asked about every second (CONTRACT.md §7).
+// Whom an API key stands for. Answers of the merchant service are kept for a short time, so that authentication costs
+// no call in the steady state; an event of the key or its merchant drops them within milliseconds. While it is not sure
+// that events are heard each key is asked about every second (docs/contract.md §7).
 import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
-import { type Cidr, callerBytes, contains, parseCidr } from "#platform/address-range.ts";
-import { Failure } from "#platform/failure.ts";
+import { LRUCache } from "lru-cache";
+import { type Cidr, callerBytes, contains, parseCidr } from "#platform/values/address-range.ts";
+import { Failure } from "#platform/values/failure.ts";
 import type { ApiKeyService, AuthenticateKeyResponse, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
 /** A caller with a valid API key. */
@@ -41,7 +42,8 @@ interface Entry {
 const keepMs = 10_000;
 // While events may be missed, an entry lives no longer than a revoked key may work.
 const keepDeafMs = 1_000;
-// A key that did not exist may be created a moment later by someone who knows it already; long enough against a loop of junk.
+// A key that did not exist may be created a moment later by someone who knows it already; long enough against a loop of
+// junk.
 const keepUnknownMs = 5_000;
 // About 4 MB; one entry is about 400 bytes.
 const entriesMax = 10_000;
@@ -52,8 +54,8 @@ const keyFormat = /^sk_(?:test|live)_[0-9A-Za-z]{46}$/;
 export class Principals {
   readonly #service: Pick<Client<typeof ApiKeyService>, "authenticateKey">;
   readonly #hearing: () => boolean;
-  readonly #known = new Map<string, Entry>();
-  readonly #unknown = new Map<string, Entry>();
+  readonly #known = new LRUCache<string, Entry>({ max: entriesMax });
+  readonly #unknown = new LRUCache<string, Entry>({ max: unknownMax });
   readonly #asked = new Map<string, Promise<Principal | undefined>>();
   #generation = 0;
 
@@ -73,6 +75,9 @@ export class Principals {
     const digest = createHash("sha256").update(apiKey).digest("base64");
     const known = this.#known.get(digest);
     if (known && this.#holds(known)) return known.principal;
+    // Whoever waits for a look-up that is under way causes none: a burst of a good key is one guess, not many.
+    const asked = this.#asked.get(digest);
+    if (asked !== undefined) return await asked;
     const ask = async () => await (this.#asked.get(digest) ?? this.#ask(apiKey, digest));
     // A key that was good a moment ago is asked for again; its owner is not taken for one who guesses.
     if (known) return await ask();
@@ -128,12 +133,12 @@ export class Principals {
       const principal = principalOf(answer);
       const expiresAt = answer.apiKey?.expiresAt ? timestampMs(answer.apiKey.expiresAt) : Number.POSITIVE_INFINITY;
       const until = Math.min(Date.now() + keepMs, expiresAt);
-      if (generation === this.#generation) put(this.#known, entriesMax, digest, { principal, since, until });
+      if (generation === this.#generation) this.#known.set(digest, { principal, since, until });
       return principal;
     } catch (error) {
       if (!(error instanceof Failure) || error.reason !== "UNAUTHORIZED") throw error;
       this.#known.delete(digest);
-      put(this.#unknown, unknownMax, digest, { principal: undefined, since, until: Date.now() + keepUnknownMs });
+      this.#unknown.set(digest, { principal: undefined, since, until: Date.now() + keepUnknownMs });
       return undefined;
     }
   }
@@ -149,14 +154,4 @@ function principalOf(answer: AuthenticateKeyResponse): Principal {
     scopes: new Set(answer.apiKey.scopes),
     allowedIps: answer.apiKey.allowedIps.map(parseCidr),
   };
-}
-
-/** The oldest entry makes room. */
-function put(entries: Map<string, Entry>, max: number, digest: string, entry: Entry): void {
-  entries.delete(digest);
-  for (const oldest of entries.keys()) {
-    if (entries.size < max) break;
-    entries.delete(oldest);
-  }
-  entries.set(digest, entry);
 }

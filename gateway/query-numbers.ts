@@ -1,5 +1,6 @@
-// Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only, so that
-// " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is refused likewise.
+// Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only,
+// so that " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is
+// refused likewise.
 import type { TSchema } from "typebox";
 
 const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -18,8 +19,8 @@ export function numbersOf(schema: TSchema, query: unknown): Record<string, unkno
 }
 
 /**
- * The number, or the text itself when it is not a canonical int64. Beyond 2^53 it is clamped to the largest exact integer: an
- * amount or an offset is never near it (amounts end at 99,999,999), so the bound means the same.
+ * The number, or the text itself when it is not a canonical int64. Beyond 2^53 it is clamped to the largest exact
+ * integer: an amount or an offset is never near it (amounts end at 99,999,999), so the bound means the same.
  */
 function numberOf(text: string): number | string {
   if (!canonicalInteger.test(text)) return text;

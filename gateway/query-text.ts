@@ -1,5 +1,5 @@
-// Reads a query string: text without NUL, each name once. A name given twice becomes a list, which no schema takes; what is not
-// UTF-8 after decoding becomes U+FFFD, as WHATWG says.
+// Reads a query string: text without NUL, each name once. A name given twice becomes a list, which no schema takes;
+// what is not UTF-8 after decoding becomes U+FFFD, as WHATWG says.
 import type { TSchema } from "typebox";
 import { ApiError } from "./failures.ts";
 

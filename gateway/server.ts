@@ -1,53 +1,54 @@
-// The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate limits, and
-// runs as any number of replicas.
+// The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate
+// limits, and runs as any number of replicas.
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import { brokerOf } from "#platform/broker-connection.ts";
-import { type Drain, drainAtOnce } from "#platform/drain.ts";
-import { isEmail } from "#platform/email.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { newId } from "#platform/id.ts";
-import { createLog, type Log } from "#platform/log.ts";
-import { heardEvents } from "#platform/streams.ts";
-import { AddressLimits } from "./address-limits.ts";
-import { ApiRequests } from "./api-requests.ts";
-import { type Door, headerCount } from "./auth.ts";
-import { guardBodies } from "./body-guard.ts";
-import { displayFormats } from "./display-text.ts";
-import { errorHandler, sendError } from "./error-handler.ts";
+import { brokerOf } from "#platform/broker/connection.ts";
+import { heardEvents } from "#platform/broker/streams.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
+import { createLog, type Log } from "#platform/telemetry/log.ts";
+import { isEmail } from "#platform/values/email.ts";
+import { newId } from "#platform/values/id.ts";
+import { releaseVersion } from "#platform/values/release.ts";
+import { type GatewayContext, headerCount } from "./auth/auth.ts";
+import { KeyUses } from "./auth/key-uses.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
-import { badRequestText } from "./http-parser-error.ts";
-import { bodyMaxBytes, parseBody } from "./json-body.ts";
-import { KeyUses } from "./key-uses.ts";
+import { guardBodies } from "./http/body-guard.ts";
+import { readAddresses, trustedProxies } from "./http/caller-address.ts";
+import { displayFormats } from "./http/display-text.ts";
+import { errorHandler, sendError } from "./http/error-handler.ts";
+import { badRequestText } from "./http/http-parser-error.ts";
+import { bodyMaxBytes, parseBody } from "./http/json-body.ts";
+import { secureTransport, transportSecurity } from "./http/transport-security.ts";
+import { closeGently } from "./http/unread-body.ts";
+import { AddressLimits } from "./limits/address-limits.ts";
+import { RateLimits } from "./limits/rate-limits.ts";
+import { shareLimits } from "./limits/rate-share.ts";
+import { ApiRequests } from "./log/api-requests.ts";
+import { followRequests } from "./log/request-log.ts";
 import { closeOtherMethods, openToBrowsers } from "./methods.ts";
 import { connectPeers, type Peers } from "./peers.ts";
 import { Principals } from "./principal.ts";
 import { parseQuery } from "./query-text.ts";
-import { RateLimits } from "./rate-limits.ts";
-import { shareLimits } from "./rate-share.ts";
-import { releaseVersion } from "./release.ts";
-import { followRequests } from "./request-log.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
-import { browserScriptRoutes } from "./routes/browser-scripts.ts";
 import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
 import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
 import { connectorRoutes } from "./routes/connectors.ts";
-import { documentRoutes } from "./routes/documents.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { hostedPageRoutes } from "./routes/hosted-page.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
-import { pageReportRoutes } from "./routes/page-reports.ts";
+import { browserScriptRoutes } from "./routes/pages/browser-scripts.ts";
+import { documentRoutes } from "./routes/pages/documents.ts";
+import { hostedPageRoutes } from "./routes/pages/hosted-page.ts";
+import { pageReportRoutes } from "./routes/pages/page-reports.ts";
+import { securityContactRoute } from "./routes/pages/security-contact.ts";
 import { paymentRoutes } from "./routes/payments.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import { refundRoutes } from "./routes/refunds.ts";
-import { securityContactRoute } from "./routes/security-contact.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { GatewayConfig } from "./settings.ts";
-import { secureTransport, transportSecurity } from "./transport-security.ts";
-import { closeGently } from "./unread-body.ts";
 
 // How often Node looks for requests that are late: they end at most this much after their time.
 const lateCheckMs = 1_000;
@@ -81,6 +82,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);
   secureTransport(app, config);
+  readAddresses(app, config);
   followRequests(app, log);
   refuseAtOnce(app);
   guardBodies(app);
@@ -91,13 +93,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config, log);
   const addresses = new AddressLimits(limits, config);
-  const door: Door = { app, operations: [], principals, limits, addresses, keyUsed: keyUses.used };
+  const context: GatewayContext = { app, operations: [], principals, limits, addresses, keyUsed: keyUses.used };
   let draining = false;
   // Callers leave for another replica with their next answer; none finds its connection closed under a request.
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
-  addRoutes(door, peers, config, log, () => draining);
+  addRoutes(context, peers, config, log, () => draining);
   await app.listen({ port: config.PORT, host: config.HOST });
   return {
     port: portOf(app),
@@ -164,12 +166,6 @@ function createApp(config: GatewayConfig): FastifyInstance {
   return app;
 }
 
-/** A number says how far from us a proxy may stand whose word counts; Fastify itself takes it for nobody's. */
-function trustedProxies({ TRUST_PROXY: trusted }: Pick<GatewayConfig, "TRUST_PROXY">) {
-  if (trusted === undefined) return {};
-  return { trustProxy: typeof trusted === "string" ? trusted : (_address: string, hop: number) => hop < trusted };
-}
-
 /** What is refused whatever the route, before anything is looked up or read. */
 function refuseAtOnce(app: FastifyInstance): void {
   app.addHook("onRequest", async (request) => {
@@ -182,26 +178,32 @@ function refuseAtOnce(app: FastifyInstance): void {
   });
 }
 
-function addRoutes(door: Door, peers: Peers, config: GatewayConfig, log: Log, draining: () => boolean): void {
-  openToBrowsers(door, buyerPaths);
-  checkoutSessionRoutes(door, peers);
-  checkoutRoutes(door, peers);
-  paymentRoutes(door, peers);
-  refundRoutes(door, peers);
-  webhookEndpointRoutes(door, peers);
-  webhookDeliveryRoutes(door, peers);
-  merchantRoutes(door, peers);
-  connectorRoutes(door, peers);
-  apiKeyRoutes(door, peers);
-  onboardingRoutes(door, peers);
-  closeOtherMethods(door, buyerPaths);
-  documentRoutes(door);
-  hostedPageRoutes(door, peers, config);
-  pageReportRoutes(door, log);
-  browserScriptRoutes(door.app, releaseVersion());
-  processorRoutes(door, peers);
-  securityContactRoute(door.app, config);
-  healthRoutes(door.app, peers, draining);
+function addRoutes(
+  context: GatewayContext,
+  peers: Peers,
+  config: GatewayConfig,
+  log: Log,
+  draining: () => boolean,
+): void {
+  openToBrowsers(context, buyerPaths);
+  checkoutSessionRoutes(context, peers);
+  checkoutRoutes(context, peers);
+  paymentRoutes(context, peers);
+  refundRoutes(context, peers);
+  webhookEndpointRoutes(context, peers);
+  webhookDeliveryRoutes(context, peers);
+  merchantRoutes(context, peers);
+  connectorRoutes(context, peers);
+  apiKeyRoutes(context, peers);
+  onboardingRoutes(context, peers);
+  closeOtherMethods(context, buyerPaths);
+  documentRoutes(context);
+  hostedPageRoutes(context, peers, config);
+  pageReportRoutes(context, log);
+  browserScriptRoutes(context.app, releaseVersion());
+  processorRoutes(context, peers);
+  securityContactRoute(context.app, config);
+  healthRoutes(context.app, peers, draining);
 }
 
 /** Keys that were revoked, and keys of merchants that changed, are asked for again. */

@@ -1,4 +1,5 @@
 // The gateway's settings, read from its environment once, at start.
+import { isIPv4 } from "node:net";
 import {
   callerSettings,
   commonSettings,
@@ -8,21 +9,33 @@ import {
   type Setting,
   url,
   withDefault,
-} from "#platform/config.ts";
-import { readProductionConfig } from "#platform/production.ts";
+} from "#platform/process/config.ts";
+import { readProductionConfig } from "#platform/process/production.ts";
+import { addressBytes } from "#platform/values/address-range.ts";
 
 const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
 
-/** How many proxies in front add to X-Forwarded-For, the last of which connects to us; or their addresses or networks, comma-separated. */
+/**
+ * How many proxies in front add to X-Forwarded-For, the last of which connects to us; or their addresses or networks,
+ * comma-separated.
+ */
 const proxies: Setting<number | string> = {
   parse: (raw) => {
     if (/^[1-9]$/.test(raw)) return Number(raw);
-    if (!/^[0-9a-fA-F.:/]+(\s*,\s*[0-9a-fA-F.:/]+)*$/.test(raw)) {
+    if (!raw.split(",").every((each) => isAddressOrNetwork(each.trim()))) {
       throw new Error("must be a number of proxies from 1 to 9, or IP addresses or CIDR networks, comma-separated");
     }
     return raw;
   },
 };
+
+/** A bare number is none: read as an address, 10 would be 0.0.0.10, and every buyer one address behind the proxies. */
+function isAddressOrNetwork(text: string): boolean {
+  const [address = "", length, ...rest] = text.split("/");
+  if (rest.length > 0 || addressBytes(address) === undefined) return false;
+  // A prefix of 0 is everybody: whoever calls would choose the address.
+  return length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= (isIPv4(address) ? 32 : 128));
+}
 
 /** Where to tell of a weakness (RFC 9116). */
 const contact: Setting<string> = {
@@ -58,8 +71,8 @@ export const gatewaySettings = {
   SECURITY_CONTACT: optional(contact),
   SECURITY_EXPIRES: optional(moment),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
-  // CONTRACT.md §10; requests per second of a key, per minute of a session or an address, per hour of an address. All keys of a
-  // merchant in an environment together have so many times the limit of one.
+  // docs/contract.md §10; requests per second of a key, per minute of a session or an address, per hour of an address.
+  // All keys of a merchant in an environment together have so many times the limit of one.
   RATE_LIMIT_LIVE_PER_SECOND: rate(100),
   RATE_LIMIT_SANDBOX_PER_SECOND: rate(25),
   RATE_LIMIT_KEYS_PER_MERCHANT: rate(4),
@@ -67,7 +80,8 @@ export const gatewaySettings = {
   RATE_LIMIT_CONFIRM_PER_MINUTE: rate(10),
   RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: rate(30),
   RATE_LIMIT_ONBOARDING_PER_HOUR: rate(5),
-  // Of an address, what turns out wrong alone: unknown keys, wrong session secrets, unknown pages, events that are not taken.
+  // Of an address, what turns out wrong alone: unknown keys, wrong session secrets, unknown pages, events that are not
+  // taken.
   RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: rate(60),
   RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE: rate(120),
   RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: rate(120),

@@ -1,4 +1,5 @@
-// Whose secrets are whose in compose.yaml: the files that each container finds in the volume of secrets are those that it is told to read.
+// Whose secrets are whose in compose.yaml: the files that each container finds in the volume of secrets are those that
+// it is told to read.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -25,7 +26,7 @@ interface Mount {
 }
 
 const textOf = (file: string) => readFileSync(join(root, "deploy", file), "utf8");
-const containers: Readonly<Record<string, Container>> = parse(textOf("compose.yaml"), { merge: true }).services;
+const containers: Readonly<Record<string, Container>> = parse(textOf("image/compose.yaml"), { merge: true }).services;
 let made = "";
 
 test.before(async () => {
@@ -84,7 +85,7 @@ test("the whole volume is mounted where it is written, and nowhere else", () => 
 /** What the container `secrets` does, in a folder of the test's own. */
 function makeSecrets(): string {
   const [, form = "", , ...urls] = containers.secrets?.command ?? [];
-  const args = ["deploy/secrets.ts", form, made, ...urls];
+  const args = ["deploy/cli/main.ts", "secrets", form, made, ...urls];
   return execFileSync(process.execPath, args, { cwd: root, encoding: "utf8", stdio: "pipe" });
 }
 
@@ -104,13 +105,19 @@ function filesOf({ target, volume }: Mount): { inside: string; made: string }[] 
     .map((entry) => ({ inside: join(target, entry.name), made: join(entry.parentPath, entry.name) }));
 }
 
-/** Paths that the container's settings, its command line and its configuration name, and those in the URLs that it finds there. */
+/**
+ * Paths that the container's settings, its command line and its configuration name, and those in the URLs that it finds
+ * there.
+ */
 function filesRead(name: string, container: Container, found: readonly { inside: string; made: string }[]): string[] {
   const { environment = {}, command = [], entrypoint = [] } = container;
   const told = [...Object.values(environment).map(String), ...command, ...entrypoint];
   const configurations: Readonly<Record<string, string>> = {
-    nats: textOf("compose-nats.conf"),
-    postgres: textOf("components/postgres/databases.sql").replaceAll("$ROLES_FOLDER", String(environment.ROLES_FOLDER)),
+    nats: textOf("image/compose-nats.conf"),
+    postgres: textOf("kubernetes/components/postgres/databases.sql").replaceAll(
+      "$ROLES_FOLDER",
+      String(environment.ROLES_FOLDER),
+    ),
   };
   const urls = found
     .filter(({ inside }) => inside.endsWith("DATABASE_URL"))

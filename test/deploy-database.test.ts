@@ -1,5 +1,5 @@
-// The database's doors as the manifests and compose.yaml set them, at a real PostgreSQL with what the secrets command makes: only the
-// folders are moved.
+// The database's doors as the manifests and compose.yaml set them, at a real PostgreSQL with what the secrets command
+// makes: only the folders are moved.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
@@ -15,12 +15,12 @@ import { tempDir } from "./harness/temp-dir.ts";
 const root = join(import.meta.dirname, "..");
 const test = suite("database of the manifests", { timeoutMs: 120_000 });
 const made = new Map<string, Record<string, string>>();
-const composed = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true }).services;
+const composed = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true }).services;
 
 test.before(() => {
   // As compose.yaml asks for them.
   const [, , , services, owners] = composed.secrets.command;
-  const args = ["deploy/secrets.ts", "manifests", services, owners];
+  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const text = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
   for (const { metadata, stringData } of JSON.parse(text).items) made.set(metadata.name, stringData);
 });
@@ -34,7 +34,7 @@ interface Door {
   readonly access: string;
 }
 
-const accessFile = readFileSync(join(root, "deploy/components/postgres/pg_hba.conf"), "utf8");
+const accessFile = readFileSync(join(root, "deploy/kubernetes/components/postgres/pg_hba.conf"), "utf8");
 /** `-cname=value` arguments. */
 const settingsOf = (args: readonly string[]) =>
   Object.fromEntries(args.map((arg) => /^-c(\w+)=(.*)$/.exec(arg)?.slice(1) ?? assert.fail(`what is ${arg}?`)));
@@ -57,6 +57,8 @@ const doors: Readonly<Record<string, () => Door>> = {
     const folder = "/run/secrets/postgres-tls";
     return {
       settings: {
+        // A server has to know them and to start with them.
+        ...postgresql.parameters,
         ssl: "on",
         ssl_cert_file: `${folder}/tls.crt`,
         ssl_key_file: `${folder}/tls.key`,
@@ -104,7 +106,7 @@ test("the certificate names the server as its clients call it, in compose and in
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are data.
 function documentsOf(file: string): any[] {
-  const text = readFileSync(join(root, "deploy/components", file), "utf8");
+  const text = readFileSync(join(root, "deploy/kubernetes/components", file), "utf8");
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 

@@ -1,15 +1,17 @@
-// What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against the rules of
-// this project, and each container's settings read by the code of the very process that it runs.
+// What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against
+// the rules of this project, and each container's settings read by the code of the very process that it runs.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob, normalize } from "node:path";
 import { parse } from "yaml";
-import type { readConfig } from "#platform/config.ts";
-import { processSettings } from "#platform/process.ts";
-import { readProductionConfig } from "#platform/production.ts";
-import { migrateSettings } from "../deploy/migrate-all.ts";
+import { readConfig } from "#platform/process/config.ts";
+import { processSettings } from "#platform/process/process.ts";
+import { readProductionConfig } from "#platform/process/production.ts";
+import { operatorSettings } from "../deploy/cli/peers.ts";
+import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
 import { merchantSettings } from "../services/merchant/settings.ts";
@@ -87,9 +89,9 @@ eachOverlay("every image of others is named by its digest, and in production our
 });
 
 test("every image of others in compose.yaml and the Dockerfile is named by its digest, with the tag that it had", () => {
-  const { services } = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true });
+  const { services } = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
   const composed: string[] = Object.values<{ image: string }>(services).map(({ image }) => image);
-  const dockerfile = readFileSync(join(root, "deploy/Dockerfile"), "utf8");
+  const dockerfile = readFileSync(join(root, "deploy/image/Dockerfile"), "utf8");
   const built = [...dockerfile.matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image = ""]) => image);
   const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   assert.deepEqual([built.length, stages.filter((image) => image?.startsWith("${"))], [2, stages]);
@@ -164,7 +166,7 @@ eachOverlay(
 
 test("compose.yaml: every setting of every container is known to its process, none is missing, and production refuses none", () =>
   inFolder((folder) => {
-    const compose = parse(readFileSync(join(root, "deploy/compose.yaml"), "utf8"), { merge: true });
+    const compose = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
     for (const program of Object.keys(settingsOf)) {
       const container = compose.services[program];
       assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], [program]]);
@@ -197,7 +199,8 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
   else readProductionConfig(settings, env);
 }
 
-const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+)$/;
+/** And what stands in OTEL_RESOURCE_ATTRIBUTES by name. */
+const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+|POD_NAME|POD_NAMESPACE|NODE_NAME)$/;
 const simulatorNames =
   "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_TEST_CONTROLS";
 const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
@@ -210,6 +213,63 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),
 };
 
+for (const overlay of ["staging", "production"] as const) {
+  testRendered(
+    test,
+    `${overlay}: who is on call finds the commands in a pod that waits, with the operator's token and nothing else, and that nobody calls`,
+    () =>
+      inFolder((folder) => {
+        const objects = renderOverlay(overlay);
+        const waiting = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === "operator");
+        assert.ok(waiting);
+        const { volumes, containers } = podOf(waiting);
+        assert.deepEqual([waiting.spec.replicas, containers[0].args, containers[0].ports], [1, ["idle"], undefined]);
+        assert.deepEqual(
+          secretsOf(volumes).map(({ secretName }) => secretName),
+          ["rpc-token-operator"],
+        );
+        const env = environmentOfContainer(objects, waiting, folder);
+        readConfig(operatorSettings, env);
+        const own = Object.keys(env).filter((name) => !readByLibraries.test(name));
+        assert.deepEqual(own.sort(), Object.keys(operatorSettings).sort());
+        // Each replica's own address, of a Service that is there.
+        for (const name of ["CHECKOUT_URL", "PAYMENTS_URL", "MERCHANT_URL", "WEBHOOK_URL"]) {
+          const { hostname, port } = new URL(env[name] ?? "");
+          const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === hostname);
+          assert.deepEqual([service?.spec.clusterIP, String(service?.spec.ports[0].port)], ["None", port], name);
+        }
+        const serving = ofKind(objects, "Service").filter(
+          ({ spec }) => spec.selector?.["app.kubernetes.io/name"] === "operator",
+        );
+        assert.deepEqual(serving, []);
+      }),
+  );
+}
+
+test("the image's command runs by its name wherever it is called from, and waits until it is told to stop", async () => {
+  const dockerfile = readFileSync(join(root, "deploy/image/Dockerfile"), "utf8");
+  const entry = readFileSync(join(root, "deploy/image/main.ts"), "utf8");
+  const [, node = ""] = /^COPY --from=build \/usr\/local\/bin\/node (\S+)$/m.exec(dockerfile) ?? [];
+  assert.ok(entry.startsWith(`#!${node}\n`), "who starts the file");
+  assert.match(dockerfile, /^ && mkdir \/commands && ln -s \/app\/deploy\/image\/main\.ts \/commands\/tollbooth$/m);
+  assert.match(dockerfile, /^COPY --from=build --chown=0:0 \/commands\/ \/usr\/local\/bin\/$/m);
+  await inFolder((folder) => {
+    const command = join(folder, "tollbooth");
+    symlinkSync(join(root, "deploy/image/main.ts"), command);
+    const run = { cwd: folder, encoding: "utf8", timeout: 30_000 } as const;
+    const said = execFileSync(process.execPath, [command, "--help"], run);
+    assert.match(said, /^ {2}deliveries +show, list, retry/m);
+    assert.match(said, /`tollbooth` in a container/);
+  });
+  const waiting = spawn(process.execPath, [join(root, "deploy/image/main.ts"), "idle"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(waiting.stdout, "data");
+  assert.match(String(line), /^waiting for commands: /);
+  waiting.kill("SIGTERM");
+  assert.deepEqual(await once(waiting, "exit"), [0, null]);
+});
+
 eachOverlay(
   "X-Forwarded-For is believed by a number of proxies, never by a network that callers may be in",
   (objects, overlay) =>
@@ -221,16 +281,35 @@ eachOverlay(
     }),
 );
 
+eachOverlay("services and migrate make streams with as many copies as there are servers", (objects) => {
+  const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");
+  const copies = ["tollbooth-services", "tollbooth-migrate"].map((name) => {
+    const map = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith(`${name}-`));
+    return map?.data.NATS_REPLICAS;
+  });
+  const wanted = String(servers?.spec.replicas);
+  assert.deepEqual(copies, [wanted, wanted]);
+});
+
 eachOverlay("what is monitored has its alerts and dashboards, word for word", (objects, overlay) => {
-  const [rule] = ofKind(objects, "PrometheusRule");
+  const rules = ofKind(objects, "PrometheusRule");
   const dashboards = objects.find(({ metadata }) => metadata.name === "grafana-dashboards");
-  assert.equal(rule !== undefined, ofKind(objects, "PodMonitor").length > 0, overlay);
-  if (!rule) return;
-  assert.deepEqual(rule.spec, parse(readFileSync(join(root, "deploy/alerts/tollbooth.yaml"), "utf8")));
-  const files = globSync("deploy/dashboards/*.json", { cwd: root });
+  assert.equal(rules.length, ofKind(objects, "PodMonitor").length, overlay);
+  if (rules.length === 0) return;
+  // An alert's message leads to its runbook where production says that this project's files are read.
+  const files = overlay === "production" ? String(Object(rules[0]?.metadata.annotations).files) : "deploy";
+  if (overlay === "production") assert.match(files, /^https:/);
+  for (const { metadata, spec } of rules) {
+    const text = readFileSync(join(root, `deploy/alerts/${metadata.name}.yaml`), "utf8");
+    assert.deepEqual(spec, parse(text.replaceAll("runbook_url: deploy/", `runbook_url: ${files}/`)));
+  }
+  for (const { metadata } of [...rules, ...ofKind(objects, "PodMonitor")]) {
+    assert.equal(Object(metadata.labels).release, "kube-prometheus-stack", metadata.name);
+  }
+  const pictures = globSync("deploy/kubernetes/dashboards/*.json", { cwd: root });
   assert.deepEqual(
     dashboards?.data,
-    Object.fromEntries(files.map((file) => [basename(file), readFileSync(join(root, file), "utf8")])),
+    Object.fromEntries(pictures.map((file) => [basename(file), readFileSync(join(root, file), "utf8")])),
   );
   assert.deepEqual(dashboards?.metadata.labels, { "app.kubernetes.io/part-of": "tollbooth", grafana_dashboard: "1" });
 });
@@ -245,7 +324,7 @@ eachOverlay("config maps carry a hash of their content, and no secret's value st
 test("the image gets every file that its programs import", () => {
   const entry = readFileSync(join(root, "deploy/image/main.ts"), "utf8");
   const programs = [...entry.matchAll(/"\.\.\/([^"]+\.ts)"/g)].map(([, path = ""]) => normalize(`deploy/${path}`));
-  assert.ok(programs.length > 10);
+  assert.ok(programs.length > 6, "six processes, and the commands");
   const needed = reachable(sourceFiles(root), programs);
   const rules = readFileSync(join(root, ".dockerignore"), "utf8")
     .split("\n")
@@ -285,7 +364,7 @@ eachOverlay("migrate grants to roles that services log in as, which own no datab
 test("the secrets command makes every Secret that production mounts, and each database role logs in with its own password", () => {
   const at = "@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://{service}:{password}${at}`];
-  const args = ["deploy/secrets.ts", "manifests", services, owners];
+  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
   const made = new Map(items.map((item: KubeObject) => [item.metadata.name, item]));
   const of = (name: string) => Object(made.get(name));
@@ -336,7 +415,7 @@ test("the secrets command makes every Secret that production mounts, and each da
 testRendered(test, "the secrets command makes every Secret that the local overlay mounts", () => {
   const at = "@postgres:5432/tollbooth_{service}?sslmode=verify-full&sslrootcert=/run/secrets/postgres-ca/ca.crt";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
-  const args = ["deploy/secrets.ts", "manifests", services, owners];
+  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
   const keys = new Map(items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]));
   const missing = workloads(renderOverlay("local")).flatMap((workload) =>

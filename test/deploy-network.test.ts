@@ -1,28 +1,30 @@
-// The network of each installation: the connections that its rendered policies allow are those of a declared picture, each by both its
-// ends, and no others. What is missing there cannot work, what is too much there an intruder can use.
+// The network of each installation: the connections that its rendered policies allow are those of a declared picture,
+// each by both its ends, and no others. What is missing there cannot work, what is too much there an intruder can use.
 import assert from "node:assert/strict";
-import { realpathSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { join, relative } from "node:path";
 import type { KubeObject } from "./harness/kube-schema.ts";
 import { allowedConnections } from "./harness/network-graph.ts";
-import { eachOverlay, type Overlay, ofKind, renderFolder, testRendered } from "./harness/overlays.ts";
+import { eachOverlay, type Overlay, ofKind, renderFolder, renderWith, testRendered } from "./harness/overlays.ts";
 import { suite } from "./harness/suite.ts";
-import { tempDir } from "./harness/temp-dir.ts";
 
-const root = join(import.meta.dirname, "..");
 const test = suite("network of the manifests", { timeoutMs: 120_000 });
 
-// Who calls whom in every installation: HOUSE's picture, and the names that everybody has to resolve.
+// Who resolves names: by the cluster's pods, by a cache on each node, by OpenShift's.
+const names = ["kube-dns:53", "169.254.20.10/32:53", "openshift-dns:5353"]
+  .map((place) => `${place} ${place}/udp`)
+  .join(" ");
+
+// Who calls whom in every installation: the picture of docs/architecture.md, and the names that everybody has to
+// resolve.
 const base = `
   anywhere  > gateway:8080
-  gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 kube-dns:53 kube-dns:53/udp
-  checkout  > payments:8080 kube-dns:53 kube-dns:53/udp
-  payments  > merchant:8080 internet:443 kube-dns:53 kube-dns:53/udp
-  merchant  > kube-dns:53 kube-dns:53/udp
-  webhook   > payments:8080 internet:* kube-dns:53 kube-dns:53/udp
-  migrate   > kube-dns:53 kube-dns:53/udp
-  stranger  > kube-dns:53 kube-dns:53/udp
+  gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  checkout  > payments:8080 ${names}
+  payments  > merchant:8080 internet:443 ${names}
+  merchant  > ${names}
+  webhook   > payments:8080 internet:* ${names}
+  migrate   > ${names}
+  stranger  > ${names}
 `;
 const nats = `
   gateway   > nats:4222
@@ -31,7 +33,7 @@ const nats = `
   merchant  > nats:4222
   webhook   > nats:4222
   migrate   > nats:4222
-  nats      > kube-dns:53 kube-dns:53/udp
+  nats      > ${names}
 `;
 const natsOutside = (cidr: string) => `
   gateway   > ${cidr}:4222
@@ -50,7 +52,7 @@ const postgres = `
   merchant  > postgres:5432
   webhook   > postgres:5432
   migrate   > postgres:5432
-  postgres  > kube-dns:53 kube-dns:53/udp
+  postgres  > ${names}
 `;
 const postgresOutside = (cidr: string) => `
   checkout  > ${cidr}:5432
@@ -59,19 +61,37 @@ const postgresOutside = (cidr: string) => `
   webhook   > ${cidr}:5432
   migrate   > ${cidr}:5432
 `;
-// The instances' manager talks to the Kubernetes API, and backups go to the object store: their addresses are the cluster's.
+// The instances' manager talks to the Kubernetes API, and backups go to the object store: their addresses are the
+// cluster's.
 const cloudNativePg = `${postgres}
   postgres    > postgres:5432 anywhere:443 anywhere:6443
   cnpg-system > postgres:5432 postgres:8000
 `;
-// An outside company that happens to be here: browsers come to its card forms, and it calls the gateway as one from the internet would.
+// PgBouncer's pods bear the cluster's label, and so have its ways; services may still reach the server, to move over.
+const pooler = `
+  checkout    > postgres-pooler:5432
+  payments    > postgres-pooler:5432
+  merchant    > postgres-pooler:5432
+  webhook     > postgres-pooler:5432
+  migrate     > postgres-pooler:5432
+  postgres    > postgres-pooler:5432
+  postgres-pooler > postgres:5432 postgres-pooler:5432 anywhere:443 anywhere:6443 ${names}
+  cnpg-system > postgres-pooler:5432 postgres-pooler:8000
+  monitoring  > postgres-pooler:9187 postgres-pooler:9127
+`;
+// An outside company that happens to be here: browsers come to its card forms, and it calls the gateway as one from the
+// internet would.
 const simulator = `
   anywhere  > simulator:8080
   payments  > simulator:8080
-  simulator > gateway:8080 kube-dns:53 kube-dns:53/udp
+  simulator > gateway:8080 ${names}
 `;
 const monitoring = `
   monitoring > gateway:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
+`;
+// The servers' metrics, and the port of the pooler's.
+const monitoringServers = `
+  monitoring > postgres:9187 postgres:9127
 `;
 const tracing = `
   gateway   > observability:4318
@@ -80,7 +100,8 @@ const tracing = `
   merchant  > observability:4318
   webhook   > observability:4318
 `;
-// The proxies' own port along the calls of the picture; identity 8080, destinations 8086, policies 8090 of the control plane.
+// The proxies' own port along the calls of the picture; identity 8080, destinations 8086, policies 8090 of the control
+// plane.
 const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   checkout  > payments:4143
@@ -91,6 +112,14 @@ const linkerd = `
   payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   webhook   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+`;
+// Where the person on call runs commands: a caller like any other, and nobody calls it.
+const operator = `
+  operator  > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+`;
+const operatorInMesh = `
+  operator  > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  operator  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
 `;
 const keda = `
   keda      > nats:8222
@@ -106,16 +135,33 @@ const pictures: Readonly<Record<Overlay, readonly string[]>> = {
     "simulator > 192.0.2.0/24:5432",
     monitoring,
     tracing,
+    operator,
   ],
-  production: [base, cloudNativePg, natsR3, monitoring, tracing, linkerd, keda],
+  production: [
+    base,
+    cloudNativePg,
+    natsR3,
+    monitoring,
+    monitoringServers,
+    tracing,
+    linkerd,
+    operator,
+    operatorInMesh,
+    keda,
+  ],
 };
 
 eachOverlay(test, "the network allows the connections of the picture and no others", (objects, overlay) => {
   assert.deepEqual(allowedConnections(objects), connectionsOf(pictures[overlay]));
 });
 
+testRendered(test, "with the pooler: the services reach it, and it reaches the server", async () => {
+  const objects = await renderWith("overlays/production", ["pooler"]);
+  assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, pooler]));
+});
+
 testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
-  assert.deepEqual(allowedConnections(renderFolder("deploy/base")), connectionsOf([base]));
+  assert.deepEqual(allowedConnections(renderFolder("deploy/kubernetes/base")), connectionsOf([base]));
 });
 
 testRendered(
@@ -155,26 +201,13 @@ function connectionsOf(tables: readonly string[]): string[] {
   return [...new Set(connections)].sort();
 }
 
-/** base with components, in an overlay of the test's own. @param cidr where the servers outside are */
-async function withComponents(components: readonly string[], cidr?: string): Promise<readonly KubeObject[]> {
-  const folder = realpathSync(await tempDir("overlay"));
-  const fromFolder = (path: string) => relative(folder, join(root, "deploy", path));
+/** base with components. @param cidr where the servers outside are */
+function withComponents(components: readonly string[], cidr?: string): Promise<readonly KubeObject[]> {
   const patch = {
     target: { kind: "NetworkPolicy", name: "(postgres|nats)-outside" },
     patch: JSON.stringify([{ op: "replace", path: "/spec/egress/0/to/0/ipBlock/cidr", value: cidr }]),
   };
-  const kustomization = {
-    namespace: "tollbooth",
-    resources: [fromFolder("base")],
-    components: components.map((name) => fromFolder(`components/${name}`)),
-    patches: cidr === undefined ? [] : [patch],
-  };
-  try {
-    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
-    return renderFolder(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return renderWith("base", components, cidr === undefined ? [] : [patch]);
 }
 
 function cidrsOf(objects: readonly KubeObject[]): string[] {

@@ -1,5 +1,6 @@
-// The container image, where a container engine answers: it builds, holds nothing to build or look around with, and a process of it runs
-// as manifests run it: not root, no capability, a read-only root file system, told to end by SIGTERM.
+// The container image, where a container engine answers: it builds, holds nothing to build or look around with, and a
+// process of it runs as manifests run it: not root, no capability, a read-only root file system, told to end by
+// SIGTERM.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { chmod, rm, writeFile } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { eventually } from "./harness/eventually.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
-const dockerfile = "deploy/Dockerfile";
+const dockerfile = "deploy/image/Dockerfile";
 const buildMsMax = 240_000;
 const runMsMax = 30_000;
 const test = suite("image", { timeoutMs: 4 * runMsMax, hookTimeoutMs: runMsMax });

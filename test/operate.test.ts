@@ -1,22 +1,25 @@
-// What operators see of a running system and do to it, on a stack of its own: traces, metrics, commands over the internal API, rotation of
-// tokens under load and of encryption keys, and that nothing secret is written anywhere.
+// What operators see of a running system and do to it, on a stack of its own: traces, metrics, commands over the
+// internal API, rotation of tokens under load and of encryption keys, and that nothing secret is written anywhere.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import pg from "pg";
 import { parse } from "yaml";
-import { Database } from "#platform/database.ts";
-import { encryptionStates } from "#platform/encryption-count.ts";
-import { createLog } from "#platform/log.ts";
-import { reencryptColumn } from "#platform/reencrypt.ts";
-import { callerLine } from "#platform/rpc-trust.ts";
-import { randomToken, Vault } from "#platform/secret.ts";
-import { durableConsumers } from "#platform/streams.ts";
+import { durableConsumers } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { encryptionStates } from "#platform/database/encryption-count.ts";
+import { reencryptColumn } from "#platform/database/reencrypt.ts";
+import { callerLine } from "#platform/secrets/callers.ts";
+import { randomToken, Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { releaseVersion } from "#platform/values/release.ts";
+import { sealedColumns } from "../deploy/cli/setup/sealed-columns.ts";
 import { writePrivate } from "../deploy/local/private-file.ts";
 import type { RunningStack } from "../deploy/local/running-stack.ts";
-import { sealedColumns } from "../deploy/sealed-columns.ts";
 import { type Api, merchantApi } from "./harness/api.ts";
 import { eventually } from "./harness/eventually.ts";
 import { type Collector, startCollector } from "./harness/otlp-collector.ts";
@@ -104,6 +107,8 @@ test("the main job is one trace, from the public request through rpc, SQL, proce
     ["POST /v1/checkout/:id/confirm"],
     "all but the first have their parent in it",
   );
+  const from = new Set(own().map(({ version, instance }) => `${version} on ${instance}`));
+  assert.deepEqual([...from], [`${releaseVersion()} on ${hostname()}`]);
 });
 
 test("every metric of the dashboards and alerts is told by the running processes, and every alert has its runbook", async () => {
@@ -112,10 +117,12 @@ test("every metric of the dashboards and alerts is told by the running processes
   );
   const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name)));
   const rules = await readFile("deploy/alerts/tollbooth.yaml", "utf8");
-  const dashboards = (await readdir("deploy/dashboards")).filter((name) => name.endsWith(".json"));
-  const files = dashboards.map((name) => `deploy/dashboards/${name}`);
+  const dashboards = (await readdir("deploy/kubernetes/dashboards")).filter((name) => name.endsWith(".json"));
+  const files = dashboards.map((name) => `deploy/kubernetes/dashboards/${name}`);
   const alertFiles = (await readdir("deploy/alerts")).map((name) => `deploy/alerts/${name}`);
-  for (const file of [...files, ...alertFiles]) {
+  // By metrics of others: deploy-alerts.test.ts.
+  const ownAlertFiles = alertFiles.filter((file) => !file.includes("/tollbooth-servers."));
+  for (const file of [...files, ...ownAlertFiles]) {
     const text = await readFile(file, "utf8");
     const named = new Set(text.match(/\b(?:tollbooth|nodejs|process)_[a-z0-9_]+/g) ?? []);
     assert.ok(named.size > 0, file);
@@ -124,7 +131,7 @@ test("every metric of the dashboards and alerts is told by the running processes
   }
   for (const file of files) assert.ok(Array.isArray(JSON.parse(await readFile(file, "utf8")).panels), file);
   const alerts: unknown[] = parse(rules).groups.flatMap((group: { rules: unknown[] }) => group.rules);
-  const runbooks = alerts.map((alert) => String(Object(alert).annotations.runbook));
+  const runbooks = alerts.map((alert) => String(Object(alert).annotations.runbook_url));
   for (const [i, path] of runbooks.entries()) {
     const head = (await readFile(path, "utf8")).split("\n")[0];
     assert.equal(head, `# ${Object(alerts[i]).alert}`);
@@ -133,7 +140,7 @@ test("every metric of the dashboards and alerts is told by the running processes
   const named = (await Promise.all(alertFiles.map((file) => readFile(file, "utf8")))).join("\n");
   for (const path of pages) {
     const isForAlert = (await readFile(path, "utf8")).startsWith("# Tollbooth");
-    assert.ok(!isForAlert || named.includes(`runbook: ${path}\n`), `${path} is the page of no alert`);
+    assert.ok(!isForAlert || named.includes(`runbook_url: ${path}\n`), `${path} is the page of no alert`);
   }
 });
 
@@ -146,7 +153,7 @@ interface Said {
 async function operator(...args: string[]): Promise<Said> {
   const env = { ...process.env, STATE_DIR: stateDir };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["deploy/operator.ts", ...args], { env });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["deploy/cli/main.ts", ...args], { env });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = Object(error);
@@ -198,6 +205,42 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   const consumers = (await rows("status", "streams")).map(({ stream, consumer }) => `${stream} ${consumer}`);
   const wanted = Object.values(durableConsumers).map(({ source, name }) => `${source} ${name}`);
   assert.deepEqual(consumers.map((line) => line.replace(/^\S+-/, "")).sort(), wanted.sort(), "as migrate makes them");
+});
+
+test("an operator has a service's events sent again: it is told how many, nobody is told twice, and the audit log knows who asked", async () => {
+  const before = receiver.received.length;
+  const replay = ["events", "replay", "--source", "payments", "--by", "ada@example.com", "--since"];
+  const published = async () => {
+    const client = new pg.Client(`${running.stack.database}_payments`);
+    await client.connect();
+    const { rows: found } = await client.query(
+      "select count(*)::int as all, count(published_at)::int as published from outbox",
+    );
+    await client.end();
+    return found[0];
+  };
+  const { all } = await published();
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  assert.deepEqual(await rows(...replay, since), [{ source: "payments", events: all }]);
+  await eventually("all of them to be published again", async () => (await published()).published === all + 1);
+  assert.equal((await rows(...replay, new Date().toISOString()))[0]?.events, 0, "nothing has happened since");
+  assert.equal((await operator(...replay, "yesterday")).code, 2);
+  assert.equal((await operator(...replay, since, "--until", since)).code, 1);
+  const merchant = new pg.Client(`${running.stack.database}_merchant`);
+  await merchant.connect();
+  await eventually("the audit log to have it", async () => {
+    const { rows: entries } = await merchant.query(
+      "select actor, details from audit_entries where action = 'events.replay_requested' order by id limit 1",
+    );
+    return entries[0]?.actor === "operator" && entries[0].details.operator === "ada@example.com";
+  });
+  await merchant.end();
+  const consumers = async () =>
+    (await rows("status", "streams")).filter(({ stream }) => stream === "tollbooth-payments");
+  await eventually("all to be taken in", async () =>
+    (await consumers()).every(({ pending, unacknowledged }) => pending === 0 && unacknowledged === 0),
+  );
+  assert.equal(receiver.received.length, before);
 });
 
 test("the samples of a first call work with a reader's token, and a gRPC client that is not of this ecosystem does too", async () => {
@@ -256,7 +299,7 @@ test("an operator's mistakes are told in a line, and the exit code says whose th
   ]);
   assert.deepEqual([unknown.code, bare.code, missing.code, invalid.code], [2, 2, 1, 1]);
   assert.match(unknown.err, /merchants has no sell/);
-  assert.match(bare.err, /usage: operator merchants show <merchant>/);
+  assert.match(bare.err, /usage: tollbooth merchants show <merchant>/);
   assert.match(missing.err, /^not found/);
   assert.match(invalid.err, /country: /);
 });
@@ -363,7 +406,9 @@ test("every sealed column is sealed again under a new key, and opens with it alo
 
 /** Digests, fingerprints, and bodies that leave this system as they are. */
 function isPlain(column: string): boolean {
-  return /^(outbox|delivery_queue|deliveries\w*|parked_events)\.body$|[._]hash$|\.fingerprint$/.test(column);
+  return /^(outbox|delivery_queue|deliveries\w*|parked_events|recovery_events)\.body$|[._]hash$|\.fingerprint$/.test(
+    column,
+  );
 }
 
 test.run();

@@ -1,8 +1,9 @@
-// `npm test`: type check, lint, protos, structure, unit tests, then what needs servers, contract and flow tests against one stack. One
-// process per file, two at a time. It passes only when every file proves that all its tests passed; one that needs servers and
-// fails is shown and run once more, alone. Usage: npm test -- [part of a path …] [--only check|unit|contract|flows|others] [--no-retry]
+// `npm test`: type check, lint, protos, structure, unit tests, then what needs servers, contract and flow tests against
+// one stack. One process per file, two at a time. It passes only when every file proves that all its tests passed; one
+// that needs servers and fails is shown and run once more, alone. Usage: npm test -- [part of a path …] [--only
+// check|unit|contract|flows|others] [--no-retry]
 import { rm } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
@@ -20,10 +21,20 @@ const root = new URL("..", import.meta.url).pathname;
 /** For the files and for every stack that they start; each would compile everything again. */
 const compileCache = `${root}.local-test/compile-cache`;
 
+const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--no-retry]
+npm run check
+
+Without a part of a path everything runs; npm run check is the types, the linter, the protos and the structure.
+
+  --only        one group
+  --no-retry    a file on servers that fails is not run once more, alone
+  TEST_BACKEND  containers or embedded forces where PostgreSQL and NATS come from; default: what is there`;
+
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const flaky: string[] = [];
 const stops: (() => Promise<void>)[] = [];
 
+helpIfAsked(usage);
 await main();
 
 async function main(): Promise<void> {
@@ -59,16 +70,11 @@ async function main(): Promise<void> {
 }
 
 function readArguments(): { only: GroupName | undefined; parts: string[]; mayRepeat: boolean } {
-  try {
-    const options = { only: { type: "string" }, "no-retry": { type: "boolean" } } as const;
-    const { values, positionals } = parseArgs({ allowPositionals: true, options });
-    const only = groupNames.find((group) => group === values.only);
-    if (values.only !== undefined && !only) throw new Error(`--only takes one of ${groupNames.join(", ")}`);
-    return { only, parts: positionals, mayRepeat: values["no-retry"] !== true };
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(2);
-  }
+  const options = { only: { type: "string" }, "no-retry": { type: "boolean" } } as const;
+  const { values, positionals } = parseWords({ allowPositionals: true, options });
+  const only = groupNames.find((group) => group === values.only);
+  if (values.only !== undefined && !only) refuseWords(`--only takes one of ${groupNames.join(", ")}`);
+  return { only, parts: positionals, mayRepeat: values["no-retry"] !== true };
 }
 
 /** The jobs of a group; servers and the stack are started before the first group that needs them. */

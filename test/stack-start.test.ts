@@ -1,4 +1,5 @@
-// The life of local stacks, told in order: two run side by side, are disturbed, end, carry on, are killed, carry on again.
+// The life of local stacks, told in order: two run side by side, are disturbed, end, carry on, are killed, carry on
+// again.
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -55,6 +56,7 @@ test("two stacks run side by side, and neither takes the other's key", async () 
 });
 
 test("a start on the same state is refused in one line while it is in use; its file is for its owner alone", async () => {
+  assert.ok(first); // else the start below would run, and never end
   const { code, lines } = await refusal({ ...env, PORT: String(await freePort()) });
   assert.equal([code, lines.length], [1, 1]);
   assert.match(lines[0] ?? "", "already running");
@@ -85,8 +87,9 @@ test("Ctrl-C leaves no process of either", async () => {
 });
 
 test("the next start carries on with key and data, and one killed with kill -9 leaves no process", async () => {
+  assert.ok(first);
   const { command, info } = await ready(start(env));
-  assert.equal([info.merchant_id, info.api_key], [first?.info.merchant_id, first?.info.api_key]);
+  assert.equal([info.merchant_id, info.api_key], [first.info.merchant_id, first.info.api_key]);
   const secret = encodeURIComponent(created.secret);
   const resolved = await api(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
   assert.equal([resolved.status, resolved.body.amount], [200, 700]);

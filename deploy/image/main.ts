@@ -1,34 +1,32 @@
-// The container image's entry: the first argument names the process or the command. `warm` loads all of them, at the build, so
-// that the compile cache has them.
-const programs: Readonly<Record<string, string>> = {
+#!/usr/local/bin/node
+// The container image's entry, and `tollbooth` in its PATH: one word that names a process is that process
+// (`tollbooth payments`), everything else a command of deploy/cli (`tollbooth payments show pay_…`). `warm` loads all
+// of them, at the build, so that the compile cache has them; `idle` keeps a container there for commands
+// (components/operator).
+const processes: Readonly<Record<string, string>> = {
   gateway: "../../gateway/main.ts",
   checkout: "../../services/checkout/main.ts",
   payments: "../../services/payments/main.ts",
   merchant: "../../services/merchant/main.ts",
   webhook: "../../services/webhook/main.ts",
   simulator: "../../services/simulator/main.ts",
-  migrate: "../migrate.ts",
-  "journal-check": "../journal-check.ts",
-  connector: "../connector.ts",
-  operator: "../operator.ts",
-  reencrypt: "../reencrypt.ts",
-  "key-use": "../key-use.ts",
-  "wrap-keys": "../wrap-keys.ts",
-  secrets: "../secrets.ts",
 };
 /** What the processes are made of; loading it starts nothing. */
 const parts = ["gateway/server", "services/checkout/service", "services/payments/service", "services/merchant/service"];
-const moreParts = ["services/webhook/service", "services/simulator/service"];
+const moreParts = ["services/webhook/service", "services/simulator/service", "deploy/cli/nouns"];
 
-const [name = "help", ...rest] = process.argv.slice(2);
-const program = programs[name];
-if (program !== undefined) {
-  // Commands read their own arguments where they stand when run by themselves.
-  process.argv.splice(2, process.argv.length, ...rest);
-  await import(program);
+const dayMs = 86_400_000;
+
+const [name = "", ...rest] = process.argv.slice(2);
+const started = rest.length === 0 ? processes[name] : undefined;
+if (started !== undefined) {
+  await import(started);
 } else if (name === "warm") {
   for (const part of [...parts, ...moreParts]) await import(`../../${part}.ts`);
+} else if (name === "idle") {
+  setInterval(() => {}, dayMs);
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => process.exit(0));
+  console.log("waiting for commands: kubectl exec deploy/operator -c app -- tollbooth --help");
 } else {
-  console.error(`usage: tollbooth <${Object.keys(programs).join("|")}>`);
-  process.exit(name === "help" ? 0 : 2);
+  await import("../cli/main.ts");
 }

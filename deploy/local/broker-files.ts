@@ -1,8 +1,10 @@
-// What the processes of a local stack show the broker and each other: an NKEY for each identity, and the keys that prove whose an event
-// is, in files of their own. Made at random on first start; what somebody changed stays changed, and the broker's own list follows.
+// What the processes of a local stack show the broker and each other: an NKEY for each identity, and the keys that
+// prove whose an event is, in files of their own. Made at random on first start; what somebody changed stays changed,
+// and the broker's own list follows.
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import {
   type BrokerIdentity,
   brokerAuthorization,
@@ -10,10 +12,9 @@ import {
   type EventReader,
   eventReaders,
   followedSources,
-} from "#platform/broker-rights.ts";
-import { eventKeyLine } from "#platform/event-keys.ts";
-import { newNkey, publicNkeyOf } from "#platform/nkey.ts";
-import { type Source, sources } from "#platform/streams.ts";
+} from "#platform/broker/rights.ts";
+import { type Source, sources } from "#platform/broker/streams.ts";
+import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Where they stand; absolute paths, mode 0600. */

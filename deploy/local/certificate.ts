@@ -1,5 +1,5 @@
-// Makes X.509 certificates (RFC 5280) with ECDSA P-256 keys: an authority, and servers' certificates under it. Just the fields
-// that TLS clients look at, written as DER by hand: Node signs and reads certificates, but does not make them.
+// Makes X.509 certificates (RFC 5280) with ECDSA P-256 keys: an authority, and servers' certificates under it. Just the
+// fields that TLS clients look at, written as DER by hand: Node signs and reads certificates, but does not make them.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 

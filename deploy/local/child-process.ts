@@ -1,5 +1,5 @@
-// Runs one of our processes as a child: waits until it says that it is ready, keeps its log, and shows its warnings shortly.
-// The child ends by itself when we are gone, since its IPC channel closes.
+// Runs one of our processes as a child: waits until it says that it is ready, keeps its log, and shows its warnings
+// shortly. The child ends by itself when we are gone, since its IPC channel closes.
 import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { openLogFile } from "./log-file.ts";

@@ -1,6 +1,6 @@
 // `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
 import { relative } from "node:path";
-import { ConfigError } from "#platform/config.ts";
+import { ConfigError } from "#platform/process/config.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
@@ -32,8 +32,8 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
 }
 
 /**
- * Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the command that started us is gone. Repeating it changes nothing: the stop
- * has a limit of its own, and npm passes on a Ctrl-C that we have got already.
+ * Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the command that started us is gone. Repeating it changes
+ * nothing: the stop has a limit of its own, and npm passes on a Ctrl-C that we have got already.
  */
 function stopRequest(): AbortSignal {
   const controller = new AbortController();
@@ -52,7 +52,10 @@ function shown(path: string): string {
   return short === "" || short.startsWith("..") ? path : short;
 }
 
-/** A checkout page to look at; undefined when the session could not be made, which the user then meets with the printed command. */
+/**
+ * A checkout page to look at; undefined when the session could not be made, which the user then meets with the printed
+ * command.
+ */
 async function exampleLink(stack: StackInfo): Promise<string | undefined> {
   try {
     const answer = await fetch(`${stack.gateway}/v1/checkout-sessions`, {

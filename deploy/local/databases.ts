@@ -1,5 +1,6 @@
-// One database for each service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, …, owned by
-// whoever makes them. A service logs in as a role of its own, named like its database, which owns nothing.
+// One database for each service on one PostgreSQL server, named after a stem: `tollbooth_checkout`,
+// `tollbooth_payments`, …, owned by whoever makes them. A service logs in as a role of its own, named like its
+// database, which owns nothing.
 import pg from "pg";
 import { reasonOf, StartError } from "./start-error.ts";
 

@@ -1,5 +1,6 @@
-// An HTTPS webhook receiver on a free port of this machine that passes each delivery on to a plain local address, byte for byte,
-// and answers what that address answers: a refusal there is a refused delivery, which the service tries again on its schedule.
+// An HTTPS webhook receiver on a free port of this machine that passes each delivery on to a plain local address, byte
+// for byte, and answers what that address answers: a refusal there is a refused delivery, which the service tries again
+// on its schedule.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";

@@ -1,5 +1,5 @@
-// Ends what a killed stack left behind on a state directory. Processes end by themselves when their supervisor is gone; this is
-// for one that hangs. PostgreSQL and NATS are ended where they are started, by their own pid files.
+// Ends what a killed stack left behind on a state directory. Processes end by themselves when their supervisor is gone;
+// this is for one that hangs. PostgreSQL and NATS are ended where they are started, by their own pid files.
 import { readObject } from "./private-file.ts";
 import { endLeftover } from "./process-table.ts";
 import { processNames, scriptOf } from "./services.ts";

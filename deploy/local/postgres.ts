@@ -1,5 +1,5 @@
-// Starts a PostgreSQL server from npm on a folder of ours: made on first use, recovered after a kill, also when we are root.
-// The server listens on loopback only and asks every TCP client for the password.
+// Starts a PostgreSQL server from npm on a folder of ours: made on first use, recovered after a kill, also when we are
+// root. The server listens on loopback only and asks every TCP client for the password.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -28,6 +28,8 @@ export interface PostgresOptions {
   isDurable: boolean;
   /** Settings of the server besides, which win. */
   settings?: Readonly<Record<string, string>>;
+  /** Fills the folder of a new server in place of an empty database: for a standby, which copies another one. */
+  fill?: (data: string) => Promise<void>;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
@@ -45,7 +47,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const holder = await reachableHolder(resolve(options.home), user);
   const data = join(holder, "postgres");
   if (!(await exists(join(data, "PG_VERSION"))))
-    await initialise(programs.initdb, holder, data, options.password, user);
+    await (options.fill?.(data) ?? initialise(programs.initdb, holder, data, options.password, user));
   await endLeftoverOf(data);
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -65,7 +67,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       ...Object.entries(settings).flatMap(([k, v]) => ["-c", `${k}=${v}`]),
     ],
     env: environment,
-    readyText: "ready to accept connections",
+    readyText: options.fill ? "ready to accept" : "ready to accept connections",
     stopSignal: "SIGINT", // "fast": ends sessions, writes a checkpoint
     ...user,
     ...(options.logPath === undefined ? {} : { log: openLogFile(options.logPath) }),
@@ -97,8 +99,8 @@ async function serverUser(): Promise<ServerUser> {
 }
 
 /**
- * The folder that holds the data: the given one, or, when the server's user cannot reach it (root's closed home), one under
- * /var/tmp whose path is kept in the file `postgres.location` of the given one.
+ * The folder that holds the data: the given one, or, when the server's user cannot reach it (root's closed home), one
+ * under /var/tmp whose path is kept in the file `postgres.location` of the given one.
  */
 async function reachableHolder(home: string, user: ServerUser): Promise<string> {
   await mkdir(home, { recursive: true });

@@ -1,4 +1,5 @@
-// Files that only their owner may read, replaced in one step: a reader sees the old text or the new one, never half of it.
+// Files that only their owner may read, replaced in one step: a reader sees the old text or the new one, never half of
+// it.
 import { readFile, rename, writeFile } from "node:fs/promises";
 
 let writes = 0;

@@ -1,5 +1,5 @@
-// What the system knows about a process, and how to end one left over from a killed run. A pid alone proves nothing, because
-// pids are used again: a process counts as the one meant only when its program or its birth agrees.
+// What the system knows about a process, and how to end one left over from a killed run. A pid alone proves nothing,
+// because pids are used again: a process counts as the one meant only when its program or its birth agrees.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

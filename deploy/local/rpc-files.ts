@@ -1,9 +1,9 @@
-// The token of each internal caller of a local stack, in a file of its own, and the list of their digests that the services accept.
-// Made at random on first start; a token that somebody changed stays changed, and the list follows.
+// The token of each internal caller of a local stack, in a file of its own, and the list of their digests that the
+// services accept. Made at random on first start; a token that somebody changed stays changed, and the list follows.
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type CallerName, callerLine, callerNames } from "#platform/rpc-trust.ts";
+import { type CallerName, callerLine, callerNames } from "#platform/secrets/callers.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Where they stand; absolute paths. */

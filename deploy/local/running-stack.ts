@@ -9,8 +9,13 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   quiet?: boolean;
   /** Set for every process besides what the stack sets. */
   env?: Record<string, string>;
-  /** Set for one process over all of this; its NODE_OPTIONS are added to those that the process has. */
-  envOf?: (name: string) => Record<string, string>;
+  /**
+   * Set for one process over all of this, by what the stack sets; its NODE_OPTIONS are added to those that the process
+   * has.
+   */
+  envOf?: (name: string, set: Readonly<Record<string, string>>) => Record<string, string>;
+  /** Copies of each event stream; default 1. */
+  streamReplicas?: number;
   /** False: the stack's own PostgreSQL does not wait for the disk; for tests that lose nothing by it. */
   durable?: boolean;
   /** False: the stack does not keep the event loop alive. */

@@ -1,8 +1,8 @@
-// The sandbox merchant of a local stack and its API key: made once through the merchant service's own API, then kept. A database
-// that was emptied meanwhile gets new ones.
+// The sandbox merchant of a local stack and its API key: made once through the merchant service's own API, then kept. A
+// database that was emptied meanwhile gets new ones.
 import { join } from "node:path";
-import { Failure } from "#platform/failure.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
 import {
   ApiKeyService,
   type CreateMerchantResponse,

@@ -1,5 +1,5 @@
-// Runs one server program (PostgreSQL, nats-server) as a child: waits until it says that it is ready, keeps its log, and makes
-// sure that it ends with its parent, however the parent ends.
+// Runs one server program (PostgreSQL, nats-server) as a child: waits until it says that it is ready, keeps its log,
+// and makes sure that it ends with its parent, however the parent ends.
 import { spawn } from "node:child_process";
 import type { LogFile } from "./log-file.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
@@ -24,7 +24,8 @@ export interface ServerProgram {
   keepsParentAlive?: boolean;
 }
 
-const readyMsMax = 60_000; // recovery after a kill replays at most max_wal_size (1 GB); on a slow disk that is most of a minute
+// Recovery after a kill replays at most max_wal_size (1 GB); on a slow disk that is most of a minute.
+const readyMsMax = 60_000;
 const outputTailChars = 4_000; // the last words of a server that did not start
 
 /** Starts the program and waits until it is ready. */
@@ -61,7 +62,8 @@ export async function runServer(wanted: ServerProgram): Promise<RunningProcess> 
 }
 
 /**
- * A shell that waits for the end of its input, which comes when we are gone, also by kill -9, and then stops the server.
+ * A shell that waits for the end of its input, which comes when we are gone, also by kill -9, and then stops the
+ * server.
  * @returns ends the guard; to be called as soon as the server has ended, before its pid can belong to another process
  */
 function guard(pid: number, signal: NodeJS.Signals): () => void {

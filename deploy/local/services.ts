@@ -41,12 +41,12 @@ export interface Surroundings {
 }
 
 const root = join(import.meta.dirname, "../..");
-/** Webhooks of a local stack may go to this machine, which delivery else refuses (CONTRACT.md §9). */
+/** Webhooks of a local stack may go to this machine, which delivery else refuses (docs/contract.md §9). */
 const loopback = "127.0.0.0/8,::1/128";
 
 /**
- * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory: 300 to 400 MB
- * resident at full load.
+ * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory: 300 to
+ * 400 MB resident at full load.
  */
 export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
 

@@ -1,6 +1,6 @@
 // What the user can set for a local stack, from the environment; every wrong setting is named in one go.
 import { resolve } from "node:path";
-import { commonSettings, integer, optional, readConfig, text, url, withDefault } from "#platform/config.ts";
+import { commonSettings, integer, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
 
 /** A stack's settings. */
 export interface StackSettings {

@@ -1,5 +1,5 @@
-// The running local stack for commands beside it: its description, and its public API with the sandbox merchant's key. What the
-// user can act on is said in one line (StartError).
+// The running local stack for commands beside it: its description, and its public API with the sandbox merchant's key.
+// What the user can act on is said in one line (StartError).
 import { resolve } from "node:path";
 import { readObject } from "./private-file.ts";
 import { stackFile } from "./stack-file.ts";
@@ -9,7 +9,9 @@ import type { TlsFiles } from "./tls.ts";
 /** What commands need of a stack. */
 export interface StackClient {
   readonly tls: TlsFiles;
-  /** Calls the public API. @returns the answer's JSON object @throws StartError with the API's own words when it refuses */
+  /**
+   * Calls the public API. @returns the answer's JSON object @throws StartError with the API's own words when it refuses
+   */
   call(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<JsonObject>;
 }
 

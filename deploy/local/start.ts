@@ -1,11 +1,12 @@
-// Starts the whole system on this machine: PostgreSQL, NATS and the six processes, migrated and seeded, each part restarted when it
-// crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it says in one line.
+// Starts the whole system on this machine: PostgreSQL, NATS and the six processes, migrated and seeded, each part
+// restarted when it crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it
+// says in one line.
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Broker } from "#platform/broker-connection.ts";
-import { migrate, type ServiceName } from "#platform/migrate.ts";
-import { nkeyFile } from "#platform/nkey.ts";
-import { ensureStreams } from "#platform/streams.ts";
+import type { Broker } from "#platform/broker/connection.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
+import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { type BrokerFiles, brokerFiles, brokerLogins } from "./broker-files.ts";
 import { runChild } from "./child-process.ts";
 import { runCommand } from "./command.ts";
@@ -15,6 +16,7 @@ import { endLeftovers } from "./leftovers.ts";
 import { limitedWarnings } from "./log-line.ts";
 import { natsUrl, startNats } from "./nats.ts";
 import { findNatsServer } from "./nats-binary.ts";
+import { helpIfAsked, refuseWords } from "./options.ts";
 import { postgresUrl, startPostgres } from "./postgres.ts";
 import { rpcFiles } from "./rpc-files.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
@@ -191,10 +193,10 @@ async function startServers(
   const nats = {
     name: "nats",
     async start() {
-      const { path } = await findNatsServer({ log: say });
+      const { path, version } = await findNatsServer({ log: say });
       const storeDir = join(wanted.stateDir, "nats");
       const authorization = await brokerLogins(files, wanted.natsNamespace);
-      const place = { program: path, storeDir, port: natsPort, logPath: logPath("nats") };
+      const place = { program: path, version, storeDir, port: natsPort, logPath: logPath("nats") };
       return startNats({ ...place, authorization, keepsParentAlive });
     },
   };
@@ -214,7 +216,8 @@ function stemUrl(serverUrl: string): string {
 
 async function prepareStores(wanted: Wanted, servers: Servers, secrets: Secrets, say: Say): Promise<StackDatabases> {
   const { broker } = servers;
-  const streams = ensureStreams({ broker, namespace: wanted.natsNamespace }).catch((error) => {
+  const replicas = wanted.streamReplicas ?? 1;
+  const streams = ensureStreams({ broker, namespace: wanted.natsNamespace, replicas }).catch((error) => {
     throw new StartError(`NATS_URL: no JetStream at ${new URL(broker.url).host} (${reasonOf(error)})`);
   });
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, say).then(async (made) => {
@@ -233,13 +236,17 @@ async function startProcesses(wanted: Wanted, around: Surroundings, supervisor: 
     ...process.env,
     ...wanted.env,
   };
+  const environment = (name: (typeof processNames)[number]) => {
+    const set = environmentOf(name, around);
+    return withOwn({ ...inherited, ...set }, wanted.envOf?.(name, set));
+  };
   const parts = processNames.map((name) => ({
     name,
     start: () =>
       runChild({
         name,
         script: scriptOf(name),
-        env: withOwn({ ...inherited, ...environmentOf(name, around) }, wanted.envOf?.(name)),
+        env: environment(name),
         logPath: join(wanted.stateDir, "logs", `${name}.log`),
         warn: limitedWarnings((line) => say(`${name} ${line}`)),
         keepsParentAlive: wanted.keepsParentAlive ?? true,
@@ -256,4 +263,22 @@ function withOwn(env: NodeJS.ProcessEnv, own: Record<string, string> = {}): Node
 
 export type { RunningStack, StackOptions };
 
-if (import.meta.main) await runCommand(startStack);
+const usage = `npm start
+
+Starts PostgreSQL, NATS and every process on this machine, prints the address and an API key, and stops all of it on Ctrl-C.
+
+  PORT             of the API, on loopback; default 8080, 0: a free one
+  STATE_DIR        data, secrets and logs; default .local
+  DATABASE_URL     a PostgreSQL server of your own; default: one is started
+  NATS_URL         a NATS server of your own, with JetStream; default: one is started
+  NATS_NAMESPACE   first word of subjects; keeps stacks apart that share a NATS server
+  CHECKOUT_ORIGIN  where buyers' pages are served; default: the API's address
+  LOG_LEVEL        trace, debug, info, warn, error, fatal or silent; default info
+
+docs/configuration.md has the others.`;
+
+if (import.meta.main) {
+  helpIfAsked(usage);
+  if (process.argv.length > 2) refuseWords(usage);
+  await runCommand(startStack);
+}

@@ -1,5 +1,5 @@
-// The folder that holds everything a stack keeps. One stack at a time: a lock names the process that uses it, and a lock left
-// by a killed process is taken over.
+// The folder that holds everything a stack keeps. One stack at a time: a lock names the process that uses it, and a
+// lock left by a killed process is taken over.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
@@ -87,7 +87,10 @@ function isAlive(holder: Record<string, unknown>): boolean {
   return typeof holder.pid === "number" && inspectProcess(holder.pid)?.birth === holder.birth;
 }
 
-/** Removes the stale lock, and only that. One start at a time may remove, so that what it has just read is what it removes. */
+/**
+ * Removes the stale lock, and only that. One start at a time may remove, so that what it has just read is what it
+ * removes.
+ */
 async function removeStale(file: string, stale: Record<string, unknown> | undefined): Promise<void> {
   const claim = `${file}.stale`;
   try {
@@ -101,7 +104,8 @@ async function removeStale(file: string, stale: Record<string, unknown> | undefi
     return;
   }
   try {
-    // One that is there stays what it is, since only we may remove; where none is, another start may be making its own right now.
+    // One that is there stays what it is, since only we may remove; where none is, another start may be making its own
+    // right now.
     if (!existsSync(file)) return;
     const now = await readObject(file);
     if (now?.pid === stale?.pid && now?.birth === stale?.birth) await rm(file, { force: true });

@@ -1,5 +1,6 @@
-// A certificate authority of the stack's own and a certificate for localhost, so that webhooks can be delivered to a receiver on
-// this machine over the https that they always use. Nothing but this stack's webhook delivery trusts the authority.
+// A certificate authority of the stack's own and a certificate for localhost, so that webhooks can be delivered to a
+// receiver on this machine over the https that they always use. Nothing but this stack's webhook delivery trusts the
+// authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +23,10 @@ const certificateDays = 397; // the longest that clients in general accept
 const renewBeforeDays = 30; // a stack left running over the end would fail its webhooks
 const dayMs = 86_400_000;
 
-/** Makes the files on first use, and again before the certificate ends; the authority stays, so that clients keep trusting. */
+/**
+ * Makes the files on first use, and again before the certificate ends; the authority stays, so that clients keep
+ * trusting.
+ */
 export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
   const dir = join(stateDir, "tls");
   await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -1,9 +1,11 @@
-// `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates a session,
-// pays it at the processor's form as a buyer does, and goes on from there until the payment is in the event's state.
+// `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates
+// a session, pays it at the processor's form as a buyer does, and goes on from there until the payment is in the
+// event's state.
+import { helpIfAsked, refuseWords } from "./options.ts";
 import { listOf, object, openStack, type StackClient } from "./stack-client.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
-/** Test cards of CONTRACT.md §11. */
+/** Test cards of docs/contract.md §11. */
 const cards = { succeeds: "4242424242424242", declined: "4000000000000002", disputed: "4000000000000259" } as const;
 const amount = 1_050;
 // A dispute opens a second after the payment, and its news travels a moment.
@@ -63,10 +65,15 @@ async function reached(stack: StackClient, id: string, status: string): Promise<
   throw new StartError(`${id} is ${last} after ${limitMs / 1_000} s, not ${status}`);
 }
 
+const usage = `npm run trigger -- <type>
+
+Makes the event of this type really happen on the running local stack of STATE_DIR (.local): ${Object.keys(triggers).join(", ")}.`;
+
+helpIfAsked(usage);
 try {
   const [type = ""] = process.argv.slice(2);
   const act = Object.hasOwn(triggers, type) ? triggers[type] : undefined;
-  if (!act) throw new StartError(`usage: npm run trigger -- <type>, one of ${Object.keys(triggers).join(", ")}`);
+  if (!act) refuseWords(usage);
   console.log(`${type}: ${await act(await openStack(process.env))}`);
 } catch (error) {
   console.error(error instanceof StartError ? error.message : reasonOf(error));

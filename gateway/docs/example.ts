@@ -1,4 +1,5 @@
-// Examples for people, made of the first example of each field: a curl that can be pasted once BASE_URL, API_KEY and ids are set.
+// Examples for people, made of the first example of each field: a curl that can be pasted once BASE_URL, API_KEY and
+// ids are set.
 import type { TSchema } from "typebox";
 import type { ListedOperation } from "../operation.ts";
 

@@ -9,14 +9,14 @@ export class Html {
   }
 }
 
-type Part = string | number | Html | readonly Html[];
+type HtmlPart = string | number | Html | readonly Html[];
 
 /** A template whose values are escaped. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.map((text, i) => text + (i < parts.length ? shown(parts[i] ?? "") : "")).join(""));
 }
 
-function shown(part: Part): string {
+function shown(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map((each) => each.text).join("\n");
   return escaped(String(part));

@@ -1,7 +1,7 @@
 // One operation in the reference: who may call it, what it takes, what it answers, which errors it gives.
 import type { TSchema } from "typebox";
 import { errorTable } from "../failures.ts";
-import { errorCodes } from "../openapi-errors.ts";
+import { errorCodes } from "../openapi/errors.ts";
 import type { ListedOperation } from "../operation.ts";
 import { curlOf } from "./example.ts";
 import { type Html, html, prose } from "./html.ts";

@@ -1,9 +1,9 @@
-// The reference page at /docs: one static page made of the same operations, schemas and error table that the gateway runs on. No
-// script, nothing from elsewhere; an anchor for every operation and every error code.
+// The reference page at /docs: one static page made of the same operations, schemas and error table that the gateway
+// runs on. No script, nothing from elsewhere; an anchor for every operation and every error code.
 import { readFileSync } from "node:fs";
 import { errorTable } from "../failures.ts";
 import { inputRules } from "../input-rules.ts";
-import { describedEvents, describedTags, introduction } from "../openapi-text.ts";
+import { describedEvents, describedTags, introduction } from "../openapi/text.ts";
 import type { ListedOperation } from "../operation.ts";
 import { type Html, html, inlineCode, prose } from "./html.ts";
 import { operationSection } from "./operation-section.ts";

@@ -1,7 +1,7 @@
-// API keys as public JSON (SPEC.md §2 and §4). The raw key is in the answer that made it, and nowhere else.
+// API keys as public JSON (docs/contract.md §7). The raw key is in the answer that made it, and nowhere else.
 import { type Static, Type } from "typebox";
 import type { ApiKey, CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./component.ts";
+import { component } from "./parts/component.ts";
 import {
   environmentSchema,
   environmentText,
@@ -11,7 +11,7 @@ import {
   timeSchema,
   timeText,
   timeTextOf,
-} from "./field.ts";
+} from "./parts/field.ts";
 
 const record = {
   id: idSchema("apiKey"),

@@ -1,8 +1,8 @@
-// Onboarding applications as public JSON (SPEC.md §2).
+// Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./component.ts";
-import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./field.ts";
+import { component } from "./parts/component.ts";
+import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 export const ApplicationJson = component(
   "Application",

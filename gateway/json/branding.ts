@@ -1,8 +1,8 @@
-// Checkout branding as public JSON (SPEC.md §2, CONTRACT.md §8).
+// Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./component.ts";
-import { given, textSchema } from "./field.ts";
+import { component } from "./parts/component.ts";
+import { given, textSchema } from "./parts/field.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;

@@ -1,8 +1,8 @@
-// Checkout sessions as public JSON (SPEC.md §2, CONTRACT.md §4), for the merchant. The buyer's view is in checkout.ts.
+// Checkout sessions as public JSON (docs/contract.md §4), for the merchant. The buyer's view is in checkout.ts.
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { component } from "./component.ts";
+import { component } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,
@@ -17,7 +17,7 @@ import {
   timeText,
   timeTextOf,
   wordSchema,
-} from "./field.ts";
+} from "./parts/field.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 

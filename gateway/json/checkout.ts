@@ -1,11 +1,11 @@
-// A checkout session as the buyer's browser sees it (CONTRACT.md §4): never its secret, its metadata or the processor's reference; and
-// once it is expired or canceled no more than who it was with.
+// A checkout session as the buyer's browser sees it (docs/contract.md §4): never its secret, its metadata or the
+// processor's reference; and once it is expired or canceled no more than who it was with.
 import { type Static, Type } from "typebox";
 import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
 import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
-import { component, optional } from "./component.ts";
+import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,
@@ -18,7 +18,7 @@ import {
   timeSchema,
   timeTextOf,
   wordSchema,
-} from "./field.ts";
+} from "./parts/field.ts";
 
 export const ResolvedCheckout = component(
   "Checkout",
@@ -100,7 +100,7 @@ function takesPayments(merchantStatus: string): boolean {
   return merchantStatus === "active" || merchantStatus === "";
 }
 
-/** SPEC.md §4: the four fields of confirm. */
+/** docs/contract.md §4: the four fields of confirm. */
 export function presentConfirmation(answer: ConfirmSessionResponse): Static<typeof ConfirmedCheckout> {
   return {
     id: answer.sessionId,

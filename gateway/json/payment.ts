@@ -1,7 +1,7 @@
-// Payments as public JSON: the full record and the shorter list item of SPEC.md §2.
+// Payments as public JSON: the full record and the shorter list item of docs/contract.md §5.
 import { type Static, Type } from "typebox";
 import type { Card, Dispute, Payment, Verification } from "#proto/payments/v1/payments_pb.ts";
-import { component, optional } from "./component.ts";
+import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,
@@ -13,7 +13,7 @@ import {
   timeSchema,
   timeText,
   timeTextOf,
-} from "./field.ts";
+} from "./parts/field.ts";
 import { presentRefund, RefundJson } from "./refund.ts";
 
 const status = textSchema(

@@ -1,7 +1,7 @@
-// Refunds as public JSON (SPEC.md §2 and §4).
+// Refunds as public JSON (docs/contract.md §5).
 import { type Static, Type } from "typebox";
 import type { Refund, RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
-import { component } from "./component.ts";
+import { component } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,
@@ -11,7 +11,7 @@ import {
   textSchema,
   timeSchema,
   timeTextOf,
-} from "./field.ts";
+} from "./parts/field.ts";
 
 const record = {
   id: idSchema("refund"),

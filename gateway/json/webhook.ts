@@ -1,7 +1,7 @@
-// Webhook endpoints, deliveries and event types as public JSON (SPEC.md §2).
+// Webhook endpoints, deliveries and event types as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
 import type { Delivery, Endpoint, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { component } from "./component.ts";
+import { component } from "./parts/component.ts";
 import {
   environmentSchema,
   environmentText,
@@ -12,7 +12,7 @@ import {
   timeText,
   timeTextOf,
   wordSchema,
-} from "./field.ts";
+} from "./parts/field.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
 

@@ -1,15 +1,15 @@
-// API keys of a merchant: list, create, limit, roll, revoke (SPEC.md §4, CONTRACT.md §7). A key gives no more than it has.
+// API keys of a merchant: list, create, limit, roll, revoke (docs/contract.md §7). A key gives no more than it has.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
-import { Failure, invalid } from "#platform/failure.ts";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayLine } from "../display-text.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
+import { displayLine } from "../http/display-text.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
-import { component } from "../json/component.ts";
-import { idSchema } from "../json/field.ts";
-import { page, pageQuery, pageSchema } from "../json/list.ts";
-import { momentOf } from "../json/time-bound.ts";
+import { component } from "../json/parts/component.ts";
+import { idSchema } from "../json/parts/field.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -71,9 +71,9 @@ const listQuery = Type.Object({
 });
 
 /** Adds the operations. */
-export function apiKeyRoutes(door: Door, { apiKeys }: Pick<Peers, "apiKeys">): void {
+export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "apiKeys">): void {
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "listApiKeys",
@@ -90,16 +90,16 @@ export function apiKeyRoutes(door: Door, { apiKeys }: Pick<Peers, "apiKeys">): v
     async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
       const wanted = { limit, offset: BigInt(offset), afterId: after };
       const answer = await apiKeys.listApiKeys({ merchantId, environment, ...wanted });
-      return page(answer.apiKeys.map(presentApiKey), Number(answer.offset), answer.total);
+      return pageJson(answer.apiKeys.map(presentApiKey), Number(answer.offset), answer.total);
     },
   );
-  createKey(door, apiKeys);
-  changeKey(door, apiKeys);
+  createKey(context, apiKeys);
+  changeKey(context, apiKeys);
 }
 
-function createKey(door: Door, apiKeys: Peers["apiKeys"]): void {
+function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "createApiKey",
@@ -128,9 +128,9 @@ function createKey(door: Door, apiKeys: Peers["apiKeys"]): void {
   );
 }
 
-function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
+function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "limitApiKey",
@@ -154,7 +154,7 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
     },
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "rollApiKey",
@@ -176,7 +176,7 @@ function changeKey(door: Door, apiKeys: Peers["apiKeys"]): void {
     },
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "revokeApiKey",

@@ -1,7 +1,7 @@
-// Checkout sessions for the merchant's backend: create, list, read, expire (SPEC.md §4, CONTRACT.md §4).
+// Checkout sessions for the merchant's backend: create, list, read, expire (docs/contract.md §4).
 import { Type } from "typebox";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayText } from "../display-text.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayText } from "../http/display-text.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import {
   CreatedSession,
@@ -10,11 +10,11 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
-import { component } from "../json/component.ts";
-import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/field.ts";
-import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/input.ts";
-import { page, pageQuery, pageSchema } from "../json/list.ts";
-import { timeBoundQuery, timeBounds } from "../json/time-bound.ts";
+import { component } from "../json/parts/component.ts";
+import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
+import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Checkout sessions";
@@ -51,11 +51,11 @@ const NewSession = component(
 );
 
 /** Adds the operations. */
-export function checkoutSessionRoutes(door: Door, { checkout }: Pick<Peers, "checkout">): void {
-  createSession(door, checkout);
-  readSessions(door, checkout);
+export function checkoutSessionRoutes(context: GatewayContext, { checkout }: Pick<Peers, "checkout">): void {
+  createSession(context, checkout);
+  readSessions(context, checkout);
   merchantRoute(
-    door,
+    context,
     "payments:write",
     {
       id: "expireCheckoutSession",
@@ -77,9 +77,9 @@ export function checkoutSessionRoutes(door: Door, { checkout }: Pick<Peers, "che
   );
 }
 
-function createSession(door: Door, checkout: Peers["checkout"]): void {
+function createSession(context: GatewayContext, checkout: Peers["checkout"]): void {
   merchantRoute(
-    door,
+    context,
     "payments:write",
     {
       id: "createCheckoutSession",
@@ -115,9 +115,9 @@ function createSession(door: Door, checkout: Peers["checkout"]): void {
   );
 }
 
-function readSessions(door: Door, checkout: Peers["checkout"]): void {
+function readSessions(context: GatewayContext, checkout: Peers["checkout"]): void {
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "listCheckoutSessions",
@@ -144,11 +144,11 @@ function readSessions(door: Door, checkout: Peers["checkout"]): void {
         status: query.status ?? "",
         ...timeBounds(query),
       });
-      return page(answer.sessions.map(presentSession), query.offset, answer.total);
+      return pageJson(answer.sessions.map(presentSession), query.offset, answer.total);
     },
   );
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "getCheckoutSession",

@@ -1,9 +1,9 @@
-// The two public operations of a buyer's browser, gated by the session's secret (SPEC.md §4 and §5).
+// The two public operations of a buyer's browser, gated by the session's secret (docs/contract.md §4 and §7).
 import { Type } from "typebox";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { buyerRoute, type Door } from "../auth.ts";
+import { buyerRoute, type GatewayContext } from "../auth/auth.ts";
 import { ConfirmedCheckout, presentCheckout, presentConfirmation, ResolvedCheckout } from "../json/checkout.ts";
-import { idSchema } from "../json/field.ts";
+import { idSchema } from "../json/parts/field.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Checkout (browser)";
@@ -19,9 +19,12 @@ const query = Type.Object({
 export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm"] as const;
 
 /** Adds the operations. */
-export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, "checkout" | "merchants">): void {
+export function checkoutRoutes(
+  context: GatewayContext,
+  { checkout, merchants }: Pick<Peers, "checkout" | "merchants">,
+): void {
   buyerRoute(
-    door,
+    context,
     {
       id: "resolveCheckout",
       method: "GET",
@@ -44,7 +47,7 @@ export function checkoutRoutes(door: Door, { checkout, merchants }: Pick<Peers, 
     },
   );
   buyerRoute(
-    door,
+    context,
     {
       id: "confirmCheckout",
       method: "POST",

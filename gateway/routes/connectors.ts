@@ -1,11 +1,11 @@
-// Connectors of a merchant: list, choose surface, make primary (SPEC.md §4, CONTRACT.md §8).
+// Connectors of a merchant: list, choose surface, make primary (docs/contract.md §8).
 import { Type } from "typebox";
-import { invalid } from "#platform/failure.ts";
-import { type Door, merchantRoute } from "../auth.ts";
-import { component } from "../json/component.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ConnectorJson, presentConnector, surfaces } from "../json/connector.ts";
-import { idSchema, wordSchema } from "../json/field.ts";
-import { dataSchema } from "../json/list.ts";
+import { component } from "../json/parts/component.ts";
+import { idSchema, wordSchema } from "../json/parts/field.ts";
+import { dataSchema } from "../json/parts/list.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Connectors";
@@ -26,9 +26,9 @@ const ConnectorChange = component(
 );
 
 /** Adds the operations. */
-export function connectorRoutes(door: Door, { connectors }: Pick<Peers, "connectors">): void {
+export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Peers, "connectors">): void {
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "listConnectors",
@@ -44,7 +44,7 @@ export function connectorRoutes(door: Door, { connectors }: Pick<Peers, "connect
     }),
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "updateConnector",

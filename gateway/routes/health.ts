@@ -1,5 +1,7 @@
-// /livez: the process lives. /readyz: the main job works, that is, the four services say that they can serve. Asked at most once
-// a second, however many ask here.
+// /livez: the process lives. /readyz: the main job works, that is, the four services say that they can do theirs, so
+// that a session can be made as far as the whole system has to do with it; one processor's outage is no part of it. It
+// is for whoever watches from outside: a balancer that went by it would lose all gateways at once, and reads with them.
+// Asked at most once a second, however many ask here.
 import type { FastifyInstance } from "fastify";
 import { HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import { ApiError, errorAnswer } from "../failures.ts";
@@ -15,7 +17,7 @@ type State = Readonly<Record<string, boolean>>;
 export function healthRoutes(app: FastifyInstance, { health }: Pick<Peers, "health">, draining: () => boolean): void {
   let asked: { at: number; state: Promise<State> } | undefined;
   const states = (): Promise<State> => {
-    if (!asked || performance.now() - asked.at > keepMs) asked = { at: performance.now(), state: check(health) };
+    if (!asked || performance.now() - asked.at > keepMs) asked = { at: performance.now(), state: readState(health) };
     return asked.state;
   };
   app.get("/livez", async () => ({ status: "ok" }));
@@ -31,7 +33,7 @@ export function healthRoutes(app: FastifyInstance, { health }: Pick<Peers, "heal
   });
 }
 
-async function check(health: Peers["health"]): Promise<State> {
+async function readState(health: Peers["health"]): Promise<State> {
   const states = Object.entries(health).map(async ([name, client]) => {
     const serves = await client.check({}, { timeoutMs: checkMaxMs }).then(
       (answer) => answer.status === Status.SERVING,

@@ -1,7 +1,7 @@
-// The merchant itself: read, profile, branding (SPEC.md §4, CONTRACT.md §8).
+// The merchant itself: read, profile, branding (docs/contract.md §8).
 import { Type } from "typebox";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayLine } from "../display-text.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayLine } from "../http/display-text.ts";
 import {
   BrandingJson,
   backgroundStyles,
@@ -10,10 +10,10 @@ import {
   presentBranding,
   themes,
 } from "../json/branding.ts";
-import { component } from "../json/component.ts";
-import { wordSchema } from "../json/field.ts";
-import { clearable, emailInput, httpsUrlOf } from "../json/input.ts";
 import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
+import { component } from "../json/parts/component.ts";
+import { wordSchema } from "../json/parts/field.ts";
+import { clearable, emailInput, httpsUrlOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
@@ -55,9 +55,9 @@ const BrandingChange = component(
 );
 
 /** Adds the operations. */
-export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants">): void {
+export function merchantRoutes(context: GatewayContext, { merchants }: Pick<Peers, "merchants">): void {
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "getMerchant",
@@ -72,9 +72,9 @@ export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants
     async ({ principal: { merchantId, environment } }) =>
       presentMerchant((await merchants.getMerchant({ merchantId, environment })).merchant),
   );
-  changeProfile(door, merchants);
+  changeProfile(context, merchants);
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "getBranding",
@@ -89,12 +89,12 @@ export function merchantRoutes(door: Door, { merchants }: Pick<Peers, "merchants
     async ({ principal: { merchantId, environment } }) =>
       presentBranding((await merchants.getBranding({ merchantId, environment })).branding),
   );
-  changeBranding(door, merchants);
+  changeBranding(context, merchants);
 }
 
-function changeProfile(door: Door, merchants: Peers["merchants"]): void {
+function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "updateProfile",
@@ -123,9 +123,9 @@ function changeProfile(door: Door, merchants: Peers["merchants"]): void {
   );
 }
 
-function changeBranding(door: Door, merchants: Peers["merchants"]): void {
+function changeBranding(context: GatewayContext, merchants: Peers["merchants"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "updateBranding",

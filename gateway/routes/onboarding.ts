@@ -1,11 +1,11 @@
-// Onboarding applications: public, limited by address (SPEC.md §4, CONTRACT.md §8).
+// Onboarding applications: public, limited by address (docs/contract.md §8).
 import { Type } from "typebox";
-import { type Door, openRoute } from "../auth.ts";
-import { displayLine } from "../display-text.ts";
+import { type GatewayContext, openRoute } from "../auth/auth.ts";
+import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
-import { component } from "../json/component.ts";
-import { idSchema } from "../json/field.ts";
-import { currencyInput, currencyOf, emailInput } from "../json/input.ts";
+import { component } from "../json/parts/component.ts";
+import { idSchema } from "../json/parts/field.ts";
+import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Onboarding";
@@ -24,9 +24,9 @@ const NewApplication = component(
 );
 
 /** Adds the operations. */
-export function onboardingRoutes(door: Door, { applications }: Pick<Peers, "applications">): void {
+export function onboardingRoutes(context: GatewayContext, { applications }: Pick<Peers, "applications">): void {
   openRoute(
-    door,
+    context,
     {
       id: "createApplication",
       method: "POST",
@@ -51,7 +51,7 @@ export function onboardingRoutes(door: Door, { applications }: Pick<Peers, "appl
     },
   );
   openRoute(
-    door,
+    context,
     {
       id: "submitApplication",
       method: "POST",

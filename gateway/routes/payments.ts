@@ -1,14 +1,14 @@
-// Payments: create without a session, list, read (SPEC.md §4, CONTRACT.md §5).
+// Payments: create without a session, list, read (docs/contract.md §5).
 import { Type } from "typebox";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayText } from "../display-text.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { component } from "../json/component.ts";
-import { amountSchema, idSchema, metadataSchema } from "../json/field.ts";
-import { currencyInput, currencyOf, emailInput } from "../json/input.ts";
-import { inOrder, page, pageQuery, pageSchema } from "../json/list.ts";
+import { component } from "../json/parts/component.ts";
+import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
+import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
+import { inOrder, pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
-import { timeBoundQuery, timeBounds } from "../json/time-bound.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Payments";
@@ -46,10 +46,13 @@ const NewPayment = component(
 );
 
 /** Adds the operations. */
-export function paymentRoutes(door: Door, { payments, checkout }: Pick<Peers, "payments" | "checkout">): void {
-  createPayment(door, checkout);
+export function paymentRoutes(
+  context: GatewayContext,
+  { payments, checkout }: Pick<Peers, "payments" | "checkout">,
+): void {
+  createPayment(context, checkout);
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "listPayments",
@@ -76,11 +79,11 @@ export function paymentRoutes(door: Door, { payments, checkout }: Pick<Peers, "p
         ...(query.min_amount !== undefined && { minAmount: BigInt(query.min_amount) }),
         ...(query.max_amount !== undefined && { maxAmount: BigInt(query.max_amount) }),
       });
-      return page(answer.payments.map(presentPaymentItem), query.offset, answer.total);
+      return pageJson(answer.payments.map(presentPaymentItem), query.offset, answer.total);
     },
   );
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "getPayment",
@@ -101,9 +104,9 @@ export function paymentRoutes(door: Door, { payments, checkout }: Pick<Peers, "p
   );
 }
 
-function createPayment(door: Door, checkout: Peers["checkout"]): void {
+function createPayment(context: GatewayContext, checkout: Peers["checkout"]): void {
   merchantRoute(
-    door,
+    context,
     "payments:write",
     {
       id: "createPayment",
@@ -118,6 +121,7 @@ function createPayment(door: Door, checkout: Peers["checkout"]): void {
       response: PaymentJson,
       errors: ["invalid_body", "payment_blocked", "no_connector", "connector_error"],
       idempotent: true,
+      movesMoney: true,
     },
     async ({ principal: { merchantId, environment }, body, request, reply }) => {
       const answer = await checkout.createPayment({

@@ -1,10 +1,11 @@
-// The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's exact bytes go
-// to payments, which verifies the signature; there is no other authentication. Not part of the public API.
+// The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's
+// exact bytes go to payments, which verifies the signature; there is no other authentication. Not part of the public
+// API.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { callContext } from "#platform/call-context.ts";
-import { Failure, type FailureReason } from "#platform/failure.ts";
-import type { Door } from "../auth.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { Failure, type FailureReason } from "#platform/values/failure.ts";
+import type { GatewayContext } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import type { Peers } from "../peers.ts";
 
@@ -21,10 +22,13 @@ interface EventAddress {
 }
 
 /** Adds the route, with a body parser of its own: bytes, whatever the content type says. */
-export function processorRoutes(door: Pick<Door, "app" | "addresses">, { payments }: Pick<Peers, "payments">): void {
+export function processorRoutes(
+  context: Pick<GatewayContext, "app" | "addresses">,
+  { payments }: Pick<Peers, "payments">,
+): void {
   const asked = (request: FastifyRequest, reply: FastifyReply, ask: () => Promise<unknown>) =>
-    door.addresses.allow("event", request, reply, () => refusedAlike(request, ask));
-  door.app.register((scope, _options, done) => {
+    context.addresses.allow("event", request, reply, () => refusedAlike(request, ask));
+  context.app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     // Only a body of an account that is known is read to its limit.

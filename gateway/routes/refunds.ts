@@ -1,11 +1,11 @@
-// Refunds: create, list of a payment, list of all (SPEC.md §4, CONTRACT.md §5).
+// Refunds: create, list of a payment, list of all (docs/contract.md §5).
 import { Type } from "typebox";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayText } from "../display-text.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { component } from "../json/component.ts";
-import { amountSchema, idSchema } from "../json/field.ts";
-import { page, pageQuery, pageSchema } from "../json/list.ts";
+import { component } from "../json/parts/component.ts";
+import { amountSchema, idSchema } from "../json/parts/field.ts";
+import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
 import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem } from "../json/refund.ts";
 import type { Peers } from "../peers.ts";
 
@@ -35,10 +35,10 @@ const NewRefund = component(
 );
 
 /** Adds the operations. */
-export function refundRoutes(door: Door, { payments }: Pick<Peers, "payments">): void {
-  createRefund(door, payments);
+export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, "payments">): void {
+  createRefund(context, payments);
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "listPaymentRefunds",
@@ -56,11 +56,11 @@ export function refundRoutes(door: Door, { payments }: Pick<Peers, "payments">):
     async ({ principal: { merchantId, environment }, params, query: { limit, offset } }) => {
       const window = { limit, offset: BigInt(offset) };
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...window });
-      return page(answer.refunds.map(presentRefundItem), offset, answer.total);
+      return pageJson(answer.refunds.map(presentRefundItem), offset, answer.total);
     },
   );
   merchantRoute(
-    door,
+    context,
     "payments:read",
     {
       id: "listRefunds",
@@ -76,14 +76,14 @@ export function refundRoutes(door: Door, { payments }: Pick<Peers, "payments">):
     },
     async ({ principal: { merchantId, environment }, query: { limit, offset } }) => {
       const answer = await payments.listRefunds({ merchantId, environment, limit, offset: BigInt(offset) });
-      return page(answer.refunds.map(presentRefundItem), offset, answer.total);
+      return pageJson(answer.refunds.map(presentRefundItem), offset, answer.total);
     },
   );
 }
 
-function createRefund(door: Door, payments: Peers["payments"]): void {
+function createRefund(context: GatewayContext, payments: Peers["payments"]): void {
   merchantRoute(
-    door,
+    context,
     "payments:write",
     {
       id: "createRefund",
@@ -98,6 +98,7 @@ function createRefund(door: Door, payments: Peers["payments"]): void {
       response: RefundAnswer,
       errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
       idempotent: true,
+      movesMoney: true,
     },
     async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
       const answer = await payments.refundPayment({

@@ -1,8 +1,8 @@
-// Deliveries to a webhook endpoint: list, retry, and the synthetic test event (SPEC.md §4, CONTRACT.md §9).
+// Deliveries to a webhook endpoint: list, retry, and the synthetic test event (docs/contract.md §9).
 import { Type } from "typebox";
-import { type Door, merchantRoute } from "../auth.ts";
-import { idSchema, wordSchema } from "../json/field.ts";
-import { dataSchema, pageQuery } from "../json/list.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { idSchema, wordSchema } from "../json/parts/field.ts";
+import { dataSchema, pageQuery } from "../json/parts/list.ts";
 import { DeliveryJson, presentDelivery } from "../json/webhook.ts";
 import type { Peers } from "../peers.ts";
 
@@ -18,10 +18,10 @@ const listQuery = Type.Object({
 });
 
 /** Adds the operations. */
-export function webhookDeliveryRoutes(door: Door, { webhooks }: Pick<Peers, "webhooks">): void {
-  listDeliveries(door, webhooks);
+export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
+  listDeliveries(context, webhooks);
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "retryWebhookDelivery",
@@ -42,7 +42,7 @@ export function webhookDeliveryRoutes(door: Door, { webhooks }: Pick<Peers, "web
     },
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "testWebhookEndpoint",
@@ -63,9 +63,9 @@ export function webhookDeliveryRoutes(door: Door, { webhooks }: Pick<Peers, "web
   );
 }
 
-function listDeliveries(door: Door, webhooks: Peers["webhooks"]): void {
+function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "listWebhookDeliveries",

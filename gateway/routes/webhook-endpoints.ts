@@ -1,11 +1,11 @@
-// Webhook endpoints of a merchant, and the catalogue of event types (SPEC.md §4, CONTRACT.md §9).
+// Webhook endpoints of a merchant, and the catalogue of event types (docs/contract.md §9).
 import { Type } from "typebox";
-import { invalid } from "#platform/failure.ts";
-import { type Door, merchantRoute } from "../auth.ts";
-import { displayText } from "../display-text.ts";
-import { component } from "../json/component.ts";
-import { environmentSchema, environmentText, idSchema, wordSchema } from "../json/field.ts";
-import { dataSchema } from "../json/list.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayText } from "../http/display-text.ts";
+import { component } from "../json/parts/component.ts";
+import { environmentSchema, environmentText, idSchema, wordSchema } from "../json/parts/field.ts";
+import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
   EndpointStatus,
@@ -48,12 +48,12 @@ const EndpointChange = component(
 );
 
 /** Adds the operations. */
-export function webhookEndpointRoutes(door: Door, { webhooks }: Pick<Peers, "webhooks">): void {
-  createEndpoint(door, webhooks);
-  listEndpoints(door, webhooks);
-  changeEndpoint(door, webhooks);
+export function webhookEndpointRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
+  createEndpoint(context, webhooks);
+  listEndpoints(context, webhooks);
+  changeEndpoint(context, webhooks);
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "listEventTypes",
@@ -69,9 +69,9 @@ export function webhookEndpointRoutes(door: Door, { webhooks }: Pick<Peers, "web
   );
 }
 
-function createEndpoint(door: Door, webhooks: Peers["webhooks"]): void {
+function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "createWebhookEndpoint",
@@ -96,9 +96,9 @@ function createEndpoint(door: Door, webhooks: Peers["webhooks"]): void {
   );
 }
 
-function listEndpoints(door: Door, webhooks: Peers["webhooks"]): void {
+function listEndpoints(context: GatewayContext, webhooks: Peers["webhooks"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:read",
     {
       id: "listWebhookEndpoints",
@@ -115,9 +115,9 @@ function listEndpoints(door: Door, webhooks: Peers["webhooks"]): void {
   );
 }
 
-function changeEndpoint(door: Door, webhooks: Peers["webhooks"]): void {
+function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): void {
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "updateWebhookEndpoint",
@@ -138,7 +138,7 @@ function changeEndpoint(door: Door, webhooks: Peers["webhooks"]): void {
     },
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "deleteWebhookEndpoint",
@@ -157,7 +157,7 @@ function changeEndpoint(door: Door, webhooks: Peers["webhooks"]): void {
     },
   );
   merchantRoute(
-    door,
+    context,
     "merchant:write",
     {
       id: "rollWebhookSecret",

@@ -1,10 +1,10 @@
-// Bundles what browsers load. The running product has no build step: the results are committed, and a test compares them with what
-// this makes. Usage: npm run web
+// Bundles what browsers load. The running product has no build step: the results are committed, and a test compares
+// them with what this makes. Usage: npm run generate -- web
 import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
-import { releaseVersion } from "../release.ts";
+import { releaseVersion } from "#platform/values/release.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -19,7 +19,10 @@ const pageFiles = [
   { entry: "gateway/web/page/page.css", name: "page.css" },
 ] as const;
 
-/** Every generated file by its path under gateway/web/dist, as text. The same sources give the same bytes on every machine. */
+/**
+ * Every generated file by its path under gateway/web/dist, as text. The same sources give the same bytes on every
+ * machine.
+ */
 export async function bundle(): Promise<Map<string, string>> {
   const version = releaseVersion();
   const common: BuildOptions = {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { releaseVersion } from "#platform/values/release.ts";
 import { suite } from "../../test/harness/suite.ts";
-import { releaseVersion } from "../release.ts";
 
 const test = suite("bundle size");
 const dist = join(import.meta.dirname, "dist");

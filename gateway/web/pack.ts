@@ -1,11 +1,11 @@
-// Packs the SDK for npm: the loader, which is 1 kB and fetches the rest from your Tollbooth, and the types of everything.
-// Usage: npm run web:pack [folder, default .local]
+// Packs the SDK for npm: the loader, which is 1 kB and fetches the rest from your Tollbooth, and the types of
+// everything.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { releaseVersion } from "../release.ts";
+import { releaseVersion } from "#platform/values/release.ts";
 
 const web = import.meta.dirname;
 const root = join(web, "../..");
@@ -50,4 +50,16 @@ function manifest(version: string) {
   };
 }
 
-if (import.meta.main) console.log(await packSdk(process.argv[2] ?? join(root, ".local")));
+const usage = `npm run pack -- [folder]
+
+Packs the SDK for npm into the folder (default .local) and prints the tarball's path.`;
+
+if (import.meta.main) {
+  const [folder = join(root, ".local"), ...more] = process.argv.slice(2);
+  if (folder === "--help" || folder === "-h") console.log(usage);
+  else if (more.length === 0 && !folder.startsWith("-")) console.log(await packSdk(folder));
+  else {
+    console.error(usage);
+    process.exitCode = 2;
+  }
+}

@@ -1,6 +1,6 @@
-// Headers of the hosted page, the same for every id. Nothing inline, no eval, no host but our own, the processors' and the merchant's
-// logo; nobody may frame it: a shop that wants the fields in its own page embeds the SDK, whose frame is the processor's. What breaks
-// the policy is reported (PCI DSS 4.0.1, 11.6.1).
+// Headers of the hosted page, the same for every id. Nothing inline, no eval, no host but our own, the processors' and
+// the merchant's logo; nobody may frame it: a shop that wants the fields in its own page embeds the SDK, whose frame is
+// the processor's. What breaks the policy is reported (PCI DSS 4.0.1, 11.6.1).
 import { scriptSources } from "./page-scripts.ts";
 import type { SurfaceHosts } from "./surface-hosts.ts";
 

@@ -1,6 +1,6 @@
 // The pure parts of the buyer's side: money, colours, languages, the page's policy.
 import assert from "node:assert/strict";
-import { currencies, currencyExponent } from "#platform/money.ts";
+import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { contrast, readableOn, textOn } from "./page/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";

@@ -1,5 +1,6 @@
-// Every script that may run in the hosted payment page, with who answers for it, why it is there and how it is known to be the one that
-// was meant (PCI DSS 4.0.1, 6.4.3). The page's policy is made of this list, so that a script that is not in it does not run.
+// Every script that may run in the hosted payment page, with who answers for it, why it is there and how it is known to
+// be the one that was meant (PCI DSS 4.0.1, 6.4.3). The page's policy is made of this list, so that a script that is
+// not in it does not run.
 
 export interface PageScript {
   /** As `script-src` names it. */

@@ -1,5 +1,5 @@
-// Files for browsers, kept in memory, each compressed once, when it is first asked for: all of them at start, source maps included,
-// took half of a gateway's start. A file either never changes under its address or is asked for again.
+// Files for browsers, kept in memory, each compressed once, when it is first asked for: all of them at start, source
+// maps included, took half of a gateway's start. A file either never changes under its address or is asked for again.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";

@@ -1,5 +1,5 @@
-// The hosted page as the server sends it: language, test bar and the places of everything, so that nothing jumps when the script
-// fills them in. It knows nothing of the session but the language that the merchant chose.
+// The hosted page as the server sends it: language, test bar and the places of everything, so that nothing jumps when
+// the script fills them in. It knows nothing of the session but the language that the merchant chose.
 import { Html, html } from "../docs/html.ts";
 import type { ChosenLanguage } from "./texts/languages.ts";
 

@@ -1,12 +1,15 @@
-// Which hosts the surfaces of sessions need, for the hosted page's Content-Security-Policy. All of them for every page: a policy that
-// named the session's own alone would tell a session's id from one that nobody has.
+// Which hosts the surfaces of sessions need, for the hosted page's Content-Security-Policy. All of them for every page:
+// a policy that named the session's own alone would tell a session's id from one that nobody has.
 
 export interface SurfaceHosts {
   readonly frame: readonly string[];
   readonly connect: readonly string[];
 }
 
-/** Of processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security Policy". */
+/**
+ * Of processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security
+ * Policy".
+ */
 const scriptSurfaces: readonly SurfaceHosts[] = [
   {
     frame: ["https://js.stripe.com", "https://*.js.stripe.com", "https://hooks.stripe.com"],

@@ -1,8 +1,12 @@
 // The checkout process.
-import { withOpenKeys } from "#platform/open-keys.ts";
-import { runProcess } from "#platform/process.ts";
-import { readProductionConfig } from "#platform/production.ts";
+import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { runProcess } from "#platform/process/process.ts";
+import { readProductionConfig } from "#platform/process/production.ts";
 import { startCheckout } from "./service.ts";
 import { checkoutSettings } from "./settings.ts";
 
-await runProcess("checkout", async () => startCheckout(await withOpenKeys(readProductionConfig(checkoutSettings))));
+await runProcess(
+  "checkout",
+  () => readProductionConfig(checkoutSettings),
+  async (config) => startCheckout(await withOpenKeys(config)),
+);

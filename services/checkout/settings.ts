@@ -7,7 +7,7 @@ import {
   type Setting,
   serviceSettings,
   url,
-} from "#platform/config.ts";
+} from "#platform/process/config.ts";
 
 /** Where the hosted checkout page lives: an https origin, or http on this machine. */
 const pageOrigin: Setting<string> = {

@@ -1,5 +1,5 @@
 // What the merchant process reads from its environment.
-import { serviceSettings, text } from "#platform/config.ts";
+import { serviceSettings, text } from "#platform/process/config.ts";
 
 export const merchantSettings = {
   ...serviceSettings,

@@ -1,7 +1,7 @@
 // The payments process.
-import { withOpenKeys } from "#platform/open-keys.ts";
-import { runProcess } from "#platform/process.ts";
+import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { runProcess } from "#platform/process/process.ts";
 import { startPayments } from "./service.ts";
 import { readPaymentsConfig } from "./settings.ts";
 
-await runProcess("payments", async () => startPayments(await withOpenKeys(readPaymentsConfig())));
+await runProcess("payments", readPaymentsConfig, async (config) => startPayments(await withOpenKeys(config)));

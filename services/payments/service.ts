@@ -1,137 +1,112 @@
-// Wires the payments service by hand: what main.ts starts and tests build from.
-
-import { brokerOf } from "#platform/broker-connection.ts";
-import { clockJob, syncClock } from "#platform/clock.ts";
-import type { Configured } from "#platform/config.ts";
-import { Database } from "#platform/database.ts";
-import { EncryptionCount } from "#platform/encryption-count.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { IdempotencyKeys } from "#platform/idempotency.ts";
-import { startJobs } from "#platform/job.ts";
-import { listCountsJob } from "#platform/list-counts.ts";
-import { createLog } from "#platform/log.ts";
-import { awaitSchema } from "#platform/migrate.ts";
-import type { Opened } from "#platform/open-keys.ts";
-import { Outbox, outboxJobs } from "#platform/outbox.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { type RunningService, serveRpc } from "#platform/rpc-server.ts";
-import { Vault } from "#platform/secret.ts";
-import { StaleReads } from "#platform/stale-read.ts";
-import { heardEvents } from "#platform/streams.ts";
+// The payments service: what main.ts starts and tests build from.
+import { heardEvents } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { IdempotencyKeys } from "#platform/database/idempotency.ts";
+import { Wake } from "#platform/jobs/job.ts";
+import { ReadRepair } from "#platform/jobs/read-repair.ts";
+import { listCountsJob } from "#platform/lists/list-counts.ts";
+import type { Configured } from "#platform/process/config.ts";
+import type { Opened } from "#platform/process/open-keys.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import {
+  answers,
+  type RunningService,
+  type ServiceBase,
+  type ServiceParts,
+  startService,
+} from "#platform/service/service.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { createConnectors } from "./connectors/registry.ts";
-import { feeRpc } from "./fee-rpc.ts";
-import { Accounts } from "./flows/ask-processor.ts";
+import { Accounts } from "./flows/accounts/ask-processor.ts";
 import { endUnpaid } from "./flows/confirm-intent.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
-import { reconcileJobs } from "./jobs/reconcile.ts";
-import { operatorRpc } from "./operator-rpc.ts";
-import { connectorAccountsRpc, paymentsRpc } from "./rpc.ts";
+import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
+import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
+import { feeRpc } from "./rpc/fees.ts";
+import { operatorRpc } from "./rpc/operator.ts";
+import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
+import { paymentsRpc } from "./rpc/payments.ts";
+import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
-import { statementRpc } from "./statement-rpc.ts";
-import { sweepProcessorEvents } from "./store/processor-events.ts";
+import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
-export async function startPayments(config: Opened<Configured<typeof paymentsSettings>>): Promise<RunningService> {
-  const log = createLog("payments", config.LOG_LEVEL);
-  const db = await Database.open({ url: config.DATABASE_URL, name: "payments", log });
-  await awaitSchema(db, "payments", log);
-  await syncClock(db, log);
-  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
-  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
-  const bus = new EventBus({
-    broker: brokerOf(config),
-    keys: config.EVENT_KEYS_FILE,
-    namespace: config.NATS_NAMESPACE,
+type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
+
+export function startPayments(config: PaymentsConfig): Promise<RunningService> {
+  return startService({
     name: "payments",
-    log,
+    config,
+    open: (pool) => Database.open(pool),
+    build: (base) => build(config, base),
   });
-  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: "payments" });
+}
+
+function build(config: PaymentsConfig, base: ServiceBase<Database>): ServiceParts {
+  const { db, log, vault, recovery } = base;
   const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN_FILE });
-  const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const merchants = merchant.client(ConnectorService);
   const accounts = new Accounts(merchants);
-  const patienceSeconds = config.RECONCILE_AFTER_SECONDS;
-  const circuits = new Circuits(
-    {
-      windowCalls: config.CIRCUIT_WINDOW_CALLS,
-      openMaxMs: config.CIRCUIT_OPEN_MAX_SECONDS * 1_000,
-      timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
-    },
-    log,
-  );
-  const { SIMULATOR_URL: url } = config;
-  const processors = {
-    simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
-    stripeUrl: config.STRIPE_API_URL,
-    timeoutMs: config.PROCESSOR_TIMEOUT_SECONDS * 1_000,
-    keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,
-  };
-  const connectors = createConnectors(processors, circuits);
-  const deps = { patienceSeconds, db, vault, log, outbox, keys, accounts, connectors };
+  const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
+  const reconcileAfterSeconds = config.RECONCILE_AFTER_SECONDS;
+  const connectors = connectorsOf(config, log);
+  const readRepair = new ReadRepair({ everyMs: reconcileAfterSeconds * 1_000 }, log);
+  const driveNow = new Wake();
+  const context = { ...base, keys, accounts, connectors, merchants, reconcileAfterSeconds, readRepair, driveNow };
   const forget = () => accounts.forget();
   const hear = (event: Event) => {
     // The audit log's heads, one a day for each merchant: nothing of them is kept here.
     if (event.type.startsWith("audit.")) return;
     forget();
-    void endUnpaid(deps, event);
+    void endUnpaid(context, event);
   };
-  bus.listen({ ...heardEvents.connectors, onEvent: hear, onGap: forget });
-  const staleReads = new StaleReads({ everyMs: patienceSeconds * 1_000 }, log);
-  let askNow = () => {};
-  const server = await serveRpc({
-    port: config.PORT,
-    host: config.HOST,
-    trusted: config.RPC_CALLERS_FILE,
-    log,
-    status: { service: "payments", db, bus, encryptions },
-    services: [PaymentsService, OperatorService, FeeService, StatementService, ConnectorAccountService],
-    routes: (router) => {
-      router.service(PaymentsService, paymentsRpc({ ...deps, staleReads }));
-      router.service(FeeService, feeRpc(deps));
-      router.service(StatementService, statementRpc(deps));
-      router.service(OperatorService, operatorRpc({ ...deps, askNow: () => askNow() }));
-      router.service(ConnectorAccountService, connectorAccountsRpc({ connectors, accounts, merchants }));
-    },
-    ready: async () => {
-      await db.ping();
-      return bus.connected;
-    },
-  });
-  const jobs = startJobs(
-    [
-      ...outboxJobs(db, bus, outbox),
-      encryptions.job,
+  return {
+    rpc: [
+      answers(PaymentsService, paymentsRpc(context)),
+      answers(OperatorService, operatorRpc(context)),
+      answers(FeeService, feeRpc(context)),
+      answers(StatementService, statementRpc(context)),
+      answers(ConnectorAccountService, connectorAccountsRpc(context)),
+      answers(PaymentRecoveryService, paymentRecoveryRpc(context)),
+    ],
+    jobs: [
       listCountsJob(db),
-      ...reconcileJobs(deps, (wake) => {
-        askNow = wake;
-      }),
-      pollEventsJob({ ...deps, eventPollSeconds: config.EVENT_POLL_SECONDS }),
-      clockJob(db, log),
-      checkJournalJob(deps),
-      matchStatementsJob(deps),
+      ...recovery.pausing([driveOperationsJob(context, driveNow)]),
+      ...reconcileJobs(context),
+      pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
+      checkJournalJob(context),
+      matchStatementsJob(context),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
-    log,
-  );
-  return {
-    port: server.port,
-    ready: () => server.health.serving(),
-    stop: async (drain) => {
-      await server.close(drain);
-      await jobs.stop();
+    listeners: [{ ...heardEvents.connectors, onEvent: hear, onGap: forget }],
+    // A recovery begins nothing new.
+    works: () => !recovery.isOn,
+    close: async () => {
       merchant.close();
       await connectors.close();
-      await bus.close();
-      await db.close();
     },
   };
+}
+
+function connectorsOf(config: PaymentsConfig, log: Log) {
+  const timeoutMs = config.PROCESSOR_TIMEOUT_SECONDS * 1_000;
+  const { CIRCUIT_WINDOW_CALLS: windowCalls, CIRCUIT_OPEN_MAX_SECONDS: openMaxSeconds, SIMULATOR_URL: url } = config;
+  const circuits = new Circuits({ windowCalls, openMaxMs: openMaxSeconds * 1_000, timeoutMs }, log);
+  const processors = {
+    simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
+    stripeUrl: config.STRIPE_API_URL,
+    timeoutMs,
+    keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,
+  };
+  return createConnectors(processors, circuits);
 }

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventKeyLine } from "#platform/event-keys.ts";
-import { newNkey } from "#platform/nkey.ts";
-import { callerLine } from "#platform/rpc-trust.ts";
+import { eventKeyLine } from "#platform/broker/event-keys.ts";
+import { callerLine } from "#platform/secrets/callers.ts";
+import { newNkey } from "#platform/secrets/nkey.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { readPaymentsConfig } from "./settings.ts";
 

@@ -1,5 +1,5 @@
-// Reads the processor's settings from the environment. What is missing or malformed is reported together; values are not
-// repeated, since some are secret. NAME_FILE names a file that holds the value of NAME.
+// Reads the processor's settings from the environment. What is missing or malformed is reported together; values are
+// not repeated, since some are secret. NAME_FILE names a file that holds the value of NAME.
 import { readFileSync } from "node:fs";
 
 export interface Config {

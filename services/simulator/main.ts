@@ -1,5 +1,5 @@
-// The process of the card-processor simulator: reads the environment, serves, tells its parent when it is ready, and drains on
-// SIGTERM, SIGINT or when the parent is gone.
+// The process of the card-processor simulator: reads the environment, serves, tells its parent when it is ready, and
+// drains on SIGTERM, SIGINT or when the parent is gone.
 import { readConfig } from "./config.ts";
 import { startSimulator } from "./service.ts";
 

@@ -1,7 +1,7 @@
 // The HTTP server: which routes there are, how bodies are read, how failures leave.
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
-import { ApiFailure, broken, outage } from "./flows/failure.ts";
-import type { Processor } from "./flows/processor.ts";
+import { ApiFailure, broken, outage } from "./failure.ts";
+import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { formRoutes } from "./routes/form.ts";

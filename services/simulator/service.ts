@@ -1,11 +1,11 @@
 // Puts the processor together: database, fault switches, jobs and HTTP server. Tests build it from here too.
 import { pino } from "pino";
 import { Faults } from "./flows/faults.ts";
-import { Later } from "./flows/later.ts";
-import type { Processor } from "./flows/processor.ts";
 import { startClock } from "./jobs/clock.ts";
 import { type SenderContext, startSender } from "./jobs/send-events.ts";
 import { startSweeper } from "./jobs/sweep-old-rows.ts";
+import { Later } from "./later.ts";
+import type { Processor } from "./processor.ts";
 import { buildServer } from "./server.ts";
 import { releaseClaims } from "./store/events.ts";
 import { fingerprintKey } from "./store/installation.ts";
@@ -54,7 +54,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     await faults.load();
     await releaseClaims(senderDb);
     const basis = { db, log, faults, fingerprintKey: await fingerprintKey(db) };
-    return await serve(options, basis, senderDb, endPools);
+    return await serveSimulator(options, basis, senderDb, endPools);
   } catch (error) {
     await endPools();
     throw error;
@@ -67,7 +67,7 @@ function simulatorLog(level: string) {
   return pino({ name: "simulator", level }, process.stdout);
 }
 
-async function serve(
+async function serveSimulator(
   options: SimulatorOptions,
   basis: Pick<Processor, "db" | "log" | "faults" | "fingerprintKey">,
   senderDb: Db,

@@ -1,7 +1,7 @@
 // The webhook process.
-import { withOpenKeys } from "#platform/open-keys.ts";
-import { runProcess } from "#platform/process.ts";
+import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { runProcess } from "#platform/process/process.ts";
 import { startWebhook } from "./service.ts";
 import { readWebhookConfig } from "./settings.ts";
 
-await runProcess("webhook", async () => startWebhook(await withOpenKeys(readWebhookConfig())));
+await runProcess("webhook", readWebhookConfig, async (config) => startWebhook(await withOpenKeys(config)));

@@ -1,5 +1,5 @@
-// What operators can see of delivery at ADMIN_PORT: how late due work is, how much there is, who holds the slots, how attempts
-// end and how long they take. Labels have few values: no endpoint, no merchant.
+// What operators can see of delivery at ADMIN_PORT: how late due work is, how much there is, who holds the slots, how
+// attempts end and how long they take. Labels have few values: no endpoint, no merchant.
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { AttemptError } from "./rules/delivery.ts";
 import type { Standing } from "./rules/lane.ts";

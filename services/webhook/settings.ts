@@ -1,6 +1,5 @@
 // The settings of the webhook service, and which of them production refuses.
-import { readFileSync } from "node:fs";
-import { type Cidr, parseCidr } from "#platform/address-range.ts";
+
 import {
   callerSettings,
   consumerSettings,
@@ -10,25 +9,14 @@ import {
   serviceSettings,
   url,
   withDefault,
-} from "#platform/config.ts";
-import type { Opened } from "#platform/open-keys.ts";
-import { readProductionConfig } from "#platform/production.ts";
+} from "#platform/process/config.ts";
+import type { Opened } from "#platform/process/open-keys.ts";
+import { readProductionConfig } from "#platform/process/production.ts";
+import { certificates } from "#platform/secrets/certificate-file.ts";
+import { type Cidr, parseCidr } from "#platform/values/address-range.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {
   parse: (raw) => raw.split(",").map((part) => parseCidr(part.trim())),
-};
-
-const certificates: Setting<string> = {
-  parse: (path) => {
-    let pem = "";
-    try {
-      pem = readFileSync(path, "utf8");
-    } catch {
-      throw new Error("must name a file that can be read");
-    }
-    if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error("must name a file of PEM certificates");
-    return pem;
-  },
 };
 
 const dayMs = 86_400_000;

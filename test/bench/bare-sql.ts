@@ -1,11 +1,11 @@
-// The lower bound of the work: the very statements that the flows say, by the bare driver with named statements and fsync on,
-// against databases of their own on the stack's server, without HTTP, RPC, NATS or the processor.
+// The lower bound of the work: the very statements that the flows say, by the bare driver with named statements and
+// fsync on, against databases of their own on the stack's server, without HTTP, RPC, NATS or the processor.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import type { Sql, Tx } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { migrate } from "#platform/migrate.ts";
-import { Outbox } from "#platform/outbox.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { changeSession, findSession, insertSession, type NewSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
@@ -25,7 +25,10 @@ import { type Measured, measure } from "./load.ts";
 const sealed = randomBytes(300);
 const owner = { merchantId: "mer_bench", environment: Environment.SANDBOX };
 
-/** Rates of the writes behind create, confirm and refund, each measured after as many seconds of the same as the flows get. */
+/**
+ * Rates of the writes behind create, confirm and refund, each measured after as many seconds of the same as the flows
+ * get.
+ */
 export async function bareSql(
   stem: string,
   connections: number,
@@ -112,7 +115,7 @@ async function database(
 }
 
 const paymentsOutbox = new Outbox({ namespace: "bench", source: "payments" });
-const settleDeps = { outbox: paymentsOutbox, patienceSeconds: 30 };
+const settleDeps = { outbox: paymentsOutbox, reconcileAfterSeconds: 30 };
 const checkoutOutbox = new Outbox({ namespace: "bench", source: "checkout" });
 
 async function createWrites(payments: Base, checkout: Base): Promise<string> {
@@ -142,7 +145,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
     checkout,
     session,
     { hash: { keyId: "", hash: randomBytes(32) }, render: sealed },
-    checkoutOutbox.rows([event("session.created", session.id)]),
+    checkoutOutbox.toRows([event("session.created", session.id)]),
   );
   return id;
 }
@@ -152,7 +155,7 @@ async function confirmWrites(payments: Base, checkout: Base, id: string): Promis
   if (!session) throw new Error("no session");
   await payments.transaction((tx) => settlePayment(tx, settleDeps, id, paidReport(id), "confirm"));
   const state = { ...session.state, status: "completed", paymentStatus: "succeeded" } as const;
-  await changeSession(checkout, session, state, checkoutOutbox.rows([event("session.completed", session.id)]));
+  await changeSession(checkout, session, state, checkoutOutbox.toRows([event("session.completed", session.id)]));
 }
 
 async function refundWrites(payments: Base, id: string): Promise<void> {
@@ -176,7 +179,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       unasked: false,
       createdAt: new Date(),
     };
-    const events = paymentsOutbox.rows([event("refund.requested", refundId)]);
+    const events = paymentsOutbox.toRows([event("refund.requested", refundId)]);
     return await insertReservation(sql, payment.state, refund, operation, 3_600, events);
   };
   const isTaken = await reserveFrom(payments, await findPayment(payments, id));

@@ -1,9 +1,9 @@
-// What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one hit to more
-// than a million.
-import type { Database } from "#platform/database.ts";
+// What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one
+// hit to more than a million.
+import type { Database } from "#platform/database/database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { listPayments, type PaymentFilters } from "../../services/payments/store/payment-lists.ts";
-import { listRefundRecords } from "../../services/payments/store/refund-lists.ts";
+import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
+import { listRefundRecords } from "../../services/payments/lists/refunds.ts";
 
 export interface ListQuery {
   readonly name: string;

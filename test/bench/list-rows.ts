@@ -1,7 +1,7 @@
-// Fills the payments database of the list benchmark: one merchant with half of the rows, a hundred with the rest, over a year. The rows
-// are counted and indexed once after the load instead of one by one, which is several times faster.
+// Fills the payments database of the list benchmark: one merchant with half of the rows, a hundred with the rest, over
+// a year. The rows are counted and indexed once after the load instead of one by one, which is several times faster.
 import type pg from "pg";
-import { bucketStarts } from "#platform/amount-bucket.ts";
+import { bucketStarts } from "#platform/lists/amount-bucket.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
 
 const others = 100;
@@ -9,7 +9,7 @@ const days = 365;
 // One statement stays within seconds.
 const chunk = 200_000;
 
-// What the triggers would have counted (platform/list-counts.ts).
+// What the triggers would have counted (platform/lists/list-counts.ts).
 const countText = `
   insert into list_counts
   select merchant_id, environment, list, grain, starts, status, bucket, count(*) from (

@@ -1,8 +1,8 @@
-// What the counting and the list's indexes cost the writes of a payment: created and settled through the store's own functions, with
-// all of it, then without.
+// What the counting and the list's indexes cost the writes of a payment: created and settled through the store's own
+// functions, with all of it, then without.
 import type pg from "pg";
-import type { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
+import type { Database } from "#platform/database/database.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertPayment, lockPayment, recordIntent, savePayment } from "../../services/payments/store/payments.ts";
 import { measure } from "./load.ts";

@@ -1,17 +1,17 @@
-// The benchmark of the payments list at size: loads millions of payments, half of them of one merchant, into a PostgreSQL of its own
-// (fsync on), and prints p50 and p99 of pages with their exact totals, while another connection inserts and the counts are
-// folded, next to a read by primary key in the same run. `npm run bench:lists`. Options: --rows N (default 10,000,000), --runs N (per query,
-// default 100), --data DIR (keeps the rows there for the next run; the cost of writes, which removes indexes, is then left out).
+// `npm run prove -- lists`: the payments list at size. Loads millions of payments, half of them of one merchant, into a
+// PostgreSQL of its own (fsync on), and prints p50 and p99 of pages with their exact totals, while another connection
+// inserts and the counts are folded, next to a read by primary key in the same run. The cost of writes, which removes
+// indexes, is left out when the rows are kept.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import pg from "pg";
-import { Database } from "#platform/database.ts";
-import { startJobs } from "#platform/job.ts";
-import { listCountsJob } from "#platform/list-counts.ts";
-import { createLog } from "#platform/log.ts";
-import { migrate } from "#platform/migrate.ts";
+import { Database } from "#platform/database/database.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { startJobs } from "#platform/jobs/job.ts";
+import { listCountsJob } from "#platform/lists/list-counts.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
+import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -19,7 +19,12 @@ import { listQueries } from "./list-queries.ts";
 import { loadPayments } from "./list-rows.ts";
 import { writeCost } from "./list-writes.ts";
 
-const { values } = parseArgs({
+helpIfAsked(`npm run prove -- lists [--rows N] [--runs N] [--data folder]
+
+  --rows  payments, 10000 to 50000000; default 10000000
+  --runs  of each query, 30 to 1000; default 100
+  --data  keeps the filled database there for the next run; default: a folder that is removed`);
+const { values } = parseWords({
   options: {
     rows: { type: "string", default: "10000000" },
     runs: { type: "string", default: "100" },

@@ -16,7 +16,8 @@ export interface Measured {
 }
 
 /**
- * @param options.next gives the next piece of work, or undefined when there is none left: then the measurement ends early.
+ * @param options.next gives the next piece of work, or undefined when there is none left: then the measurement ends
+ * early.
  * @throws whatever a piece of work throws: a benchmark of failures measures nothing.
  */
 export async function measure(options: {

@@ -1,4 +1,5 @@
-// How much of the machine other processes take while something is measured (Linux): figures of a busy machine must say so.
+// How much of the machine other processes take while something is measured (Linux): figures of a busy machine must say
+// so.
 import { readFileSync } from "node:fs";
 import { cpuOf } from "./cpu.ts";
 
@@ -15,6 +16,15 @@ export function watchOthers(pids: Readonly<Record<string, number>>): () => numbe
     const now = { own: own(pids), machine: machine() };
     const busy = now.machine.busyUs - before.machine.busyUs - (now.own - before.own);
     return Math.max(0, busy / Math.max(1, now.machine.allUs - before.machine.allUs));
+  };
+}
+
+/** Begins to watch. @returns tells the share of all cores that anything has taken since, 0 to 1 */
+export function watchMachine(): () => number {
+  const before = machine();
+  return () => {
+    const now = machine();
+    return (now.busyUs - before.busyUs) / Math.max(1, now.allUs - before.allUs);
   };
 }
 

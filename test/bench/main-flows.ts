@@ -1,10 +1,9 @@
-// The benchmark of the main flows: drives a stack of its own over HTTP with 1 and 32 connections and prints rates, latencies, CPU per
-// request of each process, and the ratio to two limits measured in the same run: a bare Fastify answer, and the same writes said
-// straight to PostgreSQL (fsync on). `npm run bench`. Options: --seconds N (per measurement, default 5), --warm N (seconds of the same load
-// before each measurement over HTTP, default 5), --connections 1,32, --only create,refund, --statements (PostgreSQL's costliest).
+// `npm run bench`: drives the main flows of a stack of its own over HTTP with 1 and 32 connections and prints rates,
+// latencies, CPU per request of each process, and the ratio to two limits measured in the same run: a bare Fastify
+// answer, and the same writes said straight to PostgreSQL (fsync on).
 import { rm } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { Pool } from "undici";
+import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startStack } from "../../deploy/local/start.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -13,7 +12,14 @@ import { cpuOf, residentMb } from "./cpu.ts";
 import { type Measured, measure, type Request } from "./load.ts";
 import { watchStatements } from "./statements.ts";
 
-const { values } = parseArgs({
+helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund] [--statements]
+
+  --seconds      of each measurement, 1 to 60; default 5
+  --warm         seconds of the same load before each measurement over HTTP, 1 to 60; default 5
+  --connections  numbers from 1 to 64, separated by commas; default 1,32
+  --only         measurements whose names begin so; default: all
+  --statements   PostgreSQL's costliest besides`);
+const { values } = parseWords({
   options: {
     seconds: { type: "string", default: "5" },
     connections: { type: "string", default: "1,32" },

@@ -1,11 +1,14 @@
-// What PostgreSQL does for each flow: its costliest statements, by pg_stat_statements, which is loaded by a restart of the stack's server.
+// What PostgreSQL does for each flow: its costliest statements, by pg_stat_statements, which is loaded by a restart of
+// the stack's server.
 import pg from "pg";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 
 export interface Statements {
   /** Forgets what was counted so far. */
   reset(): Promise<void>;
-  /** @returns a line for each statement by its time for one request, which includes waiting for locks; costliest first. */
+  /**
+   * @returns a line for each statement by its time for one request, which includes waiting for locks; costliest first.
+   */
   costliest(requests: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Latency from a payment's commit to the arrival at the receiver, alone and while 200 endpoints that never answer get as much.
+// Latency from a payment's commit to the arrival at the receiver, alone and while 200 endpoints that never answer get
+// as much.
 import { eventually } from "../harness/eventually.ts";
 import type { Phase, Report } from "./webhook-phase.ts";
 import type { BenchEndpoint, Rig } from "./webhook-rig.ts";

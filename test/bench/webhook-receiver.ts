@@ -1,5 +1,5 @@
-// The merchants' side of the webhook benchmark, a process of its own: one HTTPS server that answers by path (/ok at once, /hang
-// never), counts, and on request tells when each payment's event arrived.
+// The merchants' side of the webhook benchmark, a process of its own: one HTTPS server that answers by path (/ok at
+// once, /hang never), counts, and on request tells when each payment's event arrived.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 

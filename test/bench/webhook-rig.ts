@@ -1,20 +1,21 @@
-// What the webhook benchmark runs on: PostgreSQL with fsync on, NATS, the webhook service and the receivers, each a process of its
-// own on this machine, and this process as the payments service: it commits events to an outbox and relays them.
+// What the webhook benchmark runs on: PostgreSQL with fsync on, NATS, the webhook service and the receivers, each a
+// process of its own on this machine, and this process as the payments service: it commits events to an outbox and
+// relays them.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Database } from "#platform/database.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { newId } from "#platform/id.ts";
-import { startJobs } from "#platform/job.ts";
-import { createLog } from "#platform/log.ts";
-import { migrate } from "#platform/migrate.ts";
-import { Outbox, outboxJobs } from "#platform/outbox.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { callersFile, tokenFile } from "#platform/rpc-trust.ts";
-import { ensureStreams } from "#platform/streams.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
+import { startJobs } from "#platform/jobs/job.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { createDatabases } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
@@ -86,7 +87,8 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const children: ChildProcess[] = [];
   const forked = (script: string, env: Record<string, string>) => startChild(script, env, children);
   const receiver = await forked("test/bench/webhook-receiver.ts", receiverEnv);
-  // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones' delay.
+  // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones'
+  // delay.
   const dead = await forked("test/bench/webhook-receiver.ts", receiverEnv);
   const port = await freePort();
   const log = createLog("bench", "warn");
@@ -111,7 +113,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const db = await Database.open({ url: databases.of.webhook, name: "bench", log });
   const bus = new EventBus({ broker: { url: nats.url }, namespace: "bench", name: "bench", log });
   const outbox = new Outbox({ namespace: "bench", source: "payments" });
-  const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
+  const jobs = startJobs(outboxJobs(payments, bus, outbox, { replicas: 1, log }), log);
   const peer = connectPeer({ url: `http://127.0.0.1:${port}`, token: tokenFile.parse(rpc.tokens.gateway) });
   const webhooks = peer.client(WebhookService);
   let answered = 0;
@@ -169,7 +171,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
       };
       await payments.transaction((tx) => outbox.append(tx, [{ ...event, environment: 1 }]));
       const at = performance.timeOrigin + performance.now();
-      outbox.poke();
+      outbox.wake();
       return { id: objectId, at };
     },
     async stop() {
@@ -192,7 +194,8 @@ interface Ready {
   readonly urls?: string[];
 }
 
-async function startChild(
+/** A script in a process of its own; resolves when it says that it serves. */
+export async function startChild(
   script: string,
   env: Record<string, string>,
   children: ChildProcess[],

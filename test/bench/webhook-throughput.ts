@@ -1,8 +1,9 @@
-// Deliveries a second: events published as fast as the service takes them in, until all of them are recorded as delivered.
+// Deliveries a second: events published as fast as the service takes them in, until all of them are recorded as
+// delivered.
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { newId } from "#platform/id.ts";
-import { eventSubject } from "#platform/streams.ts";
+import { eventSubject } from "#platform/broker/streams.ts";
+import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { noteAnnounced, type OutboxEvent } from "../harness/announcing-payments.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,8 +1,9 @@
-// The benchmark of webhook delivery: sustained throughput, latency from commit to receiver, what 200 dead endpoints do to healthy
-// ones, memory under hostile receivers, and a claim with a million queued deliveries. Each phase has a stack of its own and a time
-// limit; one table at the end. Usage: npm run bench:webhooks [-- --only throughput,latency,memory,claim] [-- --short]
+// The benchmark of webhook delivery: sustained throughput, latency from commit to receiver, what 200 dead endpoints do
+// to healthy ones, memory under hostile receivers, and a claim with a million queued deliveries. Each phase has a stack
+// of its own and a time limit; one table at the end. Usage: npm run bench -- webhooks [-- --only
+// throughput,latency,memory,claim] [-- --short]
 import { setTimeout as pause } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { watchOthers } from "./machine.ts";
 import { claim } from "./webhook-claim.ts";
 import { latency } from "./webhook-latency.ts";
@@ -17,7 +18,11 @@ const shortPart = 0.1;
 // Stopping the servers takes a second or two; one that does not stop must not keep the table back.
 const stopMaxMs = 20_000;
 
-const { values: options } = parseArgs({
+helpIfAsked(`npm run bench -- webhooks [--only ${Object.keys(phases).join(",")}] [--short]
+
+  --only   phases; default: all
+  --short  tries out that everything runs; such figures mean nothing`);
+const { values: options } = parseWords({
   options: { only: { type: "string", multiple: true }, short: { type: "boolean", default: false } },
 });
 const chosen = options.only?.flatMap((names) => names.split(",")) ?? Object.keys(phases);

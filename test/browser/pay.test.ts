@@ -1,5 +1,5 @@
-// Buyers on the hosted page, from the link to the last screen: every test card, and everything that goes wrong on the way. Nobody pays
-// twice, and nobody is told that a paid order failed.
+// Buyers on the hosted page, from the link to the last screen: every test card, and everything that goes wrong on the
+// way. Nobody pays twice, and nobody is told that a paid order failed.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

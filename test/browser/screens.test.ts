@@ -1,4 +1,5 @@
-// Every screen of the hosted page: no violation that axe finds, and a picture of each under test/artifacts for people to judge.
+// Every screen of the hosted page: no violation that axe finds, and a picture of each under test/artifacts for people
+// to judge.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -73,7 +73,7 @@ inBrowser(
   },
 );
 
-// Proves §5: browser
+// Proves credentials: browser
 inBrowser("every misuse is a value, and an API key is refused", async ({ page }) => {
   await page.goto(`${shop.url}/bare`);
   const { secret } = await newOrder(merchant);

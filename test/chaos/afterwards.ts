@@ -1,5 +1,5 @@
-// What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes, readings, lists, and
-// what the processor does without being asked.
+// What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes,
+// readings, lists, and what the processor does without being asked.
 import { drawPaymentFault } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { AskedRefund } from "./seen.ts";

@@ -1,5 +1,5 @@
-// What the public API answers about a run's money, against the processor's word and against the rows: each payment as GET reads it, and
-// the totals of lists by status and by amount. Asked once the books agree.
+// What the public API answers about a run's money, against the processor's word and against the rows: each payment as
+// GET reads it, and the totals of lists by status and by amount. Asked once the books agree.
 import type { MoneyRig } from "./money-rig.ts";
 import { type OurPayment, ourPayments, rowCounts } from "./money-truth.ts";
 import { answerDifferences } from "./payment-checks.ts";

@@ -1,20 +1,19 @@
-// A money rig that can be disturbed: PostgreSQL (waiting for the disk, as in production) and NATS are its own, and the ways of clients
-// to the gateway and of the services to both servers lead over links that can be cut.
+// A money rig that can be disturbed: PostgreSQL and NATS are its own, and the ways of clients to the gateway and of the
+// services to both servers lead over links that can be cut.
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { connect } from "nats";
+import { type Source, streamName } from "#platform/broker/streams.ts";
 import { withDatabase } from "../../deploy/local/databases.ts";
-import { freePort } from "../../deploy/local/free-port.ts";
-import { natsUrl, startNats } from "../../deploy/local/nats.ts";
-import { findNatsServer } from "../../deploy/local/nats-binary.ts";
-import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
-import { createSupervisor, type Supervisor } from "../../deploy/local/supervisor.ts";
+import { natsUrl } from "../../deploy/local/nats.ts";
+import { postgresUrl } from "../../deploy/local/postgres.ts";
 import { api } from "../harness/api.ts";
 import { refuseWrites } from "../harness/read-only.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Link, Part } from "./disturbance.ts";
 import { type BadLink, openLink } from "./link.ts";
 import { startMoneyRig } from "./money-rig.ts";
+import { type ServerName, type StartServers, serverNames, singleServers } from "./servers.ts";
 import { keyedApi } from "./shop.ts";
 import { startOutside, type WideRig, widen } from "./wide-rig.ts";
 
@@ -25,55 +24,66 @@ export interface ChaosRig extends WideRig {
   freeze(part: Part, forMs: number): Promise<boolean>;
   /** Does something to all open connections of a link. @returns false when there were none */
   spoil(link: Link, how: "cut" | "break" | "hole" | "half", forMs: number): Promise<boolean>;
+  /** The broker loses a service's stream with all that is in it. @returns false when there was none */
+  loseStream(source: Source): Promise<boolean>;
   /** Payments' database takes no writes for the time. */
   refuseWrites(forMs: number): Promise<boolean>;
 }
 
 const password = "chaos";
+// As the stack names its streams.
+const streamNamespace = "tollbooth";
 
 /** @param env of the stack's processes, over the rig's own. */
-export async function startChaosRig(env: Record<string, string> = {}): Promise<ChaosRig> {
+export async function startChaosRig(
+  env: Record<string, string> = {},
+  startServers: StartServers = singleServers,
+): Promise<ChaosRig> {
   const home = await tempDir("chaos");
-  const servers = createSupervisor(
-    () => {},
-    () => {},
-  );
+  const servers = await startServers(home, password);
   const opened: BadLink[] = [];
-  const open = async (port: number) => {
+  const open = async (port: () => number) => {
     const link = await openLink(port);
     opened.push(link);
     return link;
   };
   const close = async () => {
     await Promise.all(opened.map((link) => link.close()));
-    await servers.stop("postgres", "nats");
+    await servers.stop();
     await rm(home, { recursive: true, force: true });
   };
   try {
-    const ports = await startServers(servers, home);
-    const [postgres, nats] = [await open(ports.postgres), await open(ports.nats)];
+    const [postgres, nats] = [await open(() => servers.port("postgres")), await open(() => servers.port("nats"))];
     const outside = await startOutside();
     const money = await startMoneyRig({
       ownServers: true, // those that are given here
       databaseUrl: withDatabase(postgresUrl({ port: postgres.port, password }), "chaos"),
       natsUrl: natsUrl({ port: nats.port }),
-      env: { LOG_LEVEL: "warn", WEBHOOK_RETRY_BASE_MS: "300", WEBHOOK_RETRY_CAP_MS: "2000", ...outside.env, ...env },
+      streamReplicas: servers.streamReplicas,
+      env: {
+        LOG_LEVEL: "warn",
+        WEBHOOK_RETRY_BASE_MS: "300",
+        WEBHOOK_RETRY_CAP_MS: "2000",
+        NATS_REPLICAS: String(servers.streamReplicas),
+        ...outside.env,
+        ...env,
+      },
       clocks: outside.clocks,
     });
     const { stack } = money.running;
-    const gateway = await open(Number(new URL(stack.gateway).port));
+    const gateway = await open(() => Number(new URL(stack.gateway).port));
     const links = { postgres, nats, gateway };
     const front = `http://127.0.0.1:${gateway.port}`;
     const rig = await widen(money, outside, front);
-    const direct = withDatabase(postgresUrl({ port: ports.postgres, password }), "chaos_payments");
-    const pidOf = (part: Part) => ({ ...stack.pids, ...servers.pids() })[part];
+    const direct = () => withDatabase(postgresUrl({ port: servers.port("postgres"), password }), "chaos_payments");
+    const pidOf = (part: Part) => (isServer(part) ? servers.pid(part) : stack.pids[part]);
     return {
       ...rig,
       merchant: keyedApi(front, rig.shops[0]?.key ?? { secret: stack.api_key }),
       buyer: api(front),
       async kill(part) {
         if (pidOf(part) === undefined) return false;
-        await (part === "postgres" || part === "nats" ? servers : rig.running).kill9(part);
+        await (isServer(part) ? servers.kill(part) : rig.running.kill9(part));
         return true;
       },
       async freeze(part, forMs) {
@@ -88,7 +98,8 @@ export async function startChaosRig(env: Record<string, string> = {}): Promise<C
         return (await (how === "hole" ? link.blackHole(forMs) : link.halfOpen(forMs))) > 0;
       },
       // Sessions keep what held when they began: they have to begin anew, before and after.
-      refuseWrites: (forMs) => refuseWrites(direct, forMs, () => postgres.cut()),
+      refuseWrites: (forMs) => refuseWrites(direct(), forMs, () => postgres.cut()),
+      loseStream: (source) => deleteStream(servers.port("nats"), streamName(streamNamespace, source)),
       async stop() {
         await rig.stop();
         await close();
@@ -100,14 +111,19 @@ export async function startChaosRig(env: Record<string, string> = {}): Promise<C
   }
 }
 
-async function startServers(servers: Supervisor, home: string): Promise<{ postgres: number; nats: number }> {
-  const ports = { postgres: await freePort(), nats: await freePort() };
-  const { path: program } = await findNatsServer();
-  await servers.start(
-    { name: "postgres", start: () => startPostgres({ home, port: ports.postgres, password, isDurable: true }) },
-    { name: "nats", start: () => startNats({ program, storeDir: join(home, "nats"), port: ports.nats }) },
-  );
-  return ports;
+/** By hand, as nobody of ours may. @returns false when it is not there, or the broker is away */
+async function deleteStream(port: number, name: string): Promise<boolean> {
+  try {
+    const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 1_000, reconnect: false });
+    const manager = await connection.jetstreamManager({ timeout: 1_000 });
+    return await manager.streams.delete(name).finally(() => connection.close());
+  } catch {
+    return false;
+  }
+}
+
+function isServer(part: Part): part is ServerName {
+  return serverNames.some((name) => name === part);
 }
 
 /** By a shell, which outlives us: a frozen process could not notice that it has to end with us. */

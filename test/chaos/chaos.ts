@@ -1,9 +1,10 @@
-// `npm run chaos -- --minutes N --seed S [--clients C]`: persistent clients use the whole system over HTTP while its processes, PostgreSQL and NATS
-// are killed, frozen and cut off by a seeded schedule and processors, clocks and operators misbehave; then calm, and every outcome that any
-// client ever saw is compared with all the books. Prints a report; exit code 1 on a difference. Ctrl-C leaves nothing running.
+// `npm run prove -- chaos --minutes N --seed S [--clients C]`: persistent clients use the whole system over HTTP while
+// its processes, PostgreSQL and NATS are killed, frozen and cut off by a seeded schedule and processors, clocks and
+// operators misbehave; then calm, and every outcome that any client ever saw is compared with all the books. Prints a
+// report; exit code 1 on a difference. Ctrl-C leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
+import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
 import { eventually } from "../harness/eventually.ts";
-import { helpIfAsked, readOptions } from "../harness/options.ts";
 import type { Received } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { playClock } from "./clock-story.ts";
@@ -25,6 +26,10 @@ export interface ChaosOptions {
   readonly clients: number;
   /** Rows of the fault table, or culprits, that it draws; empty: all that a chaos run draws. */
   readonly only?: readonly string[];
+  /** In their order; absent: what the seed makes. */
+  readonly plan?: readonly Disturbance[];
+  /** Told of each disturbance as it begins. */
+  readonly onDisturbance?: (name: string) => void;
   readonly say: (line: string) => void;
   /** Ends the run early, without a comparison. */
   readonly signal?: AbortSignal;
@@ -49,10 +54,12 @@ const progressEveryMs = 10_000;
 const awayMax = 2;
 /** From so long on every row of the table is drawn, or the run fails. */
 export const longSeconds = 300;
-/** How long the simulator honours keys: in a long run they end, though not before anything of ours could stay in doubt. */
-const keySecondsOf = (seconds: number) => (seconds >= longSeconds ? 120 : 86_400);
+/**
+ * How long the simulator honours keys: in a long run they end, though not before anything of ours could stay in doubt.
+ */
+export const keySecondsOf = (seconds: number) => (seconds >= longSeconds ? 120 : 86_400);
 
-const usage = `npm run chaos -- [--minutes N] [--seed S] [--clients C] [--only names]
+const usage = `npm run prove -- chaos [--minutes N] [--seed S] [--clients C] [--only names]
 
   --minutes  how long, up to 1440; default 2
   --seed     the same seed makes the same schedule and decisions; default: one by chance, printed
@@ -107,13 +114,13 @@ async function client(run: Run, { seed, seconds }: ChaosOptions, number: number,
 async function disturb(
   run: Run,
   rig: ChaosRig,
-  { seed, seconds, say, signal }: ChaosOptions,
+  { seed, seconds, plan, onDisturbance, say, signal }: ChaosOptions,
 ): Promise<Map<string, number>> {
   const happened = new Map<string, number>();
   const away = new Set<string>();
   const underWay: Promise<void>[] = [];
   const began = performance.now();
-  for (const one of schedule(new Random(seed), seconds * 1_000)) {
+  for (const one of plan ?? schedule(new Random(seed), seconds * 1_000)) {
     const wait = began + one.atMs - performance.now();
     if (wait > 0) await pause(wait, undefined, { ...(signal && { signal }) }).catch(() => {});
     if (signal?.aborted) break;
@@ -122,6 +129,7 @@ async function disturb(
     if (fault && !run.drawn.may(fault)) continue;
     if (away.size >= awayMax || away.has(name.split(" ").at(-1) ?? "")) continue;
     say(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${"forMs" in one ? ` for ${one.forMs} ms` : ""}`);
+    onDisturbance?.(name);
     underWay.push(
       apply(run, rig, one, away).then((did) => {
         if (!did) return;
@@ -139,12 +147,14 @@ async function disturb(
 
 function nameOf(one: Disturbance): string {
   if ("part" in one) return `${one.kind} ${one.part}`;
+  if ("source" in one) return `${one.kind} ${one.source}`;
   return "link" in one ? `${one.kind} ${one.link}` : one.kind;
 }
 
 /** A part that is killed or frozen is left alone until it is back. */
 async function apply(run: Run, rig: ChaosRig, one: Disturbance, away: Set<string>): Promise<boolean> {
   if ("link" in one) return await rig.spoil(one.link, one.kind, "forMs" in one ? one.forMs : 0);
+  if (one.kind === "lose") return await rig.loseStream(one.source);
   if (one.kind === "clock") return await playClock(run, new Random(one.seed)).then(() => true);
   const part = one.kind === "readonly" ? "postgres" : one.part;
   away.add(part);
@@ -190,7 +200,7 @@ async function runCommand(): Promise<void> {
   const only = given.get("only")?.split(",") ?? [];
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
-  const again = `npm run chaos -- --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
+  const again = `npm run prove -- chaos --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
   console.log(`chaos of ${minutes} minutes, seed ${seed}`);
   const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySecondsOf(minutes * 60)) });
   try {
@@ -216,7 +226,7 @@ function print(report: ChaosReport): void {
   const by = (kind: string) => [...report.disturbances].filter(([name]) => name.startsWith(kind));
   const sum = (kind: string) => by(kind).reduce((total, [, count]) => total + count, 0);
   console.log(`\n${report.operations} operations on ${report.payments} payments`);
-  for (const kind of ["kill", "freeze", "cut", "break", "hole", "half", "readonly", "clock"]) {
+  for (const kind of ["kill", "freeze", "cut", "break", "hole", "half", "readonly", "lose", "clock"]) {
     if (sum(kind) === 0) continue;
     const parts = by(kind).map(([name, count]) => `${name.slice(kind.length + 1)} ${count}`);
     console.log(`${kind.padEnd(8)} ${String(sum(kind)).padStart(5)}  ${parts.sort().join(" · ")}`);

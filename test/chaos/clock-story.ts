@@ -1,4 +1,5 @@
-// Clocks that step while everything works: a driver for each row of the fault table that is a clock's. Afterwards they are right again.
+// Clocks that step while everything works: a driver for each row of the fault table that is a clock's. Afterwards they
+// are right again.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
@@ -16,7 +17,9 @@ const stepMs = { min: 2_000, max: 600_000 };
 const driftMsMax = 120_000;
 const hourMs = 3_600_000;
 const hourHeldMs = 2_000;
-/** Longer than a request and its repeats, shorter than a processor's patience with webhooks that are refused as too old. */
+/**
+ * Longer than a request and its repeats, shorter than a processor's patience with webhooks that are refused as too old.
+ */
 const heldMs = { min: 1_000, max: 5_000 };
 
 export const clockFaults: Drivers<ClockFault, Driver> = {

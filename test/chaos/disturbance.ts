@@ -1,5 +1,7 @@
-// The schedule of a chaos run: which part is killed or frozen, which link goes bad and how, when the database takes no writes, when a
-// clock steps; when and for how long. Pure: the same seed and length make the same schedule, so that a run can be repeated.
+// The schedule of a chaos run: which part is killed or frozen, which link goes bad and how, when the database takes no
+// writes, when a clock steps; when and for how long. Pure: the same seed and length make the same schedule, so that a
+// run can be repeated.
+import { type Source, sources } from "#platform/broker/streams.ts";
 import type { ChaosOnlyFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
 
@@ -20,8 +22,9 @@ export type Part = (typeof parts)[number];
 export type Link = (typeof links)[number];
 
 /**
- * `kill`: SIGKILL, its supervisor starts a successor. `freeze`: SIGSTOP, and SIGCONT later. `cut`, `break`, `hole`, `half`: what a link
- * does to its open connections (link.ts). `readonly`: payments' database takes no writes. `clock`: by clock-story.ts.
+ * `kill`: SIGKILL, its supervisor starts a successor. `freeze`: SIGSTOP, and SIGCONT later. `cut`, `break`, `hole`,
+ * `half`: what a link does to its open connections (link.ts). `readonly`: payments' database takes no writes. `lose`:
+ * the broker loses a service's stream. `clock`: by clock-story.ts.
  */
 export type Disturbance =
   | { readonly atMs: number; readonly kind: "kill"; readonly part: Part }
@@ -29,6 +32,7 @@ export type Disturbance =
   | { readonly atMs: number; readonly kind: "cut" | "break"; readonly link: Link }
   | { readonly atMs: number; readonly kind: "hole" | "half"; readonly link: Link; readonly forMs: number }
   | { readonly atMs: number; readonly kind: "readonly"; readonly forMs: number }
+  | { readonly atMs: number; readonly kind: "lose"; readonly source: Source }
   | { readonly atMs: number; readonly kind: "clock"; readonly seed: number };
 export type DisturbanceKind = Disturbance["kind"];
 
@@ -49,6 +53,8 @@ export function faultOf(one: Disturbance): ChaosOnlyFault | undefined {
       return "half-open connections";
     case "readonly":
       return "database read-only";
+    case "lose":
+      return "stream deleted";
     case "clock":
       return undefined;
   }
@@ -58,8 +64,8 @@ export function faultOf(one: Disturbance): ChaosOnlyFault | undefined {
 const gapMs = { min: 800, max: 3_500 };
 /** From a hiccup to longer than the limits of most calls. */
 const freezeMs = { min: 100, max: 4_000 };
-/** Statements have no deadline of their own yet (issue 14): a silence ends soon, in a reset. */
-const silenceMs = { min: 1_000, max: 4_000 };
+/** From a hiccup to longer than the longest limit of a statement: most are given up before the reset that ends them. */
+const silenceMs = { min: 1_000, max: 15_000 };
 const readOnlyMs = { min: 500, max: 3_000 };
 const kindWeights = [
   ["kill", 8],
@@ -69,6 +75,7 @@ const kindWeights = [
   ["hole", 2],
   ["half", 2],
   ["readonly", 1],
+  ["lose", 1],
   ["clock", 3],
 ] as const;
 
@@ -94,6 +101,8 @@ function drawDisturbance(random: Random, atMs: number, kind: DisturbanceKind): D
     case "hole":
     case "half":
       return { atMs, kind, link: evenly(links), forMs: random.int(silenceMs.min, silenceMs.max) };
+    case "lose":
+      return { atMs, kind, source: evenly(sources) };
     case "readonly":
       return { atMs, kind, forMs: random.int(readOnlyMs.min, readOnlyMs.max) };
     case "clock":

@@ -1,8 +1,9 @@
-// What every book says about the things that differ after a run, in one file: where a person begins who looks for the cause.
-import { writeFile } from "node:fs/promises";
+// What every book says about the things that differ after a run, in one file: where a person begins who looks for the
+// cause.
+import { cp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Database } from "#platform/database.ts";
+import { dirname, join } from "node:path";
+import type { Database } from "#platform/database/database.ts";
 import type { WideRig } from "./wide-rig.ts";
 
 /** Things that are looked up, and rows of each table that are written: more than anybody reads. */
@@ -11,8 +12,11 @@ const rowsMax = 2_000;
 
 type Rows = Readonly<Record<string, readonly unknown[]>>;
 
-/** Writes every row that names one of the payments, sessions or stories of the differences. @returns the file's path */
-export async function dumpBooks({ books, shops }: WideRig, differences: readonly string[]): Promise<string> {
+/**
+ * Writes every row that names one of the payments, sessions or stories of the differences. The processes' logs beside
+ * it. @returns where both are
+ */
+export async function dumpBooks({ books, shops, running }: WideRig, differences: readonly string[]): Promise<string> {
   const told = new Set(differences.flatMap((one) => [...idsIn(one), ...storiesIn(one)]));
   const named = [...told].slice(0, namesMax);
   // A story that never got an answer is known by its idempotency key, which names the object that was to be made.
@@ -25,7 +29,9 @@ export async function dumpBooks({ books, shops }: WideRig, differences: readonly
   const path = join(tmpdir(), `tollbooth-differences-${Date.now()}.json`);
   const dump = { differences, ...(await everyBook(books, names)), stripe };
   await writeFile(path, JSON.stringify(dump, undefined, 1), { mode: 0o600 });
-  return path;
+  const logs = path.replace(".json", "-logs");
+  await cp(join(dirname(dirname(running.stack.tls.ca)), "logs"), logs, { recursive: true });
+  return `${path}, and the processes: ${logs}`;
 }
 
 /** The part of our ids that a payment and its session share. */

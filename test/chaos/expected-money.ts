@@ -1,5 +1,6 @@
-// What a payment must be by the processor's word, from first principles: its objects go in, and the amounts, status and net that we must
-// store and answer come out. An opinion of its own: neither the rules nor the auditor of the payments service are asked.
+// What a payment must be by the processor's word, from first principles: its objects go in, and the amounts, status and
+// net that we must store and answer come out. An opinion of its own: neither the rules nor the auditor of the payments
+// service are asked.
 
 /** A fee schedule as its table has it. */
 export interface Schedule {
@@ -53,7 +54,10 @@ export function netOf(
   return captured === 0 ? 0 : captured - refunded - fee - lost;
 }
 
-/** The fee of a capture by the schedule that was in effect then: the narrowest one, and of one kind the latest that had begun. */
+/**
+ * The fee of a capture by the schedule that was in effect then: the narrowest one, and of one kind the latest that had
+ * begun.
+ */
 export function feeOf(
   captured: number,
   of: { readonly merchant: string; readonly currency: string; readonly connector: string },

@@ -1,5 +1,5 @@
 // The fault table is whole: every row that a run draws has a driver, and docs/faults.md shows the same rows.
-// `UPDATE=1 node test/chaos/fault-table.test.ts` writes the page's table.
+// `npm run generate -- tables` writes the page's table.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ test("docs/faults.md shows the table", () => {
   const from = text.indexOf(marker) + marker.length;
   const wanted = `${text.slice(0, from)}\n${renderFaultTable()}\n\n${text.slice(text.indexOf(end))}`;
   if (process.env.UPDATE === "1") writeFileSync(page, wanted);
-  assert.equal(readFileSync(page, "utf8"), wanted, "UPDATE=1 node test/chaos/fault-table.test.ts writes it");
+  assert.equal(readFileSync(page, "utf8"), wanted, "npm run generate -- tables writes it");
 });
 
 test("a row that was never drawn is named, for the kind of run that draws it; rows that were not chosen are not", () => {

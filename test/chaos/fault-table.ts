@@ -1,6 +1,6 @@
-// The fault model: every way in which processors, clocks, the network, brokers, databases, operators and merchants' servers misbehave,
-// who draws it, and what holds then. docs/faults.md shows the same rows; the drivers are keyed by their names, so that a row without
-// one does not compile.
+// The fault model: every way in which processors, clocks, the network, brokers, databases, operators and merchants'
+// servers misbehave, who draws it, and what holds then. docs/faults.md shows the same rows; the drivers are keyed by
+// their names, so that a row without one does not compile.
 import { type FaultRow, row } from "./fault-row.ts";
 
 const once = "Done once: the same key goes again, and a new one only after absence was proved.";
@@ -8,7 +8,8 @@ const noted = "Nothing is concluded; the payment or refund is pending and asked 
 const heard = "The books agree at the end; each announcement is made once.";
 const resumed = "Statements and calls end by their deadlines; requests that got no answer are repeated and done once.";
 const kept = "What is under way goes to its object; only what begins afterwards is judged by the new rule.";
-const restore = "a drill of its own (issue 14): it needs a standby, a backup or a full disk, which a run does not have";
+const restore = "`flows/recovery` and `flows/recovery-fence`: it needs a backup, which a run does not have";
+const full = "by hand, on a volume of 110 MB: it needs a disk of its own";
 
 export const faultTable = [
   // The processor's answers
@@ -162,25 +163,22 @@ export const faultTable = [
   ),
   row("broker killed", "broker", "chaos", "SIGKILL; it comes back with what it had on disk.", heard),
   row("broker frozen", "broker", "chaos", "It stands still for up to 4 s.", heard),
-  {
-    ...row(
-      "stream deleted",
-      "broker",
-      "drill",
-      "A stream with events that nobody has consumed yet is gone.",
-      "The outbox publishes them again.",
-    ),
-    because: "a drill of its own (issue 14): until the outbox fills a lost stream again, every run would end with it",
-  },
+  row(
+    "stream deleted",
+    "broker",
+    "chaos",
+    "A stream is gone, with events that nobody has consumed yet.",
+    "Its service makes it again and publishes again what not everybody has taken in.",
+  ),
   {
     ...row(
       "broker lost its last seconds",
       "broker",
       "drill",
       "It comes back without its last writes, or with an empty store.",
-      "The outbox publishes them again.",
+      "As for a stream that is gone.",
     ),
-    because: "a drill of its own (issue 14): it needs a broker that does not write through, or three of them",
+    because: "`flows/platform-streams` and `alarms`: it needs a store of before",
   },
   row(
     "database killed",
@@ -203,9 +201,9 @@ export const faultTable = [
       "database",
       "drill",
       "A standby takes over that has not all of them.",
-      "Said per setting of synchronous_commit: nothing lost, or found again at the processors.",
+      "Noticed by what the service had announced; then as for a database that is restored. With a synchronous standby nothing is lost.",
     ),
-    because: restore,
+    because: "`npm run prove -- failover` for the synchronous standby, `flows/recovery-fence` for the other",
   },
   {
     ...row(
@@ -213,7 +211,7 @@ export const faultTable = [
       "database",
       "drill",
       "It stands where it stood five minutes ago.",
-      "No new intents until what the processors have is taken in.",
+      "Noticed within seconds; nothing new is begun until sessions and payments are rebuilt from events and processors.",
     ),
     because: restore,
   },
@@ -225,7 +223,7 @@ export const faultTable = [
       "Nothing can be written.",
       "503 and nothing else; goes on when there is room.",
     ),
-    because: restore,
+    because: full,
   },
   // Operators
   row("risk rule added", "operator", "both", "A rule that blocks is added in the middle of flows, and removed.", kept),

@@ -1,5 +1,6 @@
-// No public operation answers 5xx, or refuses for good, what the processor has done: remembers each such answer to a payment or refund by a
-// text that only its request carries, and looks afterwards whether the processor did the work before the client tried again.
+// No public operation answers 5xx, or refuses for good, what the processor has done: remembers each such answer to a
+// payment or refund by a text that only its request carries, and looks afterwards whether the processor did the work
+// before the client tried again.
 import type { Answer } from "../harness/api.ts";
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { Json } from "../harness/stripe-records.ts";
@@ -14,7 +15,10 @@ interface Refused {
   readonly answer: string;
   /** Ms since 1970. */
   readonly answeredAt: number;
-  /** When the client began to ask again, ms since 1970; from then on the work is that of the new request. Infinity: never. */
+  /**
+   * When the client began to ask again, ms since 1970; from then on the work is that of the new request. Infinity:
+   * never.
+   */
   askedAgainAt: number;
 }
 
@@ -96,7 +100,10 @@ async function workDone({ books }: MoneyRig, stripe: readonly StripeAccount[]): 
   return at;
 }
 
-/** Of the fake only whole seconds are known: the end of the second, so that a work is never taken for an earlier request's. */
+/**
+ * Of the fake only whole seconds are known: the end of the second, so that a work is never taken for an earlier
+ * request's.
+ */
 function atStripe(account: StripeAccount): { work: Work; reference: string; description: string; at: number }[] {
   const read = (work: Work, object: Json) => {
     const metadata = object.metadata as Json | undefined;

@@ -1,5 +1,6 @@
-// A TCP connection's way that can go bad as networks do: listens on a free loopback port and passes bytes on to another one, until
-// what is open is broken, swallowed in silence, left half-open, or broken in the middle of an answer. New connections always work.
+// A TCP connection's way that can go bad as networks do: listens on a free loopback port and passes bytes on to another
+// one, until what is open is broken, swallowed in silence, left half-open, or broken in the middle of an answer. New
+// connections always work.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,13 +11,23 @@ export interface BadLink {
   /** Breaks every open connection. @returns how many there were */
   cut(): number;
   /**
-   * Every open connection swallows what both ends send, without a word, and is broken after the time: what waits for ever would
-   * otherwise never be seen to recover. @returns how many there were
+   * Every open connection swallows what both ends send, without a word, and is broken after the time: what waits for
+   * ever would otherwise never be seen to recover. @returns how many there were
    */
   blackHole(forMs: number): Promise<number>;
-  /** The far end goes away and the near one is not told: what it sends is swallowed, until it is told after the time. */
+  /**
+   * Every open connection swallows what both ends send, without a word, until the link is closed: their machine is
+   * gone, and another one has its address. @returns how many there were
+   */
+  vanish(): number;
+  /**
+   * The far end goes away and the near one is not told: what it sends is swallowed, until it is told after the time.
+   */
   halfOpen(forMs: number): Promise<number>;
-  /** Of the next answer on each open connection one byte arrives, then the connection is broken. @returns how many there were */
+  /**
+   * Of the next answer on each open connection one byte arrives, then the connection is broken. @returns how many there
+   * were
+   */
   breakAnswers(): number;
   close(): Promise<void>;
 }
@@ -29,11 +40,15 @@ interface Pair {
   isSilent: boolean;
 }
 
-/** @param target port on loopback; it need not listen yet. */
-export async function openLink(target: number): Promise<BadLink> {
+/** @param target port on loopback, where it moves asked for each connection; it need not listen yet. */
+export async function openLink(target: number | (() => number)): Promise<BadLink> {
   const open = new Set<Pair>();
   const server = createServer((near) => {
-    const pair: Pair = { near, far: connect(target, "127.0.0.1"), isSilent: false };
+    const pair: Pair = {
+      near,
+      far: connect(typeof target === "number" ? target : target(), "127.0.0.1"),
+      isSilent: false,
+    };
     open.add(pair);
     join(pair, () => open.delete(pair));
   });
@@ -46,12 +61,16 @@ export async function openLink(target: number): Promise<BadLink> {
     for (const pair of pairs) end(pair);
     return pairs.length;
   };
-  const silenced = async (forMs: number, and: (pair: Pair) => void = () => {}) => {
+  const silenceAll = (and: (pair: Pair) => void = () => {}) => {
     const pairs = [...open].filter((pair) => !pair.isSilent);
     for (const pair of pairs) {
       silence(pair);
       and(pair);
     }
+    return pairs;
+  };
+  const silenced = async (forMs: number, and?: (pair: Pair) => void) => {
+    const pairs = silenceAll(and);
     await pause(forMs);
     for (const pair of pairs) {
       end(pair);
@@ -63,6 +82,7 @@ export async function openLink(target: number): Promise<BadLink> {
     port: address.port,
     cut,
     blackHole: (forMs) => silenced(forMs),
+    vanish: () => silenceAll().length,
     halfOpen: (forMs) => silenced(forMs, (pair) => pair.far.resetAndDestroy()),
     breakAnswers() {
       const pairs = [...open].filter((pair) => !pair.isSilent);

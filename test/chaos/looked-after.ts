@@ -1,5 +1,5 @@
-// Nothing stays that nobody looks at again: after a run every open payment, session, refund and operation has a next look or stands in the
-// operators' list, and what stands there is explained by a fault that was drawn.
+// Nothing stays that nobody looks at again: after a run every open payment, session, refund and operation has a next
+// look or stands in the operators' list, and what stands there is explained by a fault that was drawn.
 import type { FaultName } from "./fault-table.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import type { Run } from "./story.ts";

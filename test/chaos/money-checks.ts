@@ -1,5 +1,6 @@
-// The final comparison of a run: processor = our payments = journal = sessions = lists = events delivered = what clients were told. Waits
-// until nothing is on its way any more, within a limit, and answers every difference that is left.
+// The final comparison of a run: processor = our payments = journal = sessions = lists = events delivered = what
+// clients were told. Waits until nothing is on its way any more, within a limit, and answers every difference that is
+// left.
 import { statementDifferences } from "../../services/payments/audit/statement.ts";
 import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -82,7 +83,7 @@ const none: ReadonlyMap<string, number> = new Map();
 const nothingTold: Told = { byStatus: none, byObject: none };
 
 /** What the processor has and we do not know. */
-function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
+export function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
   const unknown = new Set(theirs.statement.keys());
   const found: string[] = [];
   for (const [reference, intents] of theirs.intents) {
@@ -95,7 +96,7 @@ function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth):
 }
 
 /** The auditor's comparison with the statement, of everything that we say moved money there. */
-function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, statement }: ProcessorTruth): string[] {
+export function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, statement }: ProcessorTruth): string[] {
   const all = [...intents.values()].flat();
   // What is not booked as a payment's own was compared with the suspense, and what the processor lost with nothing.
   const own = new Set([...ours.values()].map(({ ref }) => ref));
@@ -123,7 +124,7 @@ function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, stateme
 }
 
 /** However often something was tried, the processor did it once; and no key of ours stands for two things. */
-function repeatedOperations({ operations }: ProcessorTruth): string[] {
+export function repeatedOperations({ operations }: ProcessorTruth): string[] {
   const found: string[] = [];
   const byKey = new Map<string, number>();
   for (const [reference, made] of operations) {

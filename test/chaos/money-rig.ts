@@ -1,8 +1,9 @@
-// A whole stack with a merchant's receiver beside it, and a look into every book of it: what walks, crashes and chaos runs drive and
-// compare. Only what compares looks into databases; what drives knows the public API and the processor's.
+// A whole stack with a merchant's receiver beside it, and a look into every book of it: what walks, crashes and chaos
+// runs drive and compare. Only what compares looks into databases; what drives knows the public API and the
+// processor's.
 import { rm } from "node:fs/promises";
-import { Database } from "#platform/database.ts";
-import { createLog } from "#platform/log.ts";
+import { Database } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { stackSecrets } from "../../deploy/local/secrets.ts";
@@ -56,8 +57,8 @@ export const deliveredTypes: ReadonlySet<string> = new Set([
 ]);
 
 /** Starts it all. @param options of the stack; its environment is laid over the hurried one. */
-export async function startMoneyRig(options: Omit<TestStackOptions, "stateDir"> = {}): Promise<MoneyRig> {
-  const stateDir = await tempDir("money");
+export async function startMoneyRig(options: TestStackOptions = {}): Promise<MoneyRig> {
+  const stateDir = options.stateDir ?? (await tempDir("money"));
   const running = await startTestStack({ ...options, stateDir, env: { ...hurried, ...options.env } });
   const { stack } = running;
   const { simulatorSecretKey } = await stackSecrets(stateDir);

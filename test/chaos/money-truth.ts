@@ -1,5 +1,5 @@
-// Reads our own books about a run's money: payments, refunds, disputes, operations and announcements, the sessions, and what the
-// merchant's receiver got. The processor's side stands in processor-truth.ts.
+// Reads our own books about a run's money: payments, refunds, disputes, operations and announcements, the sessions, and
+// what the merchant's receiver got. The processor's side stands in processor-truth.ts.
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { isSignedWith } from "../harness/receiver.ts";
@@ -111,7 +111,9 @@ export async function schedulesOf({ books }: MoneyRig): Promise<Schedule[]> {
   );
 }
 
-/** How many rows each list of the merchant must have, by environment: of every status, and under the empty word of all. */
+/**
+ * How many rows each list of the merchant must have, by environment: of every status, and under the empty word of all.
+ */
 export async function rowCounts({ books, merchantId }: MoneyRig, list: "payments" | "refunds"): Promise<ListCounts> {
   const rows = await books.payments.rows<{ environment: number; status: string; n: number }>(
     `select environment, status, count(*)::int as n from ${list} t

@@ -1,5 +1,5 @@
-// What operators do in the middle of flows: a driver for each row of the fault table that is theirs. Each change is taken back after a
-// while; what is refused meanwhile is refused for good, since refusals are stored.
+// What operators do in the middle of flows: a driver for each row of the fault table that is theirs. Each change is
+// taken back after a while; what is refused meanwhile is refused for good, since refusals are stored.
 import { setTimeout as pause } from "node:timers/promises";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";

@@ -1,5 +1,5 @@
-// An account of the simulator that fails with every call for a while, so that its circuit opens and, where the merchant allows it, new
-// sessions go to the other account.
+// An account of the simulator that fails with every call for a while, so that its circuit opens and, where the merchant
+// allows it, new sessions go to the other account.
 import type { Drivers } from "./drawn.ts";
 import { once } from "./persistent-client.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,6 @@
-// Compares one payment of ours with what the processor says. Pure: books in, differences out. What must be comes from the processor's
-// objects (expected-money.ts), never from our rules; the clients' and the events' side stands in promise-checks.ts.
+// Compares one payment of ours with what the processor says. Pure: books in, differences out. What must be comes from
+// the processor's objects (expected-money.ts), never from our rules; the clients' and the events' side stands in
+// promise-checks.ts.
 import { expectedMoney, feeOf, netOf, type Schedule } from "./expected-money.ts";
 import type { OurPayment, OurSuspense } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
@@ -44,7 +45,8 @@ function intentDifferences(ours: OurPayment, own: TheirIntent): string[] {
   if (!possible.includes(ours.outcome)) found.push(...differ("the outcome", ours.outcome, own.status));
   const attempts = (wanted: string) => own.attempts.filter(({ status }) => status === wanted).length;
   const declined = attempts("failed");
-  // An attempt that had paid before its debit came back need not count as a declined one, and one that the processor forgot may.
+  // An attempt that had paid before its debit came back need not count as a declined one, and one that the processor
+  // forgot may.
   const least = own.isReturned ? declined - 1 : declined;
   if (ours.declined < least || ours.declined > declined + attempts("forgotten")) {
     found.push(...differ("the number of declined attempts", ours.declined, declined));
@@ -116,7 +118,10 @@ export function answerDifferences(
   );
 }
 
-/** More than one captured intent of a reference: all but ours are second charges, and stand in suspense with what is left of them. */
+/**
+ * More than one captured intent of a reference: all but ours are second charges, and stand in suspense with what is
+ * left of them.
+ */
 function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents: readonly TheirIntent[]): string[] {
   const strangers = intents.filter((intent) => intent !== own && intent.captured_amount > 0);
   const found = strangers.flatMap((intent) => inSuspense(ours, intent, "second_charge"));
@@ -155,7 +160,10 @@ function lostDifferences(ours: OurPayment): string[] {
   return waits && !isListed ? [`the processor lost the intent, the payment is ${ours.outcome} and in no list`] : [];
 }
 
-/** Several standing refunds under one reference of ours: one of them was asked for, the others are in suspense or were taken. */
+/**
+ * Several standing refunds under one reference of ours: one of them was asked for, the others are in suspense or were
+ * taken.
+ */
 function secondRefunds(ours: OurPayment, own: TheirIntent): string[] {
   const known = new Map(ours.refunds.map((refund) => [refund.ref, refund]));
   const listed = new Set(ours.suspense.filter(({ kind }) => kind === "second_refund").map(({ ref }) => ref));

@@ -1,5 +1,5 @@
-// What the processor does to one payment that its clients and we did not ask for: a driver for each row of the fault table that happens to a
-// payment. Each counts itself when the processor did it.
+// What the processor does to one payment that its clients and we did not ask for: a driver for each row of the fault
+// table that happens to a payment. Each counts itself when the processor did it.
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";

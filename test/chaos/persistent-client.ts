@@ -1,5 +1,5 @@
-// A client that does what the contract tells it to: 409, 429, 502, 503 and a cut connection invite the same request again, and
-// nothing else does (CONTRACT.md §2).
+// A client that does what the contract tells it to: 409, 429, 502, 503 and a cut connection invite the same request
+// again, and nothing else does (docs/contract.md §2).
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer } from "../harness/api.ts";
 

@@ -1,4 +1,5 @@
-// Plays one story of a run, chosen by its seed: at which merchant, and of which kind. And what a run begins and ends with.
+// Plays one story of a run, chosen by its seed: at which merchant, and of which kind. And what a run begins and ends
+// with.
 import { playClock } from "./clock-story.ts";
 import { playOperator } from "./operator-story.ts";
 import { playOutage } from "./outage-story.ts";

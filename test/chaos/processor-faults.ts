@@ -1,5 +1,5 @@
-// How the processor misbehaves all the time in walks and chaos runs: at random, by the seed, in every way that its fault switches know.
-// What happens to one payment only (payment-faults.ts) is drawn by its story.
+// How the processor misbehaves all the time in walks and chaos runs: at random, by the seed, in every way that its
+// fault switches know. What happens to one payment only (payment-faults.ts) is drawn by its story.
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import { lagOf, misbehaveAtStripe } from "./stripe-switches.ts";
@@ -31,7 +31,8 @@ export const switches = {
   "cut after the first byte": at(["api.*"], { kind: "cut", probability: 0.01 }),
   "slow answers": [
     ...at(["api.*"], { kind: "delay", probability: 0.05, ms: 100 }),
-    // Done long after the caller has given up, asked and asked again: only a key that stays the same keeps these from being done twice.
+    // Done long after the caller has given up, asked and asked again: only a key that stays the same keeps these from
+    // being done twice.
     ...at(creations, { kind: "delay", probability: 0.03, ms: 1_800 }),
   ],
   "slow lists": [

@@ -1,5 +1,6 @@
-// What the processor knows of a run: its intents with everything that hangs on them, the calls that did work there, and its statement
-// of what moved money. In few questions however many payments there are, so that a long run is compared in seconds.
+// What the processor knows of a run: its intents with everything that hangs on them, the calls that did work there, and
+// its statement of what moved money. In few questions however many payments there are, so that a long run is compared
+// in seconds.
 import type { Api } from "../harness/api.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { stripeTruth } from "./stripe-truth.ts";

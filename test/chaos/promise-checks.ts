@@ -1,10 +1,12 @@
-// Compares one payment of ours with what its clients were told, with its session, and with what was announced and delivered. Pure: books
-// in, differences out.
+// Compares one payment of ours with what its clients were told, with its session, and with what was announced and
+// delivered. Pure: books in, differences out.
 import type { OurPayment, Told } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
-/** What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund. */
+/**
+ * What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund.
+ */
 export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
   const found: string[] = [];
   // A debit may come back days after everybody was told that it had succeeded.
@@ -60,14 +62,17 @@ export function differencesWithSession(ours: OurPayment): string[] {
   return found;
 }
 
-/** SPEC.md §6: which statuses an event may carry; one that is not named may carry any. */
+/** docs/contract.md §9: which statuses an event may carry; one that is not named may carry any. */
 const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "payment.succeeded": ["succeeded"],
   "payment.failed": ["failed"],
   "payment.refunded": ["refunded", "partially_refunded"],
 };
 
-/** SPEC.md §6: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once per dispute. */
+/**
+ * docs/contract.md §9: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once
+ * per dispute.
+ */
 export function eventDifferences(
   ours: OurPayment,
   intent: TheirIntent | undefined,

@@ -1,5 +1,6 @@
-// The end of a run, walk or chaos: everything that is on its way arrives, clocks are right again, then every merchant's books are compared
-// with the processors', clients' and receivers', and the rules that hold for the whole run are counted.
+// The end of a run, walk or chaos: everything that is on its way arrives, clocks are right again, then every merchant's
+// books are compared with the processors', clients' and receivers', and the rules that hold for the whole run are
+// counted.
 
 import type { StripeFault } from "../harness/stripe-faults.ts";
 import { notLookedAfter } from "./looked-after.ts";
@@ -98,8 +99,8 @@ export function printRun(
 }
 
 /**
- * What is in doubt is asked about after pauses that grow to hours (README, "When something fails"); here it is asked about now, and as
- * often as there would be time for.
+ * What is in doubt is asked about after pauses that grow to hours (docs/operate.md, "When something fails"); here it is
+ * asked about now, and as often as there would be time for.
  */
 async function putClockForward({ books }: WideRig): Promise<void> {
   await books.payments.rows(

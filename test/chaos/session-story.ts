@@ -1,5 +1,6 @@
-// A checkout session's life as a seeded driver plays it: created under a key or without one, paid with some card or not at all, on the
-// merchant's page or the processor's, confirmed once, twice, at once or never, ended by the merchant. Every answer is kept in `seen`.
+// A checkout session's life as a seeded driver plays it: created under a key or without one, paid with some card or not
+// at all, on the merchant's page or the processor's, confirmed once, twice, at once or never, ended by the merchant.
+// Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { afterwards } from "./afterwards.ts";
 import { drawOtherAmount, withhold } from "./payment-faults.ts";
@@ -118,7 +119,10 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
   };
 }
 
-/** An intent that is not the one that was asked for is never finalized: its session has connector_error until an operator ends it. */
+/**
+ * An intent that is not the one that was asked for is never finalized: its session has connector_error until an
+ * operator ends it.
+ */
 function verifying({ mishaps }: Paying, patience: Story["patience"]): Story["patience"] {
   const isUnverifiable = () => mishaps.has("amounts that differ") || mishaps.has("intent lost for good");
   const limitMs = isUnverifiable() ? unverifiableMs : patience.limitMs;

@@ -1,4 +1,5 @@
-// A merchant of a run: its key, its endpoint's receiver, its accounts at processors, and what its clients have been told.
+// A merchant of a run: its key, its endpoint's receiver, its accounts at processors, and what its clients have been
+// told.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Answer, type Api, merchantApi } from "../harness/api.ts";
 import type { Receiver } from "../harness/receiver.ts";
@@ -18,7 +19,10 @@ export interface Shop {
   readonly simulator?: SimulatorShop;
   readonly stripe?: StripeShop;
   readonly seen: Seen;
-  /** Codes with which an operator's change may have refused something so far: refusals are stored, so they may come again later. */
+  /**
+   * Codes with which an operator's change may have refused something so far: refusals are stored, so they may come
+   * again later.
+   */
   readonly refusals: Set<string>;
 }
 

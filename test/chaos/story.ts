@@ -1,5 +1,5 @@
-// One story of a run: a payment's life, or an operator's or a clock's doings, decided by its own seed. What stories share, and which
-// of them is told.
+// One story of a run: a payment's life, or an operator's or a clock's doings, decided by its own seed. What stories
+// share, and which of them is told.
 import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";

@@ -1,5 +1,5 @@
-// Stripe's webhooks: what happens at the accounts of the fake is sent to the gateway, signed, until it is taken; late, doubled, in another
-// order, its first try lost, or not at all, by the seed.
+// Stripe's webhooks: what happens at the accounts of the fake is sent to the gateway, signed, until it is taken; late,
+// doubled, in another order, its first try lost, or not at all, by the seed.
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "../harness/api.ts";
 import { signed } from "../harness/fake-stripe.ts";

@@ -1,5 +1,5 @@
-// How the stand-in of Stripe's API misbehaves all the time in walks and chaos runs, by the seed: its own faults, each under the row of the
-// fault table that it is a case of.
+// How the stand-in of Stripe's API misbehaves all the time in walks and chaos runs, by the seed: its own faults, each
+// under the row of the fault table that it is a case of.
 import type { FakeStripe } from "../harness/fake-stripe.ts";
 import type { StripeFault } from "../harness/stripe-faults.ts";
 import type { Drawn } from "./drawn.ts";

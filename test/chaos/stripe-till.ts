@@ -1,4 +1,5 @@
-// The buyer on Stripe's fields or Stripe's own page, the buyer's bank, and Stripe's dashboard, as a story plays them at the fake of its API.
+// The buyer on Stripe's fields or Stripe's own page, the buyer's bank, and Stripe's dashboard, as a story plays them at
+// the fake of its API.
 import { setTimeout as pause } from "node:timers/promises";
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { FakeIntent } from "../harness/stripe-records.ts";
@@ -76,7 +77,8 @@ function refundAtDashboard(account: StripeAccount, payment: SeenPayment, amount:
   const intent = account.intent(intentIdOf(account, payment));
   const charge = account.charges.get(intent.latest_charge ?? "");
   if (!charge || amount > charge.amount - charge.amount_refunded) throw new Error("not so much is left");
-  // Its amounts in dinars end in 0 (https://docs.stripe.com/currencies, three-decimal currencies), at the dashboard too.
+  // Its amounts in dinars end in 0 (https://docs.stripe.com/currencies, three-decimal currencies), at the dashboard
+  // too.
   if (charge.currency === "kwd" && amount % 10 !== 0) throw new Error("Stripe takes no such amount");
   return account.refund(intent, amount, {}, status);
 }

@@ -1,5 +1,5 @@
-// What the fake of Stripe's API knows of a run, in the words in which the simulator's truth is compared. Amounts are Stripe's own writing,
-// which is ours for the currencies that runs use.
+// What the fake of Stripe's API knows of a run, in the words in which the simulator's truth is compared. Amounts are
+// Stripe's own writing, which is ours for the currencies that runs use.
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { FakeIntent, Json } from "../harness/stripe-records.ts";
 import type { StripeShop } from "./shop.ts";
@@ -55,7 +55,8 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
   const attempts = account.events.flatMap(({ type, data }) => {
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
     if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
-    // A failure before there was a charge is gone from an intent that was paid later: whoever looked before knows of it.
+    // A failure before there was a charge is gone from an intent that was paid later: whoever looked before knows of
+    // it.
     return [{ status: intent.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
   });
   // Of an intent of Stripe's own page we keep the page's id.

@@ -1,5 +1,5 @@
-// A payment without a session: by the token of a card that the processor has, with every test card, under a key or without one, repeated,
-// with a changed body, and with a key that another operation has used.
+// A payment without a session: by the token of a card that the processor has, with every test card, under a key or
+// without one, repeated, with a changed body, and with a key that another operation has used.
 import type { Answer } from "../harness/api.ts";
 import { cardToken } from "../harness/pay.ts";
 import { afterwards } from "./afterwards.ts";
@@ -42,7 +42,9 @@ export async function playToken(story: Story): Promise<void> {
   if (random.chance(0.5)) await afterwards(story, payment);
 }
 
-/** At the account that is the merchant's default: with failover it may be paid elsewhere, which does not know the token. */
+/**
+ * At the account that is the merchant's default: with failover it may be paid elsewhere, which does not know the token.
+ */
 async function drawToken({ shop, run, random }: Story): Promise<string | undefined> {
   if (!shop.simulator) return random.pick(tokenWeights);
   const { account } = shop.simulator;

@@ -1,8 +1,8 @@
-// `npm run walk -- --operations N --seed S`: a seeded walk over everything that can happen to payments, against the whole system over
-// HTTP while processors, clocks and operators misbehave; afterwards every book must agree. Prints its seed, its progress, what was drawn
-// and each difference. Exit code 1 on a difference. The same seed makes the same decisions; what runs at the same time may interleave
-// in another way.
-import { helpIfAsked, readOptions } from "../harness/options.ts";
+// `npm run prove -- walk --operations N --seed S`: a seeded walk over everything that can happen to payments, against
+// the whole system over HTTP while processors, clocks and operators misbehave; afterwards every book must agree. Prints
+// its seed, its progress, what was drawn and each difference. Exit code 1 on a difference. The same seed makes the same
+// decisions; what runs at the same time may interleave in another way.
+import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
 import { Drawn } from "./drawn.ts";
 import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
@@ -38,10 +38,12 @@ const settleMsMax = 90_000;
 const progressEvery = 1_000;
 /** From so many operations on every row of the table is drawn, or the walk fails. */
 export const longWalk = 5_000;
-/** How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt. */
+/**
+ * How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt.
+ */
 const keySecondsOf = (operations: number) => (operations >= longWalk ? 60 : 86_400);
 
-const usage = `npm run walk -- [--operations N] [--seed S] [--only names]
+const usage = `npm run prove -- walk [--operations N] [--seed S] [--only names]
 
   --operations  how many, 1 to 1000000; default 5000
   --seed        the same seed makes the same decisions; default: one by chance, printed
@@ -116,7 +118,7 @@ async function runCommand(): Promise<void> {
     );
     if (report.differences.length > 0) {
       const which = only.length > 0 ? ` --only "${only.join(",")}"` : "";
-      console.log(`again: npm run walk -- --operations ${operations} --seed ${seed}${which}`);
+      console.log(`again: npm run prove -- walk --operations ${operations} --seed ${seed}${which}`);
       console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }

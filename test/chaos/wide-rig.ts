@@ -1,6 +1,6 @@
-// A money rig with everything that moves money: several merchants in both environments, the simulator and the fake of Stripe's API with
-// its webhooks, failover between two accounts, operators, and clocks that can be stepped.
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+// A money rig with everything that moves money: several merchants in both environments, the simulator and the fake of
+// Stripe's API with its webhooks, failover between two accounts, operators, and clocks that can be stepped.
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
@@ -45,7 +45,8 @@ export async function startOutside(): Promise<Outside> {
 
 /** The merchants besides the stack's own: what each of them is for. */
 const others = [
-  { name: "olive", environment: Environment.SANDBOX, stripe: "second" }, // the simulator, and Stripe when that one is down
+  // The simulator, and Stripe when that one is down.
+  { name: "olive", environment: Environment.SANDBOX, stripe: "second" },
   { name: "plum", environment: Environment.SANDBOX, stripe: "first" },
   { name: "pine", environment: Environment.LIVE, stripe: "first" },
 ] as const;

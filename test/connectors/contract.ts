@@ -1,16 +1,16 @@
-// The contract of the connector port: what flows rely on, proved for each connector against what plays its processor. A new
-// connector gives a rig, and adds tests of its own for what only its processor has.
+// The contract of the connector port: what flows rely on, proved for each connector against what plays its processor. A
+// new connector gives a rig, and adds tests of its own for what only its processor has.
 import assert from "node:assert/strict";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import type {
-  Account,
-  Answer,
   Connector,
   CreatedIntent,
   EventPage,
   IntentOrder,
   IntentReport,
+  ProcessorAccount,
+  ProcessorAnswer,
   ProcessorEvent,
   RefundOrder,
   StatementPage,
@@ -19,13 +19,16 @@ import type {
 import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";
 
-/** What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the limit. */
+/**
+ * What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the
+ * limit.
+ */
 export type Trouble = "fault" | "silent";
 
 /** A processor in the hands of a test. */
 export interface ConnectorRig {
   readonly connector: Connector;
-  readonly account: Account;
+  readonly account: ProcessorAccount;
   /** The same connector where nobody listens. */
   readonly unreachable: Connector;
   /** The buyer pays the intent, or is declined. */
@@ -283,7 +286,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
 }
 
 /** The value of an answer that brings one; fails with the answer otherwise. */
-export function valueIn<T>(answer: Answer<T>): T {
+export function valueIn<T>(answer: ProcessorAnswer<T>): T {
   if (answer.kind === "succeeded" || answer.kind === "pending") return answer.value;
   throw new Error(`${answer.kind}: ${answer.kind === "declined" ? answer.message : String(answer.cause)}`);
 }
@@ -297,7 +300,7 @@ async function eventsOf({ connector, account }: Pick<ConnectorRig, "connector" |
   const events: ProcessorEvent[] = [];
   let after = "";
   do {
-    const answer: Answer<EventPage> | undefined = await connector.readEvents?.(account, since, after);
+    const answer: ProcessorAnswer<EventPage> | undefined = await connector.readEvents?.(account, since, after);
     if (!answer) throw new Error("no event list");
     const page = valueIn(answer);
     events.push(...page.events);
@@ -314,7 +317,7 @@ export async function statementOf(
   const lines: StatementLine[] = [];
   let after = "";
   do {
-    const answer: Answer<StatementPage> | undefined = await connector.readStatement?.(account, period, after);
+    const answer: ProcessorAnswer<StatementPage> | undefined = await connector.readStatement?.(account, period, after);
     if (!answer) throw new Error("no statement");
     const page = valueIn(answer);
     lines.push(...page.lines);

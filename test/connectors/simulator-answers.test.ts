@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { newId } from "#platform/id.ts";
-import type { Answer, IntentOrder, RefundOrder } from "../../services/payments/connectors/connector.ts";
-import { simulatorConnector } from "../../services/payments/connectors/simulator.ts";
+import { newId } from "#platform/values/id.ts";
+import type { IntentOrder, ProcessorAnswer, RefundOrder } from "../../services/payments/connectors/connector.ts";
+import { simulatorConnector } from "../../services/payments/connectors/simulator/simulator.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
@@ -41,7 +41,7 @@ const create = (wanted: IntentOrder, key: string) => it.connector.createIntent(i
 const find = ({ reference, surface }: IntentOrder) => it.connector.findIntent(it.account, { reference, surface });
 
 /** The code of a refusal; the answer's kind where it is none. */
-const refusal = <T>(answer: Answer<T>) => (answer.kind === "declined" ? answer.code : answer.kind);
+const refusal = <T>(answer: ProcessorAnswer<T>) => (answer.kind === "declined" ? answer.code : answer.kind);
 
 test("whatever the processor does with a call, an answer that is not its own last word is unknown", async () => {
   for (const [kind, isDone] of [

@@ -1,8 +1,8 @@
 // A simulator with the connector to it, and one to where nobody listens.
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account } from "../../services/payments/connectors/connector.ts";
-import { simulatorConnector } from "../../services/payments/connectors/simulator.ts";
+import type { ProcessorAccount } from "../../services/payments/connectors/connector.ts";
+import { simulatorConnector } from "../../services/payments/connectors/simulator/simulator.ts";
 import { secretKey, startRig, webhookSecret } from "../flows/simulator-service.ts";
 
 const timeoutMs = 1_000; // what a lost answer is waited for
@@ -31,7 +31,7 @@ export async function startSimulatorRig() {
   };
 }
 
-export function simulatorAccount(): Account {
+export function simulatorAccount(): ProcessorAccount {
   return {
     id: newId("connector"),
     merchantId: newId("merchant"),

@@ -1,10 +1,10 @@
-// The Stripe connector against the fake of its API: what only Stripe has. Errors as the five answers, attempts without a charge,
-// refunds and disputes, Stripe's own page, webhooks during a roll.
+// The Stripe connector against the fake of its API: what only Stripe has. Errors as the five answers, attempts without
+// a charge, refunds and disputes, Stripe's own page, webhooks during a roll.
 import assert from "node:assert/strict";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Answer } from "../../services/payments/connectors/connector.ts";
+import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
 import { signed } from "../harness/fake-stripe.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe-faults.ts";
 import { misfits, parseForm } from "../harness/stripe-form.ts";
@@ -29,7 +29,7 @@ const read = shop.read.bind(shop);
 const refund = shop.refund.bind(shop);
 const key = () => newId("operation");
 /** What came of a command that one fault struck, in one request. */
-async function struck<T>(fault: StripeFault, send: () => Promise<Answer<T>>): Promise<Answer<T>> {
+async function struck<T>(fault: StripeFault, send: () => Promise<ProcessorAnswer<T>>): Promise<ProcessorAnswer<T>> {
   const commands = () => rig.fake.requests.filter(({ method }) => method === "POST").length;
   rig.fake.failNext("POST", /\/(payment_intents|refunds)$/, fault);
   const before = commands();

@@ -1,4 +1,5 @@
-// How the Stripe connector counts the tries to pay: by charge, and where a try ended before there was one, by what Stripe's events tell.
+// How the Stripe connector counts the tries to pay: by charge, and where a try ended before there was one, by what
+// Stripe's events tell.
 import assert from "node:assert/strict";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { suite } from "../harness/suite.ts";

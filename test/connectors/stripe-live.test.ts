@@ -1,11 +1,12 @@
-// The Stripe connector against Stripe itself, in test mode: runs where STRIPE_SECRET_KEY (sk_test_…) is set, and is left out with a
-// clear line otherwise. It proves what a fake cannot: that Stripe takes our requests and answers in the shapes that we read.
+// The Stripe connector against Stripe itself, in test mode: runs where STRIPE_SECRET_KEY (sk_test_…) is set, and is
+// left out with a clear line otherwise. It proves what a fake cannot: that Stripe takes our requests and answers in the
+// shapes that we read.
 import assert from "node:assert/strict";
 import Stripe from "stripe";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Account, IntentOrder } from "../../services/payments/connectors/connector.ts";
-import { stripeConnector } from "../../services/payments/connectors/stripe.ts";
+import type { IntentOrder, ProcessorAccount } from "../../services/payments/connectors/connector.ts";
+import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, statementOf, valueIn } from "./contract.ts";
@@ -14,7 +15,7 @@ const test = suite("Stripe itself", { timeoutMs: 60_000 });
 const secretKey = process.env.STRIPE_SECRET_KEY ?? "";
 const returnUrl = "https://shop.example/return";
 const connector = stripeConnector("https://api.stripe.com", 20_000, 86_400);
-const account: Account = {
+const account: ProcessorAccount = {
   id: newId("connector"),
   merchantId: newId("merchant"),
   environment: Environment.SANDBOX,

@@ -1,15 +1,15 @@
 // The Stripe connector in the hands of tests: a fake of Stripe's API with one account.
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type {
-  Account,
-  Answer,
   CreatedIntent,
   IntentOrder,
   IntentReport,
+  ProcessorAccount,
+  ProcessorAnswer,
   RefundReport,
 } from "../../services/payments/connectors/connector.ts";
-import { stripeConnector } from "../../services/payments/connectors/stripe.ts";
+import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
 import { FakeStripe, signed } from "../harness/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { FakeEvent } from "../harness/stripe-records.ts";
@@ -41,7 +41,7 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
   const stripe = fake.account("acct_fake1", credentials.secret_key);
   const connector = stripeConnector(fake.url, timeoutMs, keyLifeSeconds);
   const unreachable = stripeConnector("http://127.0.0.1:9", timeoutMs, keyLifeSeconds);
-  const account: Account = {
+  const account: ProcessorAccount = {
     id: newId("connector"),
     merchantId: newId("merchant"),
     environment: Environment.SANDBOX,
@@ -86,7 +86,10 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
   };
 }
 
-/** A shop that sells through the rig's connector. @param rig asked for when it is needed: a suite starts it after its tests are told */
+/**
+ * A shop that sells through the rig's connector. @param rig asked for when it is needed: a suite starts it after its
+ * tests are told
+ */
 export class StripeShop {
   readonly #rig: () => StripeRig;
 
@@ -99,7 +102,7 @@ export class StripeShop {
     return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", ...members };
   }
 
-  create(order = this.order(), key: string = newId("operation")): Promise<Answer<CreatedIntent>> {
+  create(order = this.order(), key: string = newId("operation")): Promise<ProcessorAnswer<CreatedIntent>> {
     const { connector, account } = this.#rig();
     return connector.createIntent(account, order, key);
   }
@@ -123,7 +126,7 @@ export class StripeShop {
     { ref, currency }: IntentReport,
     amount: bigint,
     key: string = newId("operation"),
-  ): Promise<Answer<RefundReport>> {
+  ): Promise<ProcessorAnswer<RefundReport>> {
     const { connector, account } = this.#rig();
     const order = { intentRef: ref, reference: newId("refund"), amount, currency, reason: "the wrong size" };
     return connector.createRefund(account, order, key);

@@ -1,8 +1,8 @@
-// How the Stripe connector looks for what it may have made: in Stripe's whole lists, by Stripe's clock, over several calls where the
-// account is busy.
+// How the Stripe connector looks for what it may have made: in Stripe's whole lists, by Stripe's clock, over several
+// calls where the account is busy.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
-import type { Answer, CreatedIntent, IntentSearch } from "../../services/payments/connectors/connector.ts";
+import { newId } from "#platform/values/id.ts";
+import type { CreatedIntent, IntentSearch, ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
 import { suite } from "../harness/suite.ts";
 import { valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
@@ -26,7 +26,7 @@ const sell = (count: number) => {
 const listsRead = () => rig.fake.requests.filter(({ method, path }) => method === "GET" && intentsPath.test(path));
 
 /** Asks until there is an answer, each time from where the last ended. */
-async function findAll(reference: string): Promise<{ answer: Answer<CreatedIntent>; calls: number }> {
+async function findAll(reference: string): Promise<{ answer: ProcessorAnswer<CreatedIntent>; calls: number }> {
   let after = "";
   for (let calls = 1; ; calls++) {
     const answer = await find(reference, { after });
@@ -78,7 +78,7 @@ test("a search that breaks off goes on from the page where it was", async () => 
   rig.fake.misbehave({ fault: "503", method: "GET", path: intentsPath, probability: 0.5, seed: 3 });
   let [after, unknown] = ["", 0];
   for (;;) {
-    const answer: Answer<CreatedIntent> = await find(report.reference, { after });
+    const answer: ProcessorAnswer<CreatedIntent> = await find(report.reference, { after });
     if (answer.kind !== "unknown") {
       assert.equal(valueIn(answer).report.ref, report.ref);
       break;

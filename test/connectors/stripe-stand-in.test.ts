@@ -1,7 +1,7 @@
-// The stand-in of Stripe's API against the connector: it misbehaves as Stripe's documentation says that Stripe may, and whatever it does,
-// one key makes one thing.
+// The stand-in of Stripe's API against the connector: it misbehaves as Stripe's documentation says that Stripe may, and
+// whatever it does, one key makes one thing.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
 import { FakeStripe } from "../harness/fake-stripe.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe-faults.ts";

@@ -1,4 +1,5 @@
-// The Stripe connector's statement and event list: what moved the account's balance in a period, and what Stripe told in it.
+// The Stripe connector's statement and event list: what moved the account's balance in a period, and what Stripe told
+// in it.
 import assert from "node:assert/strict";
 import type { ProcessorEvent } from "../../services/payments/connectors/connector.ts";
 import type { StatementLine } from "../../services/payments/rules/statement.ts";

@@ -1,4 +1,5 @@
-// CONTRACT.md §7: live keys that may be used from some addresses only, by the address that the trusted proxy tells.
+// docs/contract.md §7: live keys that may be used from some addresses only, by the address that the trusted proxy
+// tells.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -33,14 +34,21 @@ test("a key works from its addresses, however they are written, and is 403 from 
   const key = await limitedKey(["203.0.113.0/24", "2001:DB8::/32", "198.51.100.9"]);
   assert.deepEqual(key.at("allowed_ips"), ["203.0.113.0/24", "2001:db8::/32", "198.51.100.9/32"]);
   const as = key.text("api_key");
-  for (const address of ["203.0.113.7", "::ffff:203.0.113.255", "2001:db8:ffff::1", "198.51.100.9"]) {
+  for (const address of [
+    "203.0.113.7",
+    "::ffff:203.0.113.255",
+    "2001:db8:ffff::1",
+    "198.51.100.9",
+    "203.0.113.7:443",
+    "[2001:db8::1]:443",
+  ]) {
     await api.call("getMerchant", 200, { as, ...from(address) });
   }
   for (const address of ["203.0.114.7", "198.51.100.8", "2001:db9::1", "::ffff:203.0.112.1"]) {
     const answer = await api.refused("getMerchant", 403, "forbidden", { as, ...from(address) });
     assert.equal(answer.text("error.message"), `this api key is limited to other addresses than ${address}`);
   }
-  for (const junk of ["unknown", "203.0.113.7:443", "<b>"]) {
+  for (const junk of ["unknown", "203.0.113.7:https", "<b>"]) {
     const answer = await api.refused("getMerchant", 403, "forbidden", { as, ...from(junk) });
     assert.match(answer.text("error.message"), /than an address that cannot be read$/);
   }

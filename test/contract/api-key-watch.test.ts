@@ -1,7 +1,7 @@
 // What a gateway tells of keys: refused ones by why, and where live ones are used from, as far as the audit log.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

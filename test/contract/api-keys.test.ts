@@ -1,4 +1,4 @@
-// SPEC.md §4 and §5: API keys; CONTRACT.md §3 and §7.
+// docs/contract.md §7: API keys; docs/contract.md §3 and §7.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -28,12 +28,12 @@ const recordOf = async (made: Answer) => {
   return found ?? assert.fail("the key is not listed");
 };
 
-// Proves §4 createApiKey: response; §4 listApiKeys: response; §5: bearer
-test("SPEC.md §4: the raw key is answered once, works, and is listed by its suffix only", async () => {
+// Proves createApiKey: response; listApiKeys: response; credentials: bearer
+test("docs/contract.md §7: the raw key is answered once, works, and is listed by its suffix only", async () => {
   const made = await create();
   const { api_key, note, ...rest } = made.body;
   assert.deepEqual([typeof api_key, typeof note], ["string", "string"]);
-  assert.deepEqual(rest, await recordOf(made), "beside SPEC.md's two fields the answer has the key's record");
+  assert.deepEqual(rest, await recordOf(made), "beside its two fields the answer has the key's record");
   assert.deepEqual(Object.keys(rest).sort(), "created_at environment id name scopes status suffix".split(" "));
   assert.match(made.text("api_key"), /^sk_test_[0-9A-Za-z]{46}$/);
   assert.match(made.text("note"), /cannot be retrieved again/);
@@ -50,7 +50,7 @@ test("SPEC.md §4: the raw key is answered once, works, and is listed by its suf
   ]);
 });
 
-test("CONTRACT.md §7: a key gives no more scopes than it has, and its own by default", async () => {
+test("docs/contract.md §7: a key gives no more scopes than it has, and its own by default", async () => {
   const narrow = await create({ name: "Narrow", scopes: ["merchant:write", "merchant:read", "merchant:read"] });
   const as = narrow.text("api_key");
   await api.refused("createApiKey", 403, "forbidden", { as, body: { scopes: ["payments:read"] } });
@@ -63,7 +63,7 @@ test("CONTRACT.md §7: a key gives no more scopes than it has, and its own by de
   await api.refused("listPayments", 403, "forbidden", { as: child.text("api_key") });
 });
 
-test("CONTRACT.md §7: a key makes and rolls nothing with a scope or a life beyond its own", async () => {
+test("docs/contract.md §7: a key makes and rolls nothing with a scope or a life beyond its own", async () => {
   const message = "an api key gives no more than it has";
   const beyond = async (operation: string, sent: Sent) =>
     assert.equal((await api.refused(operation, 403, "forbidden", sent)).text("error.message"), message);
@@ -86,7 +86,7 @@ test("CONTRACT.md §7: a key makes and rolls nothing with a scope or a life beyo
   assert.equal((await api.call("rollApiKey", 201, strong)).at("expires_at"), undefined);
 });
 
-test("CONTRACT.md §7: at most 50 keys of an environment are active, all can be seen, and active ones come first", async () => {
+test("docs/contract.md §7: at most 50 keys of an environment are active, all can be seen, and active ones come first", async () => {
   const crowded = await freshMerchant(running);
   const as = crowded.apiKey;
   const made = [await api.call("createApiKey", 201, { as, body: {} })];
@@ -113,7 +113,7 @@ test("CONTRACT.md §7: at most 50 keys of an environment are active, all can be 
   await api.call("createApiKey", 201, { as, body: {} });
 });
 
-test("SPEC.md §7: a page of keys that cannot be is invalid_body", async () => {
+test("docs/contract.md §2: a page of keys that cannot be is invalid_body", async () => {
   const stranger = await freshMerchant(running);
   const [theirs] = (await api.call("listApiKeys", 200, { as: stranger.apiKey })).list("data");
   const wrong: [string, string | number][] = [
@@ -129,7 +129,7 @@ test("SPEC.md §7: a page of keys that cannot be is invalid_body", async () => {
   }
 });
 
-test("CONTRACT.md §3: the environment is the caller's, and keys of one are not seen from the other", async () => {
+test("docs/contract.md §3: the environment is the caller's, and keys of one are not seen from the other", async () => {
   const live = await freshMerchant(running, { environment: Environment.LIVE });
   const made = await api.call("createApiKey", 201, { as: live.apiKey, body: {} });
   assert.match(made.text("api_key"), /^sk_live_/);
@@ -137,7 +137,7 @@ test("CONTRACT.md §3: the environment is the caller's, and keys of one are not 
   for (const record of list.list("data")) assert.equal(Object(record).environment, "live");
 });
 
-test("SPEC.md §7: bad names, scopes and expiries are invalid_body", async () => {
+test("docs/contract.md §2: bad names, scopes and expiries are invalid_body", async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ["name", { name: "" }],
     ["name", { name: "x".repeat(101) }],
@@ -155,14 +155,14 @@ test("SPEC.md §7: bad names, scopes and expiries are invalid_body", async () =>
   }
 });
 
-test("CONTRACT.md §7: a key stops at its expiry", async () => {
+test("docs/contract.md §7: a key stops at its expiry", async () => {
   const made = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
   await api.call("getMerchant", 200, { as: made.text("api_key") });
   await stops(made.text("api_key"), 4_000);
   assert.equal((await recordOf(made)).status, "expired");
 });
 
-test("CONTRACT.md §7: a revoked key stops working within a second; revoking again is the same", async () => {
+test("docs/contract.md §7: a revoked key stops working within a second; revoking again is the same", async () => {
   const made = await create({ name: "Short" });
   const as = made.text("api_key");
   await api.call("getMerchant", 200, { as });
@@ -173,8 +173,8 @@ test("CONTRACT.md §7: a revoked key stops working within a second; revoking aga
   await api.call("revokeApiKey", 204, { path: { id: String(id) } });
 });
 
-// Proves §5: leaked
-test("CONTRACT.md §7: a rolled key works on during the overlap and stops after it", async () => {
+// Proves credentials: leaked
+test("docs/contract.md §7: a rolled key works on during the overlap and stops after it", async () => {
   const old = await create({ name: "Rolled", scopes: ["merchant:read"] });
   const { id } = await recordOf(old);
   const path = { id: String(id) };
@@ -200,7 +200,7 @@ async function stops(apiKey: string, limitMs: number): Promise<void> {
   );
 }
 
-test("CONTRACT.md §3: keys of other merchants and unknown ids are not_found", async () => {
+test("docs/contract.md §3: keys of other merchants and unknown ids are not_found", async () => {
   const stranger = await freshMerchant(running);
   const [record] = await records();
   for (const operation of ["revokeApiKey", "rollApiKey"]) {
@@ -212,7 +212,7 @@ test("CONTRACT.md §3: keys of other merchants and unknown ids are not_found", a
 });
 
 test(
-  "CONTRACT.md §7: last_used_at is written in batches, at most 60 s late",
+  "docs/contract.md §7: last_used_at is written in batches, at most 60 s late",
   async () => {
     const made = await create({ name: "Used" });
     const before = Date.now();

@@ -1,4 +1,4 @@
-// SPEC.md §5, CONTRACT.md §2 and §7, for every operation of the document at once: who is refused, and how.
+// docs/contract.md §2 and §7, for every operation of the document at once: who is refused, and how.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -30,8 +30,8 @@ test.before(async () => {
   assert.ok(guarded.length >= 25);
 });
 
-// Proves §5: bearer, unauthorized; §7: unauthorized
-test("SPEC.md §5.2: without a key, and with anything but a valid one, every merchant operation is unauthorized", async () => {
+// Proves credentials: bearer, unauthorized; errors: unauthorized
+test("docs/contract.md §7: without a key, and with anything but a valid one, every merchant operation is unauthorized", async () => {
   const wrong = [
     "",
     "sk_test_",
@@ -48,7 +48,7 @@ test("SPEC.md §5.2: without a key, and with anything but a valid one, every mer
   for (const as of wrong) await api.refused("listPayments", 401, "unauthorized", { as });
 });
 
-test("CONTRACT.md §2: a wrong token between our own processes is a fault of ours: 500, and never 401 for a good key", async () => {
+test("docs/contract.md §2: a wrong token between our own processes is a fault of ours: 500, and never 401 for a good key", async () => {
   const file = join(await tempDir("token"), "token");
   writeFileSync(file, "not-a-token-that-any-of-the-services-accepts");
   const misconfigured = await ownGateway(running, { RPC_TOKEN_FILE: file });
@@ -84,8 +84,8 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
   assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
 });
 
-// Proves §5: forbidden; §7: forbidden; §4 createCheckoutSession: scope; §4 createRefund: scope; §4 listPayments: scope; §4 getPayment: scope
-test("SPEC.md §5.4: a key without the operation's scope is forbidden, before its input is looked at", async () => {
+// Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; listPayments: scope; getPayment: scope
+test("docs/contract.md §7: a key without the operation's scope is forbidden, before its input is looked at", async () => {
   const narrow = new Map<string, string>();
   for (const scope of everyScope) {
     const others = everyScope.filter((each) => each !== scope);
@@ -99,15 +99,15 @@ test("SPEC.md §5.4: a key without the operation's scope is forbidden, before it
   }
 });
 
-// Proves §5: read, write, management
-test("CONTRACT.md §7: reads need a read scope and writes a write scope, of their noun", () => {
+// Proves credentials: read, write, management
+test("docs/contract.md §7: reads need a read scope and writes a write scope, of their noun", () => {
   for (const { path, method, scope } of guarded) {
     const noun = path.startsWith("/v1/merchants/me") ? "merchant" : "payments";
     assert.equal(scope, `${noun}:${method === "GET" ? "read" : "write"}`, `${method} ${path}`);
   }
 });
 
-test("CONTRACT.md §2: a suspended merchant reads and does not write, within a second of the change", async () => {
+test("docs/contract.md §2: a suspended merchant reads and does not write, within a second of the change", async () => {
   const suspended = await freshMerchant(running);
   const as = suspended.apiKey;
   await api.call("getMerchant", 200, { as });
@@ -132,8 +132,8 @@ test("CONTRACT.md §2: a suspended merchant reads and does not write, within a s
   );
 });
 
-// Proves §5: onboarding; §4: operations; §4 submitApplication: public
-test("SPEC.md §5.7: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {
+// Proves credentials: onboarding; operations: operations; submitApplication: public
+test("docs/contract.md §8: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {
   const open = api.document.operations.filter((operation) => operation.scope === undefined).map((each) => each.id);
   assert.deepEqual(open.sort(), ["confirmCheckout", "createApplication", "resolveCheckout", "submitApplication"]);
   await api.call("createApplication", 201, { as: "wrong", body: {} });

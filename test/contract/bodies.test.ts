@@ -1,4 +1,5 @@
-// Bodies of callers that mean harm: too many at once, too slow, too long. What is refused is not read, and nobody else notices.
+// Bodies of callers that mean harm: too many at once, too slow, too long. What is refused is not read, and nobody else
+// notices.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

@@ -1,5 +1,5 @@
-// Calls operations by their name in the document and checks each answer against it. At the end of a file it says which described
-// codes no test has seen, so that "every code it can give" is counted and not claimed.
+// Calls operations by their name in the document and checks each answer against it. At the end of a file it says which
+// described codes no test has seen, so that "every code it can give" is counted and not claimed.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, type Api, api, type HeaderList, merchantApi } from "../harness/api.ts";

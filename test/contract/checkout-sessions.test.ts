@@ -1,4 +1,4 @@
-// SPEC.md §4 POST /v1/checkout-sessions and CONTRACT.md §4: create, list, read, expire.
+// docs/contract.md §4 POST /v1/checkout-sessions and docs/contract.md §4: create, list, read, expire.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -21,8 +21,8 @@ test.before(async () => {
   api = await caller(running, merchant.apiKey);
 });
 
-// Proves §4 createCheckoutSession: response
-test("SPEC.md §2, §4: creation answers exactly the session's fields, with its secret", async () => {
+// Proves createCheckoutSession: response
+test("docs/contract.md §4: creation answers exactly the session's fields, with its secret", async () => {
   const session = await api.call("createCheckoutSession", 201, { body: order });
   assert.match(session.text("id"), /^cs_[0-9a-hjkmnp-tv-z]{26}$/);
   const suffix = session.text("id").slice(3);
@@ -40,8 +40,8 @@ test("SPEC.md §2, §4: creation answers exactly the session's fields, with its 
   assert.match(session.text("expires_at"), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-// Proves §4 createCheckoutSession: body
-test("CONTRACT.md §4: every optional field is taken and read back; the currency is stored in upper case", async () => {
+// Proves createCheckoutSession: body
+test("docs/contract.md §4: every optional field is taken and read back; the currency is stored in upper case", async () => {
   const body = {
     amount: 99_999_999,
     currency: "jpy",
@@ -65,8 +65,8 @@ test("CONTRACT.md §4: every optional field is taken and read back; the currency
   assert.equal(read.at("render"), undefined);
 });
 
-// Proves §4 createCheckoutSession: body; §7: invalid_body
-test("CONTRACT.md §4: a value beyond each bound is invalid_body, named, and creates nothing", async () => {
+// Proves createCheckoutSession: body; errors: invalid_body
+test("docs/contract.md §4: a value beyond each bound is invalid_body, named, and creates nothing", async () => {
   const before = (await api.call("listCheckoutSessions", 200)).number("total");
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, "v"]));
   const wrong: [string, Record<string, unknown>][] = [
@@ -117,7 +117,7 @@ test("currencies are money: units of account, funds and metals are invalid_body 
   assert.equal(taken.at("currency"), "XCG");
 });
 
-test("CONTRACT.md §4: http to localhost is for the sandbox alone", async () => {
+test("docs/contract.md §4: http to localhost is for the sandbox alone", async () => {
   const live = await freshMerchant(running, { environment: Environment.LIVE });
   const body = { ...order, success_url: "http://localhost:3000/thanks" };
   await api.call("createCheckoutSession", 201, { body });
@@ -125,8 +125,8 @@ test("CONTRACT.md §4: http to localhost is for the sandbox alone", async () => 
   assert.equal(answer.at("error.details.0.field"), "success_url");
 });
 
-// Proves §7: payment_blocked, no_connector, connector_error
-test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () => {
+// Proves errors: payment_blocked, no_connector, connector_error
+test("docs/contract.md §2: payment_blocked, no_connector and connector_error", async () => {
   const blocked = { ...order, customer_email: "blocked@example.com" };
   await api.refused("createCheckoutSession", 402, "payment_blocked", { body: blocked });
   // A new merchant has a connector in the sandbox only.
@@ -137,8 +137,8 @@ test("SPEC.md §7: payment_blocked, no_connector and connector_error", async () 
   await api.refused("createCheckoutSession", 502, "connector_error", { as: unlucky.apiKey, body: order });
 });
 
-// Proves §4 createCheckoutSession: reuse, in_flight; §7: idempotency_conflict, idempotency_key_reuse
-test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
+// Proves createCheckoutSession: reuse, in_flight; errors: idempotency_conflict, idempotency_key_reuse
+test("docs/contract.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
   await failProcessor(running, slow, { target: "api.intents.create", kind: "delay", ms: 2_500, count: 1 });
   const sent = { as: slow.apiKey, headers: { "Idempotency-Key": "k" } };
@@ -151,7 +151,7 @@ test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempoten
   await api.refused("createCheckoutSession", 422, "idempotency_key_reuse", other);
 });
 
-test("CONTRACT.md §4, §5: the list is newest first, filtered, exact, and pages without repeating", async () => {
+test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, and pages without repeating", async () => {
   const own = await freshMerchant(running);
   const list = (query = {}) => api.call("listCheckoutSessions", 200, { as: own.apiKey, query });
   assert.deepEqual((await list()).body, { data: [], total: 0, next_cursor: 0 });
@@ -177,7 +177,7 @@ test("CONTRACT.md §4, §5: the list is newest first, filtered, exact, and pages
   }
 });
 
-test("CONTRACT.md §4: expire asks the processor first: unpaid expires, paid completes, unreachable is connector_error", async () => {
+test("docs/contract.md §4: expire asks the processor first: unpaid expires, paid completes, unreachable is connector_error", async () => {
   const open = await api.call("createCheckoutSession", 201, { body: order });
   const expire = { path: { id: open.text("id") } };
   assert.equal((await api.call("expireCheckoutSession", 200, expire)).text("status"), "expired");
@@ -194,7 +194,7 @@ test("CONTRACT.md §4: expire asks the processor first: unpaid expires, paid com
   await api.refused("expireCheckoutSession", 502, "connector_error", stuck);
 });
 
-test("CONTRACT.md §2: unknown, foreign and malformed ids are not_found, all alike", async () => {
+test("docs/contract.md §2: unknown, foreign and malformed ids are not_found, all alike", async () => {
   const stranger = await freshMerchant(running);
   const own = (await api.call("createCheckoutSession", 201, { body: order })).text("id");
   const bodies = new Set<string>();
@@ -214,7 +214,7 @@ test("CONTRACT.md §2: unknown, foreign and malformed ids are not_found, all ali
   assert.equal(bodies.size, 1);
 });
 
-// Proves §4 createCheckoutSession: errors
+// Proves createCheckoutSession: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything(
     [],

@@ -1,4 +1,4 @@
-// SPEC.md §4 and §5.6: the two operations of the buyer's browser; CONTRACT.md §4.
+// docs/contract.md §4: the two operations of the buyer's browser; docs/contract.md §4.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
@@ -28,8 +28,8 @@ const resolve = (session: Answer) => api.call("resolveCheckout", 200, asBuyer(se
 const confirm = (session: Answer) => api.call("confirmCheckout", 200, asBuyer(session));
 const payWith = (session: Answer, card: string) => pay(session.text("render.frame_url"), card);
 
-// Proves §4 resolveCheckout: secret
-test("CONTRACT.md §4: resolve shows what a page needs, and no secret, metadata or processor reference", async () => {
+// Proves resolveCheckout: secret
+test("docs/contract.md §4: resolve shows what a page needs, and no secret, metadata or processor reference", async () => {
   await merchant.api.patch("/v1/merchants/me/branding", {
     display_name: "Lemon Books",
     support_email: "help@lemonbooks.example",
@@ -61,7 +61,7 @@ test("CONTRACT.md §4: resolve shows what a page needs, and no secret, metadata 
   assert.ok(!seen.raw.includes("inner"));
 });
 
-test("CONTRACT.md §4: render is there only while the session is open", async () => {
+test("docs/contract.md §4: render is there only while the session is open", async () => {
   const session = await create();
   await payWith(session, cards.succeeds);
   await confirm(session);
@@ -71,7 +71,7 @@ test("CONTRACT.md §4: render is there only while the session is open", async ()
   assert.match(seen.text("receipt_url"), /^http/);
 });
 
-test("CONTRACT.md §8: a suspended merchant's session shows nothing to pay with, and one that is paid its success", async () => {
+test("docs/contract.md §8: a suspended merchant's session shows nothing to pay with, and one that is paid its success", async () => {
   const shop = await freshMerchant(running);
   const [open, paid] = [await create({}, shop.apiKey), await create({}, shop.apiKey)];
   await payWith(paid, cards.succeeds);
@@ -82,8 +82,8 @@ test("CONTRACT.md §8: a suspended merchant's session shows nothing to pay with,
   assert.equal((await resolve(paid)).text("payment_status"), "succeeded");
 });
 
-// Proves §4 confirmCheckout: verifies, replay, response
-test("SPEC.md §4: confirm answers exactly its four fields, and a repeated one replays the payment", async () => {
+// Proves confirmCheckout: verifies, replay, response
+test("docs/contract.md §5: confirm answers exactly its four fields, and a repeated one replays the payment", async () => {
   const session = await create();
   await payWith(session, cards.succeeds);
   const first = await confirm(session);
@@ -96,7 +96,7 @@ test("SPEC.md §4: confirm answers exactly its four fields, and a repeated one r
   assert.deepEqual((await confirm(session)).body, first.body);
 });
 
-test("CONTRACT.md §4: confirm says open with failed, requires_action or pending, and processing", async () => {
+test("docs/contract.md §4: confirm says open with failed, requires_action or pending, and processing", async () => {
   const untouched = await confirm(await create());
   assert.equal(untouched.text("status"), "open");
   assert.ok(["pending", "requires_action"].includes(untouched.text("payment_status")));
@@ -123,8 +123,8 @@ test("CONTRACT.md §4: confirm says open with failed, requires_action or pending
   );
 });
 
-// Proves §4 resolveCheckout: secret; §4 confirmCheckout: secret; §5: session_secret
-test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an unknown session", async () => {
+// Proves resolveCheckout: secret; confirmCheckout: secret; credentials: session_secret
+test("docs/contract.md §2: wrong, missing, doubled and foreign secrets look like an unknown session", async () => {
   const [session, other] = [await create(), await create()];
   const right = session.text("session_secret");
   const wrong = [
@@ -150,22 +150,22 @@ test("CONTRACT.md §2: wrong, missing, doubled and foreign secrets look like an 
   assert.equal(bodies.size, 1);
 });
 
-// Proves §5: session_secret
-test("SPEC.md §5.6: an API key opens no session, and a session secret is no API key", async () => {
+// Proves credentials: session_secret
+test("docs/contract.md §4: an API key opens no session, and a session secret is no API key", async () => {
   const session = await create();
   const path = { id: session.text("id") };
   await api.refused("resolveCheckout", 404, "not_found", { path });
   await api.refused("listPayments", 401, "unauthorized", { as: session.text("session_secret") });
 });
 
-test("CONTRACT.md §4: confirm of an expired or canceled session is session_expired", async () => {
+test("docs/contract.md §4: confirm of an expired or canceled session is session_expired", async () => {
   const session = await create();
   await api.call("expireCheckoutSession", 200, { path: { id: session.text("id") } });
   await api.refused("confirmCheckout", 410, "session_expired", asBuyer(session));
   assert.equal((await resolve(session)).text("status"), "expired");
 });
 
-test("CONTRACT.md §4: after the end a session tells id, status, branding and merchant, and nothing of the order", async () => {
+test("docs/contract.md §4: after the end a session tells id, status, branding and merchant, and nothing of the order", async () => {
   const session = await create({
     success_url: "https://shop.example.com/ok",
     cancel_url: "https://shop.example.com/no",
@@ -177,7 +177,7 @@ test("CONTRACT.md §4: after the end a session tells id, status, branding and me
 });
 
 test(
-  "CONTRACT.md §4: the tenth declined attempt cancels the session",
+  "docs/contract.md §4: the tenth declined attempt cancels the session",
   async () => {
     const session = await create();
     for (let i = 0; i < 9; i++) {
@@ -197,8 +197,8 @@ test(
   { timeoutMs: 60_000 },
 );
 
-// Proves §7: connector_error
-test("SPEC.md §4: confirm is connector_error while the processor cannot be asked, and the session stays as it was", async () => {
+// Proves errors: connector_error
+test("docs/contract.md §4: confirm is connector_error while the processor cannot be asked, and the session stays as it was", async () => {
   const unlucky = await freshMerchant(running);
   const unpaid = await create({}, unlucky.apiKey);
   await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
@@ -206,7 +206,7 @@ test("SPEC.md §4: confirm is connector_error while the processor cannot be aske
   assert.equal((await resolve(unpaid)).text("status"), "open");
 });
 
-test("CONTRACT.md §4: no-store, no-referrer and CORS for every origin without credentials, also on errors", async () => {
+test("docs/contract.md §4: no-store, no-referrer and CORS for every origin without credentials, also on errors", async () => {
   const session = await create();
   const answers = [await resolve(session), await confirm(session)];
   answers.push(await api.refused("confirmCheckout", 404, "not_found", asBuyer(session, "x")));
@@ -228,7 +228,7 @@ test("a buyer from a blocked address sees no form, and is stopped after a declin
   await api.refused("confirmCheckout", 410, "session_expired", asBuyer(tried));
 });
 
-// Proves §4 confirmCheckout: errors
+// Proves confirmCheckout: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything([], "resolveCheckout", "confirmCheckout"));
 

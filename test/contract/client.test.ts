@@ -1,4 +1,5 @@
-// A TypeScript client that an npm generator makes of the served document: it type-checks, and the quickstart runs on it.
+// A TypeScript client that an npm generator makes of the served document: it type-checks, and the quickstart runs on
+// it.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

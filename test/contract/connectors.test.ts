@@ -1,4 +1,4 @@
-// SPEC.md §2 and §4: connectors; CONTRACT.md §8.
+// docs/contract.md §8: connectors; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -21,8 +21,8 @@ test.before(async () => {
   cid = (await api.call("listConnectors", 200)).text("data.0.id");
 });
 
-// Proves §4 listConnectors: response
-test("SPEC.md §2: a connector has its fields and no credentials", async () => {
+// Proves listConnectors: response
+test("docs/contract.md §8: a connector has its fields and no credentials", async () => {
   const answer = await api.call("listConnectors", 200);
   const [connector] = answer.list("data").map(Object);
   assert.match(connector.id, /^mco_/);
@@ -44,8 +44,8 @@ test("SPEC.md §2: a connector has its fields and no credentials", async () => {
   assert.deepEqual((await api.call("listConnectors", 200, { as: live.apiKey })).body, { data: [] });
 });
 
-// Proves §4 updateConnector: surface, primary, response
-test("CONTRACT.md §8: a chosen surface is what new sessions get", async () => {
+// Proves updateConnector: surface, primary, response
+test("docs/contract.md §8: a chosen surface is what new sessions get", async () => {
   const changed = await api.call("updateConnector", 200, { path: { cid }, body: { selected_surface: "hosted" } });
   assert.deepEqual(
     [changed.at("selected_surface"), changed.at("surface"), changed.at("default_surface")],
@@ -55,7 +55,7 @@ test("CONTRACT.md §8: a chosen surface is what new sessions get", async () => {
   assert.deepEqual([primary.at("is_default"), primary.at("surface")], [true, "hosted"]);
 });
 
-test("SPEC.md §7: an empty or wrong body is invalid_body", async () => {
+test("docs/contract.md §2: an empty or wrong body is invalid_body", async () => {
   for (const body of [
     {},
     { colour: 1 },
@@ -67,7 +67,7 @@ test("SPEC.md §7: an empty or wrong body is invalid_body", async () => {
   }
 });
 
-test("CONTRACT.md §8: inactive, never primary, or surface not allowed: connector_not_eligible", async () => {
+test("docs/contract.md §8: inactive, never primary, or surface not allowed: connector_not_eligible", async () => {
   const own = await freshMerchant(running);
   const id = (await api.call("listConnectors", 200, { as: own.apiKey })).text("data.0.id");
   const refused = (body: object) =>
@@ -78,7 +78,7 @@ test("CONTRACT.md §8: inactive, never primary, or surface not allowed: connecto
   await refused({ is_default: true });
 });
 
-test("CONTRACT.md §2: foreign, unknown and malformed ids are not_found", async () => {
+test("docs/contract.md §2: foreign, unknown and malformed ids are not_found", async () => {
   const stranger = await freshMerchant(running);
   const body = { selected_surface: "hosted" };
   await api.refused("updateConnector", 404, "not_found", { as: stranger.apiKey, path: { cid }, body });
@@ -87,7 +87,7 @@ test("CONTRACT.md §2: foreign, unknown and malformed ids are not_found", async 
   }
 });
 
-// Proves §4 updateConnector: errors
+// Proves updateConnector: errors
 test("every described code of these operations was seen", () =>
   api.sawEverything([], "listConnectors", "updateConnector"));
 

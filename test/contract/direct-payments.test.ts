@@ -1,4 +1,5 @@
-// CONTRACT.md §5: POST /v1/payments, a payment without a session by the processor's token of a card; §6: its idempotency.
+// docs/contract.md §5: POST /v1/payments, a payment without a session by the processor's token of a card; §6: its
+// idempotency.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -27,7 +28,7 @@ async function order(card?: string, of = merchant) {
   return { amount: 1050, currency: "eur", payment_method: await token(card, of) };
 }
 
-test("CONTRACT.md §5: a payment by token succeeds, is listed, read and refunded like any other", async () => {
+test("docs/contract.md §5: a payment by token succeeds, is listed, read and refunded like any other", async () => {
   const extra = { description: "Renewal", customer_email: "ada@example.com", metadata: { plan: "gold" } };
   const made = await api.call("createPayment", 201, { body: { ...(await order()), ...extra } });
   assert.deepEqual(
@@ -46,7 +47,7 @@ test("CONTRACT.md §5: a payment by token succeeds, is listed, read and refunded
   assert.equal((await api.call("listCheckoutSessions", 200)).at("total"), 0);
 });
 
-test("CONTRACT.md §5: what the issuer refuses, also for want of the buyer, is a failed payment; what it decides later is processing", async () => {
+test("docs/contract.md §5: what the issuer refuses, also for want of the buyer, is a failed payment; what it decides later is processing", async () => {
   for (const card of [cards.declined, cards.needsChallenge]) {
     const made = await api.call("createPayment", 201, { body: await order(card) });
     assert.equal(made.at("status"), "failed");
@@ -59,7 +60,7 @@ test("CONTRACT.md §5: what the issuer refuses, also for want of the buyer, is a
   });
 });
 
-test("CONTRACT.md §5: no answer is not a failure: pending, then what the processor says, and the same key replays", async () => {
+test("docs/contract.md §5: no answer is not a failure: pending, then what the processor says, and the same key replays", async () => {
   const own = await freshMerchant(running);
   await failProcessor(running, own, { target: "api.intents.create", kind: "error_after", count: 1 });
   await failProcessor(running, own, { target: "api.intents.get", kind: "error_before", count: 1 });
@@ -86,7 +87,7 @@ test("a processor that answers 500 may have charged: the payment is pending, nev
   assert.equal((await api.call("listPayments", 200, { as: own.apiKey })).at("total"), 1);
 });
 
-test("CONTRACT.md §6: one key makes one payment; another body is idempotency_key_reuse; a 400 leaves the key free", async () => {
+test("docs/contract.md §6: one key makes one payment; another body is idempotency_key_reuse; a 400 leaves the key free", async () => {
   const headers = { "Idempotency-Key": "once" };
   const unknown = { ...(await order()), payment_method: "pm_of_nobody" };
   const refused = await api.refused("createPayment", 400, "invalid_body", { body: unknown, headers });
@@ -105,7 +106,7 @@ test("CONTRACT.md §6: one key makes one payment; another body is idempotency_ke
   assert.equal((await api.call("listPayments", 200)).number("total"), before + 1);
 });
 
-test("CONTRACT.md §6: a key in use is idempotency_conflict", async () => {
+test("docs/contract.md §6: a key in use is idempotency_conflict", async () => {
   const own = await freshMerchant(running);
   await failProcessor(running, own, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
   const sent = { as: own.apiKey, body: await order(cards.succeeds, own), headers: { "Idempotency-Key": "slow" } };
@@ -116,7 +117,7 @@ test("CONTRACT.md §6: a key in use is idempotency_conflict", async () => {
   assert.equal(conflict?.at("error.code"), "idempotency_conflict");
 });
 
-test("SPEC.md §7: payment_blocked and no_connector; wrong fields are invalid_body, each named", async () => {
+test("docs/contract.md §2: payment_blocked and no_connector; wrong fields are invalid_body, each named", async () => {
   const body = await order();
   await api.refused("createPayment", 402, "payment_blocked", {
     body: { ...body, customer_email: "blocked@example.com" },

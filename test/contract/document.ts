@@ -1,5 +1,5 @@
-// The OpenAPI document of a running gateway, and the check that an answer is what the document says: status, headers, every field
-// listed, none besides.
+// The OpenAPI document of a running gateway, and the check that an answer is what the document says: status, headers,
+// every field listed, none besides.
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";

@@ -1,4 +1,5 @@
-// CONTRACT.md §1 and §2: what holds for every operation and every path: methods, media types, sizes, headers, the envelope.
+// docs/contract.md §1 and §2: what holds for every operation and every path: methods, media types, sizes, headers, the
+// envelope.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -34,8 +35,8 @@ function isEnvelope(answer: Answer, status: number, code: string): void {
   assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
 }
 
-// Proves §7: envelope, not_found
-test("CONTRACT.md §2: an unknown route is not_found in the envelope, with and without a key", async () => {
+// Proves errors: envelope, not_found
+test("docs/contract.md §2: an unknown route is not_found in the envelope, with and without a key", async () => {
   for (const path of [
     "/",
     "/v1",
@@ -51,7 +52,7 @@ test("CONTRACT.md §2: an unknown route is not_found in the envelope, with and w
   }
 });
 
-test("CONTRACT.md §2: a known path with another method is method_not_allowed with Allow, whatever the body", async () => {
+test("docs/contract.md §2: a known path with another method is method_not_allowed with Allow, whatever the body", async () => {
   const paths = Map.groupBy(api.document.operations, (operation) => operation.path);
   for (const [path, operations] of paths) {
     const filled = path.replace(/\{\w+\}/g, "x");
@@ -89,7 +90,7 @@ test("HEAD answers as GET does, without the body", async () => {
   }
 });
 
-test("CONTRACT.md §2: a body that is not application/json in UTF-8 is unsupported_media_type, for every operation with one", async () => {
+test("docs/contract.md §2: a body that is not application/json in UTF-8 is unsupported_media_type, for every operation with one", async () => {
   const types = [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -120,7 +121,7 @@ test("CONTRACT.md §2: a body that is not application/json in UTF-8 is unsupport
   }
 });
 
-test("CONTRACT.md §1: a body above 64 KiB is payload_too_large for every operation with one, at 64 KiB it is read", async () => {
+test("docs/contract.md §1: a body above 64 KiB is payload_too_large for every operation with one, at 64 KiB it is read", async () => {
   const sized = (bytes: number) => `{"x":"${"x".repeat(bytes - 8)}"}`;
   const headers = { "content-type": "application/json" };
   for (const { method, path } of api.document.operations.filter((operation) => operation.hasBody)) {
@@ -151,7 +152,7 @@ test("an operation without a body passes over whatever is sent", async () => {
   }
 });
 
-test("CONTRACT.md §1: every answer has a Request-Id of its own", async () => {
+test("docs/contract.md §1: every answer has a Request-Id of its own", async () => {
   const ids = new Set<string | null>();
   for (const path of ["/v1/payments", "/v1/payments/x", "/nowhere", "/livez"]) {
     for (let i = 0; i < 2; i++)
@@ -200,7 +201,7 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
   }
 });
 
-test("CONTRACT.md §2: no Host header, and a doubled one, are 400 in the envelope on every path", async () => {
+test("docs/contract.md §2: no Host header, and a doubled one, are 400 in the envelope on every path", async () => {
   for (const path of ["/livez", "/v1/payments", "/nowhere", "/c/cs_x"]) {
     for (const hosts of ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nhost: b\r\n"]) {
       const answer = await raw(`GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);

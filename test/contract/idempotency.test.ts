@@ -1,4 +1,4 @@
-// CONTRACT.md §6, through HTTP: what an Idempotency-Key promises.
+// docs/contract.md §6, through HTTP: what an Idempotency-Key promises.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -29,7 +29,7 @@ const create = (key: string, body: unknown = order, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body, headers: { "Idempotency-Key": key } });
 const replayed = (answer: Answer) => answer.headers.get("idempotent-replayed") === "true";
 
-// Proves §4 createCheckoutSession: replay
+// Proves createCheckoutSession: replay
 test("the same request answers the stored response, byte for byte, marked as replayed", async () => {
   const key = newKey();
   const [first, second] = [await create(key), await create(key)];
@@ -37,7 +37,7 @@ test("the same request answers the stored response, byte for byte, marked as rep
   assert.equal(second.raw, first.raw);
 });
 
-// Proves §4 createCheckoutSession: reuse
+// Proves createCheckoutSession: reuse
 test("order of names, white space and 1050.0 do not make another request; values, and unknown fields, do", async () => {
   const key = newKey();
   const first = await create(key);
@@ -71,7 +71,7 @@ test("50 identical requests at once make one object: one works, the others confl
   assert.equal(list.number("total"), 1);
 });
 
-// Proves §4 createRefund: replay
+// Proves createRefund: replay
 test("50 identical refunds at once refund once", async () => {
   const id = await paidPayment();
   const answers = await Promise.all(

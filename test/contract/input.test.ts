@@ -1,4 +1,5 @@
-// How unusual JSON and queries are read: every row of the table that the reference page shows (CONTRACT.md §1 and §2).
+// How unusual JSON and queries are read: every row of the table that the reference page shows (docs/contract.md §1 and
+// §2).
 import assert from "node:assert/strict";
 import { inputRules } from "../../gateway/input-rules.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -36,7 +37,7 @@ test("1e3 is 1000, and a metadata name like constructor comes back as it was sen
   assert.deepEqual(read.at("metadata"), { constructor: "x", toString: "y" });
 });
 
-test("CONTRACT.md §2: details name the first 20 fields and repeat no value", async () => {
+test("docs/contract.md §2: details name the first 20 fields and repeat no value", async () => {
   const metadata = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${i}`, 7_654_321]));
   const answer = await merchant.api.post("/v1/checkout-sessions", { amount: "hunter2", currency: "EUR", metadata });
   assert.equal(answer.list("error.details").length, 20);

@@ -1,4 +1,4 @@
-// SPEC.md §2 and §4: the merchant, its profile and its branding; CONTRACT.md §8.
+// docs/contract.md §8: the merchant, its profile and its branding; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -21,8 +21,8 @@ test.before(async () => {
 const profile = (body: object) => api.call("updateProfile", 200, { body });
 const branding = (body: object) => api.call("updateBranding", 200, { body });
 
-// Proves §4 getMerchant: response
-test("SPEC.md §2: the merchant has exactly its six fields", async () => {
+// Proves getMerchant: response
+test("docs/contract.md §8: the merchant has exactly its six fields", async () => {
   assert.deepEqual((await api.call("getMerchant", 200)).body, {
     id: merchant.id,
     name: "Test Store",
@@ -33,8 +33,8 @@ test("SPEC.md §2: the merchant has exactly its six fields", async () => {
   });
 });
 
-// Proves §4 updateProfile: response
-test("CONTRACT.md §8: profile fields change one by one; null clears the optional ones; the others are left out", async () => {
+// Proves updateProfile: response
+test("docs/contract.md §8: profile fields change one by one; null clears the optional ones; the others are left out", async () => {
   const set = { legal_name: "Lemon Books GmbH", phone: "+49301234567", website: "https://lemonbooks.example/" };
   const full = await profile({ name: "Lemon Books", email: "Owner@lemonbooks.example", ...set });
   assert.deepEqual(full.body, {
@@ -56,13 +56,13 @@ test("CONTRACT.md §8: profile fields change one by one; null clears the optiona
   assert.equal((await api.call("getMerchant", 200)).at("name"), "Lemon Books");
 });
 
-test("CONTRACT.md §8: country and currency are not changed", async () => {
+test("docs/contract.md §8: country and currency are not changed", async () => {
   const same = await profile({ country: "DE", currency: "EUR" });
   assert.deepEqual([same.at("country"), same.at("currency")], ["US", "USD"]);
 });
 
-// Proves §4 updateProfile: errors
-test("SPEC.md §7: a bad profile field is invalid_body, named, and nothing changes", async () => {
+// Proves updateProfile: errors
+test("docs/contract.md §2: a bad profile field is invalid_body, named, and nothing changes", async () => {
   const before = (await profile({})).body;
   const wrong: [string, Record<string, unknown>][] = [
     ["name", { name: "" }],
@@ -84,8 +84,8 @@ test("SPEC.md §7: a bad profile field is invalid_body, named, and nothing chang
   assert.deepEqual((await profile({})).body, before);
 });
 
-// Proves §4 getBranding: response; §4 updateBranding: response
-test("CONTRACT.md §8: branding begins with its defaults and takes any of the ten fields", async () => {
+// Proves getBranding: response; updateBranding: response
+test("docs/contract.md §8: branding begins with its defaults and takes any of the ten fields", async () => {
   const styles = { button_style: "rounded", background_style: "subtle", theme: "light", font_family: "inter" };
   assert.deepEqual((await api.call("getBranding", 200)).body, styles);
   const full = {
@@ -108,8 +108,8 @@ test("CONTRACT.md §8: branding begins with its defaults and takes any of the te
   assert.deepEqual(cleared.body, rest);
 });
 
-// Proves §4 updateBranding: errors
-test("SPEC.md §7: a bad branding field is invalid_body, named, and nothing changes", async () => {
+// Proves updateBranding: errors
+test("docs/contract.md §2: a bad branding field is invalid_body, named, and nothing changes", async () => {
   const before = (await api.call("getBranding", 200)).body;
   const wrong: [string, Record<string, unknown>][] = [
     ["display_name", { display_name: "x".repeat(101) }],
@@ -132,7 +132,7 @@ test("SPEC.md §7: a bad branding field is invalid_body, named, and nothing chan
   assert.deepEqual((await api.call("getBranding", 200)).body, before);
 });
 
-test("CONTRACT.md §8: a sandbox key changes nothing that is seen live, and buyers see the copy of their session", async () => {
+test("docs/contract.md §8: a sandbox key changes nothing that is seen live, and buyers see the copy of their session", async () => {
   const two = await freshMerchant(running);
   const live = { as: await freshKey(running, two.id, { environment: Environment.LIVE }) };
   const sandbox = { as: two.apiKey };

@@ -1,4 +1,4 @@
-// SPEC.md §4 POST /v1/onboarding/applications/{id}/submit; CONTRACT.md §8.
+// docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { stack } from "../harness/stack.ts";
@@ -25,7 +25,7 @@ test.before(async () => {
 const create = (body: object) => api.call("createApplication", 201, { body });
 const submit = (id: string) => api.call("submitApplication", 200, { path: { id } });
 
-test("CONTRACT.md §8: a draft takes any of its fields, without an API key", async () => {
+test("docs/contract.md §8: a draft takes any of its fields, without an API key", async () => {
   const draft = await create(full);
   const { id, created_at: at, ...rest } = draft.body;
   assert.match(String(id), /^ma_/);
@@ -34,8 +34,8 @@ test("CONTRACT.md §8: a draft takes any of its fields, without an API key", asy
   assert.deepEqual(Object.keys((await create({})).body).sort(), ["created_at", "id", "status"]);
 });
 
-// Proves §4 submitApplication: public, response
-test("CONTRACT.md §8: submit moves a whole draft to submitted, and again answers its state", async () => {
+// Proves submitApplication: public, response
+test("docs/contract.md §8: submit moves a whole draft to submitted, and again answers its state", async () => {
   const id = (await create(full)).text("id");
   assert.equal((await submit(id)).text("status"), "submitted");
   assert.equal((await submit(id)).text("status"), "submitted");
@@ -44,7 +44,7 @@ test("CONTRACT.md §8: submit moves a whole draft to submitted, and again answer
   assert.deepEqual([approved.text("status"), approved.text("merchant_id")], ["approved", merchantId]);
 });
 
-test("CONTRACT.md §8: submit of a draft with gaps is invalid_body and names them", async () => {
+test("docs/contract.md §8: submit of a draft with gaps is invalid_body and names them", async () => {
   const { legal_name, country_code, ...partial } = full;
   assert.ok(legal_name && country_code);
   const id = (await create(partial)).text("id");
@@ -53,8 +53,8 @@ test("CONTRACT.md §8: submit of a draft with gaps is invalid_body and names the
   assert.deepEqual(fields.sort(), ["country_code", "legal_name"]);
 });
 
-// Proves §4 submitApplication: errors
-test("SPEC.md §7: wrong fields are invalid_body, unknown applications not_found", async () => {
+// Proves submitApplication: errors
+test("docs/contract.md §2: wrong fields are invalid_body, unknown applications not_found", async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ["applicant_email", { applicant_email: "x" }],
     ["legal_name", { legal_name: "x".repeat(201) }],

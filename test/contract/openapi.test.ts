@@ -1,4 +1,4 @@
-// The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to SPEC.md §2 and §4.
+// The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to docs/contract.md.
 import assert from "node:assert/strict";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -22,7 +22,7 @@ test.before(async () => {
   yaml = (await api(running.gateway).get("/openapi.yaml")).expect(200);
 });
 
-/** Every operation of SPEC.md §4, and the additive ones of CONTRACT.md §4, §5, §7, §8 and §9. */
+/** Every operation of docs/contract.md §4, §5, §7, §8 and §9. */
 const operations = [
   "POST /v1/checkout-sessions",
   "GET /v1/checkout/{id}",
@@ -60,7 +60,7 @@ const operations = [
   "POST /v1/merchants/me/webhooks/{id}/roll-secret",
 ];
 
-/** SPEC.md §2, field by field: text, whole number, truth, list or object. */
+/** The contract's resources, field by field: text, whole number, truth, list or object. */
 const fields: Record<string, string> = {
   CreatedCheckoutSession:
     "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s expires_at:s checkout_url:s",
@@ -111,13 +111,13 @@ test("the YAML and the JSON say the same", () => {
   assert.equal(document.root.openapi, "3.1.0");
 });
 
-// Proves §4: operations
-test("SPEC.md §4: every operation is there, and none that the contract does not have", () => {
+// Proves operations: operations
+test("every operation of the contract is there, and none that the contract does not have", () => {
   const described = document.operations.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual(described.sort(), operations.toSorted());
 });
 
-test("SPEC.md §2: every resource has exactly the fields of its table, with their types", () => {
+test("every resource of the contract has exactly the fields of its table, with their types", () => {
   for (const [name, listed] of Object.entries(fields)) {
     const properties = Object(at(document.root, "components", "schemas", name, "properties"));
     const described = Object.entries(properties).map(([field, schema]) => {
@@ -135,7 +135,7 @@ test("SPEC.md §2: every resource has exactly the fields of its table, with thei
   }
 });
 
-test("CONTRACT.md §1: 201 for what creates a stored object, 204 for DELETE, 200 for everything else", () => {
+test("docs/contract.md §1: 201 for what creates a stored object, 204 for DELETE, 200 for everything else", () => {
   const creations = [
     ...[
       "createCheckoutSession",

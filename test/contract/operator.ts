@@ -1,9 +1,9 @@
-// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a buyer's address,
-// make its processor account fail.
+// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a
+// buyer's address, make its processor account fail.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -108,7 +108,9 @@ async function processorKey(stack: StackInfo): Promise<string> {
   return String(Object(secrets).simulatorSecretKey);
 }
 
-/** Changes a connector as the operator's data set-up would: no operation switches it off. @param change SQL after SET */
+/**
+ * Changes a connector as the operator's data set-up would: no operation switches it off. @param change SQL after SET
+ */
 export async function changeConnector(stack: StackInfo, connectorId: string, change: string): Promise<void> {
   await inDatabase(`${stack.database}_merchant`, `update connectors set ${change} where id = $1`, [connectorId]);
 }

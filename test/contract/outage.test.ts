@@ -1,5 +1,5 @@
-// CONTRACT.md §2: service_unavailable while a service is away, for every operation, and connector_error while the processor is;
-// the gateway stays up, says so at /readyz, and goes on by itself.
+// docs/contract.md §2: service_unavailable while a service is away, for every operation, and connector_error while the
+// processor is; the gateway stays up, says so at /readyz, and goes on by itself.
 import assert from "node:assert/strict";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { api, merchantApi } from "../harness/api.ts";
@@ -49,6 +49,15 @@ test("every operation is service_unavailable with Retry-After while its service 
   const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
   for (const gateway of [withoutMost, withoutMerchant]) {
     const target = await caller(gateway, merchant.apiKey);
+    // Under its key an earlier request may have moved the money: nobody is told that it was refused.
+    const path = { id: `pay_${suffix}` };
+    const underKey = [
+      target.refused("createRefund", 409, "idempotency_conflict", { path, headers: { "Idempotency-Key": "r" } }),
+      target.refused("createPayment", 409, "idempotency_conflict", {
+        body: bodies.createPayment,
+        headers: { "Idempotency-Key": "p" },
+      }),
+    ];
     for (const operation of target.document.operations) {
       const ofMerchant = operation.path.startsWith("/v1/merchants/me") && !/webhooks|event-types/.test(operation.path);
       const byMerchantService = ofMerchant || operation.path.startsWith("/v1/onboarding");
@@ -63,6 +72,7 @@ test("every operation is service_unavailable with Retry-After while its service 
       });
       assert.ok(Number(answer.headers.get("retry-after")) >= 1);
     }
+    for (const { headers } of await Promise.all(underKey)) assert.ok(Number(headers.get("retry-after")) >= 1);
     const ready = await api(gateway.gateway).get("/readyz");
     assert.deepEqual([ready.status, ready.at("error.code")], [503, "service_unavailable"]);
     assert.equal((await api(gateway.gateway).get("/livez")).status, 200);
@@ -70,7 +80,7 @@ test("every operation is service_unavailable with Retry-After while its service 
   }
 });
 
-// Proves §4 createRefund: errors; §7: connector_error
+// Proves createRefund: errors; errors: connector_error
 test("while the processor is away nothing is lost or done twice, and the same keys go on when it is back", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
@@ -216,6 +226,43 @@ test("while PostgreSQL is away the gateway is not ready and says service_unavail
   await own.resume("postgres");
   await eventually("the gateway to be ready again", async () => (await ready()).status === 200, { limitMs: 30_000 });
   await target.call("createCheckoutSession", 201, { body: { amount: 1, currency: "EUR" } });
+});
+
+test("/readyz says that nothing can be bought while a database takes no writes, and reads go on: services take calls", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const target = await caller(own.stack, merchant.apiKey);
+  const ready = async () => await api(own.stack.gateway).get("/readyz");
+  const { url, endSessions } = paymentsDatabase(own.stack);
+  const refusal = refuseWrites(url, 4_000, endSessions);
+  const away = await eventually("the gateway to say so", async () => {
+    const answer = await ready();
+    return answer.status === 503 && answer.at("services.payments") === false && answer;
+  });
+  assert.deepEqual([away.at("services.merchant"), away.at("services.webhook")], [true, true]);
+  await target.call("listPayments", 200);
+  assert.equal((await fetch(`${own.stack.admin.payments}/readyz`)).status, 200, "it stays behind its service's name");
+  assert.ok(await refusal);
+  await eventually("the gateway to be ready again", async () => (await ready()).status === 200);
+});
+
+test("what is no reason for all is none for /readyz or for a service: a processor that is away, or the broker", async () => {
+  const merchant = await freshMerchant(own.stack);
+  const target = await caller(own.stack, merchant.apiKey);
+  await own.halt("simulator", "nats");
+  await eventually("a service to know that the broker is away", async () => {
+    const told = await (await fetch(`${own.stack.admin.checkout}/metrics`)).text();
+    return /^tollbooth_broker_connected 0$/m.test(told);
+  });
+  await target.refused("createCheckoutSession", 502, "connector_error", { body: { amount: 1000, currency: "EUR" } });
+  await eventually(
+    "answers that are newer than that",
+    async () => (await api(own.stack.gateway).get("/readyz")).status === 200,
+  );
+  for (const name of ["checkout", "payments", "merchant", "webhook"] as const)
+    assert.equal((await fetch(`${own.stack.admin[name]}/readyz`)).status, 200, name);
+  await own.resume("nats");
+  await own.resume("simulator");
+  await target.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
 });
 
 test("a gateway that stops lets the requests in flight end", async () => {

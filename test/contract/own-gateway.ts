@@ -1,4 +1,5 @@
-// A gateway of a test's own in front of the run's services, with other settings: limits, an absent service, a second replica.
+// A gateway of a test's own in front of the run's services, with other settings: limits, an absent service, a second
+// replica.
 import { randomBytes } from "node:crypto";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startGateway } from "../../gateway/server.ts";

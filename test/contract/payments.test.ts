@@ -1,4 +1,4 @@
-// SPEC.md §2 and §4: payments, full record and list; CONTRACT.md §5.
+// docs/contract.md §5: payments, full record and list; docs/contract.md §5.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -40,8 +40,8 @@ async function payment(order: object, card: string): Promise<string> {
 const list = (query = {}) => api.call("listPayments", 200, { query });
 const ids = async (query = {}) => (await list(query)).list("data").map((item) => String(Object(item).id));
 
-// Proves §4 getPayment: response
-test("SPEC.md §2: the full record of a paid payment has every field, typed and consistent", async () => {
+// Proves getPayment: response
+test("docs/contract.md §5: the full record of a paid payment has every field, typed and consistent", async () => {
   const record = await api.call("getPayment", 200, { path: { id: made[2] ?? "" } });
   assert.deepEqual(
     ["amount", "refunded_amount", "currency", "status", "connector", "description", "customer_email"].map((f) =>
@@ -71,15 +71,15 @@ test("SPEC.md §2: the full record of a paid payment has every field, typed and 
   assert.equal(record.at("failed_at"), undefined);
 });
 
-test("SPEC.md §3: a failed payment has failed_at and no captured_at", async () => {
+test("docs/contract.md §5: a failed payment has failed_at and no captured_at", async () => {
   const record = await api.call("getPayment", 200, { path: { id: made[1] ?? "" } });
   assert.equal(record.text("status"), "failed");
   assert.ok(record.text("failed_at"));
   assert.equal(record.at("captured_at"), undefined);
 });
 
-// Proves §4 listPayments: response
-test("SPEC.md §2: the list item carries only its fields, card only brand, last4 and funding", async () => {
+// Proves listPayments: response
+test("docs/contract.md §8: the list item carries only its fields, card only brand, last4 and funding", async () => {
   const [newest] = (await list()).list("data").map(Object);
   assert.deepEqual(Object.keys(newest).sort(), [
     ...["amount", "card", "connector", "created_at", "currency", "customer_email"],
@@ -88,8 +88,8 @@ test("SPEC.md §2: the list item carries only its fields, card only brand, last4
   assert.deepEqual(Object.keys(newest.card).sort(), ["brand", "funding", "last4"]);
 });
 
-// Proves §4 listPayments: offset, response; §8: offset
-test("CONTRACT.md §5: newest first, exact total, next_cursor is the next offset and 0 at the end", async () => {
+// Proves listPayments: offset, response; limits: offset
+test("docs/contract.md §5: newest first, exact total, next_cursor is the next offset and 0 at the end", async () => {
   assert.deepEqual(await ids(), made.toReversed());
   const first = await list({ limit: 2 });
   assert.deepEqual([first.list("data").length, first.at("total"), first.at("next_cursor")], [2, 3, 2]);
@@ -100,8 +100,8 @@ test("CONTRACT.md §5: newest first, exact total, next_cursor is the next offset
   assert.deepEqual(await ids(), await ids());
 });
 
-// Proves §4 listPayments: limit, offset; §8: limit, offset
-test("SPEC.md §8: a page has 50 payments when nothing is asked and 200 at most, from the first on", async () => {
+// Proves listPayments: limit, offset; limits: limit, offset
+test("docs/contract.md §1: a page has 50 payments when nothing is asked and 200 at most, from the first on", async () => {
   const many = await freshMerchant(running);
   await storeDeclined(running, many.id, 201);
   const page = async (query = {}) => {
@@ -115,8 +115,8 @@ test("SPEC.md §8: a page has 50 payments when nothing is asked and 200 at most,
   assert.deepEqual(largest.found.slice(0, 50), usual.found);
 });
 
-// Proves §4 listPayments: status, from, to, q, amounts
-test("SPEC.md §4: status, amounts, dates and q filter, alone and together", async () => {
+// Proves listPayments: status, from, to, q, amounts
+test("docs/contract.md §5: status, amounts, dates and q filter, alone and together", async () => {
   const [ada, bob, adaUsd] = made;
   const cases: [Record<string, string | number>, (string | undefined)[]][] = [
     [{ status: "succeeded" }, [adaUsd, ada]],
@@ -149,8 +149,8 @@ test("SPEC.md §4: status, amounts, dates and q filter, alone and together", asy
   }
 });
 
-// Proves §4 listPayments: from, to
-test("CONTRACT.md §5: from and to include their moments", async () => {
+// Proves listPayments: from, to
+test("docs/contract.md §5: from and to include their moments", async () => {
   const { created_at: at } = Object((await list({ limit: 1 })).list("data")[0]);
   assert.ok((await ids({ from: at })).includes(made[2] ?? ""));
   assert.ok(
@@ -158,8 +158,8 @@ test("CONTRACT.md §5: from and to include their moments", async () => {
   );
 });
 
-// Proves §4 listPayments: limit; §7: invalid_body
-test("CONTRACT.md §2: bad query parameters are invalid_body, named", async () => {
+// Proves listPayments: limit; errors: invalid_body
+test("docs/contract.md §2: bad query parameters are invalid_body, named", async () => {
   const wrong: [string, Record<string, string | number>][] = [
     ["limit", { limit: 201 }],
     ["limit", { limit: 0 }],
@@ -180,8 +180,8 @@ test("CONTRACT.md §2: bad query parameters are invalid_body, named", async () =
   }
 });
 
-// Proves §4 getPayment: errors; §7: not_found
-test("CONTRACT.md §3: payments of another merchant and unknown ids are not_found, all alike", async () => {
+// Proves getPayment: errors; errors: not_found
+test("docs/contract.md §3: payments of another merchant and unknown ids are not_found, all alike", async () => {
   const stranger = await freshMerchant(running);
   const bodies = new Set<string>();
   const foreign = { as: stranger.apiKey, path: { id: made[0] ?? "" } };
@@ -193,7 +193,7 @@ test("CONTRACT.md §3: payments of another merchant and unknown ids are not_foun
   assert.equal((await api.call("listPayments", 200, { as: stranger.apiKey })).number("total"), 0);
 });
 
-test("SPEC.md §2, §3: a dispute stands in its payment, which is disputed", async () => {
+test("docs/contract.md §5: a dispute stands in its payment, which is disputed", async () => {
   const id = await payment({ amount: 700, currency: "EUR" }, cards.disputedLater);
   const record = await eventually("the dispute to be opened", async () => {
     const answer = await api.call("getPayment", 200, { path: { id } });

@@ -1,12 +1,13 @@
-// The ingress of processors' webhooks: 200 when the event is durable, 400 for everything that is no event of an account of ours.
+// The ingress of processors' webhooks: 200 when the event is durable, 400 for everything that is no event of an account
+// of ours.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Failure } from "#platform/failure.ts";
-import { createLog } from "#platform/log.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
-import { trustingOnly } from "#platform/rpc-trust.ts";
+import { serveRpc } from "#platform/rpc/server.ts";
+import { trustingOnly } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";

@@ -1,4 +1,4 @@
-// CONTRACT.md §10: the limits, their headers, their scope, and how they hold across replicas.
+// docs/contract.md §10: the limits, their headers, their scope, and how they hold across replicas.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -163,7 +163,8 @@ test("of 400 unknown keys, wrong secrets, unknown pages and forged events from o
   assert.ok((accounts.get(429) ?? 0) > 300, "the events' bucket, which is empty already");
   (await honest.get("/v1/merchants/me")).expect(200);
   await own.stop();
-  // A gateway that has none of their buckets, and one whose buckets are as small as can be: good look-ups give their tokens back.
+  // A gateway that has none of their buckets, and one whose buckets are as small as can be: good look-ups give their
+  // tokens back.
   const one = "1";
   const tight = await ownGateway(running, {
     RATE_LIMIT: "on",
@@ -178,6 +179,23 @@ test("of 400 unknown keys, wrong secrets, unknown pages and forged events from o
     (await api(tight.gateway).get(`/c/${session.text("id")}`)).expect(200);
   }
   await tight.stop();
+});
+
+test("a limited key that is tried from elsewhere uses up its address's limit, and its owner goes on", async () => {
+  const environment = Environment.LIVE;
+  const merchant = await freshMerchant(running, { environment });
+  const wish = { name: "till", scopes: ["merchant:read"], allowed_ips: ["203.0.113.0/24"] };
+  const made = (await merchant.api.post("/v1/merchants/me/api-keys", wish)).expect(201);
+  const few = { RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: "10" };
+  const own = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1", ...few });
+  const stolen = { authorization: `Bearer ${made.text("api_key")}` };
+  const counts = await claims(own.gateway, (each) => each.get("/v1/merchants/me", stolen));
+  const judged = counts.get(403) ?? 0;
+  assert.ok(judged >= 100 && judged < 190, String(judged));
+  assert.equal(counts.get(429), 400 - judged);
+  const owner = { ...stolen, "x-forwarded-for": "203.0.113.9" };
+  (await api(own.gateway).get("/v1/merchants/me", owner)).expect(200);
+  await own.stop();
 });
 
 test("IPv6 addresses count by their /64, and by their /48 ten times as much", async () => {
@@ -202,6 +220,8 @@ test("with a number of trusted proxies the address is the one that the farthest 
   const one = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1" });
   assert.equal((await send(one.gateway, (i) => `10.0.0.${i}, 203.0.113.1`)).allowed, 5);
   assert.equal((await send(one.gateway, (i) => `203.0.113.9, 10.1.0.${i}`)).allowed, 8);
+  assert.equal((await send(one.gateway, (i) => `203.0.113.2:${50_000 + i}`)).allowed, 5, "a port is no other caller");
+  assert.equal((await send(one.gateway, (i) => `_hidden${i}`)).allowed, 5, "what is no address is one caller");
   await one.stop();
   const two = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "2" });
   assert.equal((await send(two.gateway, (i) => `10.0.0.${i}, 203.0.113.1, 10.2.0.${i}`)).allowed, 5);

@@ -1,4 +1,4 @@
-// SPEC.md §4 POST /v1/payments/{id}/refunds; CONTRACT.md §5: the lists of refunds.
+// docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -31,8 +31,8 @@ async function paid(as = merchant.apiKey, card: string = cards.succeeds): Promis
 const refund = (id: string, body?: object, more = {}) =>
   api.call("createRefund", 201, { path: { id }, ...(body && { body }), ...more });
 
-// Proves §4 createRefund: rest, partial, response
-test("SPEC.md §4: an amount refunds partially, none and an empty body refund the rest", async () => {
+// Proves createRefund: rest, partial, response
+test("docs/contract.md §5: an amount refunds partially, none and an empty body refund the rest", async () => {
   const id = await paid();
   const part = await refund(id, { amount: 300, reason: "requested_by_customer" });
   assert.deepEqual(
@@ -51,8 +51,8 @@ test("SPEC.md §4: an amount refunds partially, none and an empty body refund th
   assert.equal(record.number("net_amount"), -record.number("fee_amount"));
 });
 
-// Proves §7: amount_too_large, not_refundable
-test("SPEC.md §7: amount_too_large and not_refundable refund nothing", async () => {
+// Proves errors: amount_too_large, not_refundable
+test("docs/contract.md §2: amount_too_large and not_refundable refund nothing", async () => {
   const id = await paid();
   for (const amount of [1001, 99_999_999, Number.MAX_SAFE_INTEGER]) {
     await api.refused("createRefund", 422, "amount_too_large", { path: { id }, body: { amount } });
@@ -65,7 +65,7 @@ test("SPEC.md §7: amount_too_large and not_refundable refund nothing", async ()
   await api.refused("createRefund", 422, "not_refundable", { path: { id: failed } });
 });
 
-test("CONTRACT.md §5: a payment with an open dispute is not refundable", async () => {
+test("docs/contract.md §5: a payment with an open dispute is not refundable", async () => {
   const id = await paid(merchant.apiKey, cards.disputedLater);
   await eventually("the dispute to be opened", async () => {
     return (await api.call("getPayment", 200, { path: { id } })).at("status") === "disputed";
@@ -73,8 +73,8 @@ test("CONTRACT.md §5: a payment with an open dispute is not refundable", async 
   await api.refused("createRefund", 422, "not_refundable", { path: { id }, body: { amount: 1 } });
 });
 
-// Proves §7: feature_disabled
-test("SPEC.md §7: feature_disabled while refunds are switched off", async () => {
+// Proves errors: feature_disabled
+test("docs/contract.md §2: feature_disabled while refunds are switched off", async () => {
   const other = await freshMerchant(running);
   const id = await paid(other.apiKey);
   await setMerchant(running, other.id, { refundsEnabled: false });
@@ -86,8 +86,8 @@ test("SPEC.md §7: feature_disabled while refunds are switched off", async () =>
   await api.refused("createRefund", 403, "feature_disabled", { as: other.apiKey, path: { id } });
 });
 
-// Proves §4 createRefund: replay
-test("CONTRACT.md §5: no answer of the processor is not a failure: the refund is pending and is made once", async () => {
+// Proves createRefund: replay
+test("docs/contract.md §5: no answer of the processor is not a failure: the refund is pending and is made once", async () => {
   const other = await freshMerchant(running);
   const id = await paid(other.apiKey);
   await failProcessor(running, other, { target: "api.refunds.create", kind: "error_after", count: 1 });
@@ -101,8 +101,8 @@ test("CONTRACT.md §5: no answer of the processor is not a failure: the refund i
   assert.equal(record.number("refunded_amount"), 400);
 });
 
-// Proves §7: invalid_body, not_found
-test("SPEC.md §7: bad amounts and reasons are invalid_body; foreign and unknown payments not_found", async () => {
+// Proves errors: invalid_body, not_found
+test("docs/contract.md §2: bad amounts and reasons are invalid_body; foreign and unknown payments not_found", async () => {
   const id = await paid();
   for (const body of [
     { amount: 0 },
@@ -126,8 +126,8 @@ test("SPEC.md §7: bad amounts and reasons are invalid_body; foreign and unknown
   assert.equal((await api.call("getPayment", 200, { path: { id } })).number("refunded_amount"), 0);
 });
 
-// Proves §4 createRefund: reuse, in_flight
-test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
+// Proves createRefund: reuse, in_flight
+test("docs/contract.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
   const id = await paid(slow.apiKey);
   await failProcessor(running, slow, { target: "api.refunds.create", kind: "delay", ms: 2_500, count: 1 });
@@ -143,7 +143,7 @@ test("CONTRACT.md §6: idempotency_conflict and idempotency_key_reuse; idempoten
   await api.refused("createRefund", 422, "idempotency_key_reuse", { ...sent, body: { amount: 101 } });
 });
 
-test("CONTRACT.md §5: refunds are listed newest first, of one payment and of all", async () => {
+test("docs/contract.md §5: refunds are listed newest first, of one payment and of all", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
   const [first, second] = [await paid(as), await paid(as)];
@@ -175,7 +175,7 @@ test("CONTRACT.md §5: refunds are listed newest first, of one payment and of al
   }
 });
 
-// Proves §4 createRefund: errors
+// Proves createRefund: errors
 test("every described code of these operations was seen", () =>
   // createRefund's connector_error needs a processor that surely did nothing: outage.test.ts stops it.
   api.sawEverything(["createRefund connector_error"], "createRefund", "listRefunds", "listPaymentRefunds"));

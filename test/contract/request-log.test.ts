@@ -1,4 +1,5 @@
-// CONTRACT.md §1: one log line for every request, with what an operator needs and no secret; the caller's trace is continued.
+// docs/contract.md §1: one log line for every request, with what an operator needs and no secret; the caller's trace is
+// continued.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,12 +1,13 @@
-// Every row of SPEC.md §4, §5, §7 and §8 in short words, by section and operation. A test that proves rows says so in a comment above
-// it: `// Proves §4 createRefund: rest, partial; §7: not_refundable`. test/tidy.test.ts finds rows without a test.
+// Every rule of the contract for operations, credentials, errors and limits in short words. A test that proves rows
+// says so in a comment above it: `// Proves createRefund: rest, partial; errors: not_refundable`. test/tidy.test.ts
+// finds rows without a test.
 
-/** Section, and in §4 the operation, with its rows. */
+/** By operation, and for all of them. */
 export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "§4": {
+  operations: {
     operations: "all operations are there, and with a key unless marked public",
   },
-  "§4 createCheckoutSession": {
+  createCheckoutSession: {
     scope: "needs payments:write",
     replay: "the same Idempotency-Key returns the original response",
     reuse: "the same key with another body is idempotency_key_reuse",
@@ -15,17 +16,17 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     response: "a checkout session",
     errors: "invalid_body, payment_blocked, no_connector, idempotency_key_reuse, idempotency_conflict, connector_error",
   },
-  "§4 resolveCheckout": {
+  resolveCheckout: {
     secret: "is public, by the session's secret, and resolves the session",
   },
-  "§4 confirmCheckout": {
+  confirmCheckout: {
     secret: "is public; the query's secret is required",
     verifies: "asks the processor and finalizes the payment",
     replay: "a completed session replays its payment",
     response: "id, status, payment_id, payment_status",
     errors: "not_found, connector_error and one more",
   },
-  "§4 createRefund": {
+  createRefund: {
     scope: "needs payments:write",
     replay: "the same Idempotency-Key returns the original response",
     reuse: "the same key with another body is idempotency_key_reuse",
@@ -35,7 +36,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     response: "payment_id, refunded, status, connector_ref, refund_status",
     errors: "eight codes, from invalid_body to idempotency_conflict",
   },
-  "§4 listPayments": {
+  listPayments: {
     scope: "needs payments:read",
     limit: "at most 200, by default 50",
     offset: "by default 0",
@@ -46,74 +47,74 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     amounts: "min_amount and max_amount, int64",
     response: "data of list items, total, next_cursor",
   },
-  "§4 getPayment": {
+  getPayment: {
     scope: "needs payments:read",
     response: "the full record",
     errors: "not_found",
   },
-  "§4 createWebhookEndpoint": {
+  createWebhookEndpoint: {
     body: "url and event_types required, description and environment optional",
     response: "the endpoint with its signing_secret, once",
     errors: "invalid_body, also for http and for inner targets",
     connect: "the address is checked again at connect time",
   },
-  "§4 listWebhookEndpoints": {
+  listWebhookEndpoints: {
     response: "data of endpoints, without signing_secret",
   },
-  "§4 updateWebhookEndpoint": {
+  updateWebhookEndpoint: {
     body: "status active or disabled",
     response: "id and status",
     errors: "invalid_body, not_found",
   },
-  "§4 listWebhookDeliveries": {
+  listWebhookDeliveries: {
     response: "data of recent deliveries",
   },
-  "§4 retryWebhookDelivery": {
+  retryWebhookDelivery: {
     response: "queued, and it is sent again",
     errors: "not_found",
   },
-  "§4 testWebhookEndpoint": {
+  testWebhookEndpoint: {
     response: "sent, and test.ping arrives",
     errors: "not_found",
   },
-  "§4 listEventTypes": {
+  listEventTypes: {
     response: "data of event types, the catalogue",
   },
-  "§4 listConnectors": {
+  listConnectors: {
     response: "data of connectors",
   },
-  "§4 updateConnector": {
+  updateConnector: {
     surface: "selects the checkout surface",
     primary: "makes the connector primary",
     response: "the connector",
     errors: "invalid_body, not_found and one more",
   },
-  "§4 getMerchant": {
+  getMerchant: {
     response: "the merchant",
   },
-  "§4 updateProfile": {
+  updateProfile: {
     response: "the merchant's profile",
     errors: "invalid_body",
   },
-  "§4 getBranding": {
+  getBranding: {
     response: "the checkout branding",
   },
-  "§4 updateBranding": {
+  updateBranding: {
     response: "the checkout branding",
     errors: "invalid_body",
   },
-  "§4 listApiKeys": {
+  listApiKeys: {
     response: "data of API key records",
   },
-  "§4 createApiKey": {
+  createApiKey: {
     response: "api_key, once, and a note",
   },
-  "§4 submitApplication": {
+  submitApplication: {
     public: "takes no API key",
     response: "the application",
     errors: "not_found",
   },
-  "§5": {
+  credentials: {
     bearer: "1: the key as Bearer; sandbox keys begin with sk_test_",
     unauthorized: "2: a missing or invalid key is 401 unauthorized",
     read: "3: payments:read reads payments, refunds and sessions",
@@ -127,7 +128,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     browser: "8: no API key in browser code",
     signatures: "9: webhook signatures",
   },
-  "§7": {
+  errors: {
     envelope: "error with code and message, always",
     unauthorized: "401",
     forbidden: "403",
@@ -142,7 +143,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     not_refundable: "the payment cannot be refunded",
     amount_too_large: "above the refundable balance",
   },
-  "§8": {
+  limits: {
     limit: "GET /v1/payments: at most 200, by default 50",
     offset: "GET /v1/payments: by default 0",
     backoff: "about 1, 2, 4, 8 minutes, at most an hour",

@@ -1,4 +1,4 @@
-// SPEC.md §4 and §6: webhook endpoints, their deliveries, the catalogue; CONTRACT.md §9.
+// docs/contract.md §9: webhook endpoints, their deliveries, the catalogue; docs/contract.md §9.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -32,8 +32,8 @@ const create = (change = {}, as = merchant.apiKey) =>
   });
 const pathOf = (endpoint: Answer) => ({ path: { id: endpoint.text("id") } });
 
-// Proves §4 createWebhookEndpoint: body, response; §4 listWebhookEndpoints: response
-test("SPEC.md §2, §4: the signing secret is in the creation's answer and nowhere else", async () => {
+// Proves createWebhookEndpoint: body, response; listWebhookEndpoints: response
+test("docs/contract.md §9: the signing secret is in the creation's answer and nowhere else", async () => {
   const created = await create({
     description: "Shop",
     event_types: ["payment.succeeded", "payment.refunded", "payment.succeeded"],
@@ -53,8 +53,8 @@ test("SPEC.md §2, §4: the signing secret is in the creation's answer and nowhe
   assert.ok(!list.raw.includes("whsec_"));
 });
 
-// Proves §4 createWebhookEndpoint: body, errors; §8: url
-test("SPEC.md §4, CONTRACT.md §9: a bad endpoint is invalid_body, named", async () => {
+// Proves createWebhookEndpoint: body, errors; limits: url
+test("docs/contract.md §9: a bad endpoint is invalid_body, named", async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ["url", { url: "http://shop.example.com" }],
     ["url", { url: "shop.example.com" }],
@@ -81,15 +81,15 @@ test("SPEC.md §4, CONTRACT.md §9: a bad endpoint is invalid_body, named", asyn
   assert.match(answer.text("error.details.0.field"), /^event_types/);
 });
 
-test("CONTRACT.md §9: at most 16 endpoints of a merchant and environment", async () => {
+test("docs/contract.md §9: at most 16 endpoints of a merchant and environment", async () => {
   const own = await freshMerchant(running);
   for (let i = 0; i < 16; i++) await create({}, own.apiKey);
   const body = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
   await api.refused("createWebhookEndpoint", 400, "invalid_body", { as: own.apiKey, body });
 });
 
-// Proves §4 updateWebhookEndpoint: body, response, errors
-test("SPEC.md §3: an endpoint moves between active and disabled", async () => {
+// Proves updateWebhookEndpoint: body, response, errors
+test("docs/contract.md §9: an endpoint moves between active and disabled", async () => {
   const endpoint = await create();
   const change = (status: unknown) => api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status } });
   assert.deepEqual((await change("disabled")).body, { id: endpoint.at("id"), status: "disabled" });
@@ -100,8 +100,8 @@ test("SPEC.md §3: an endpoint moves between active and disabled", async () => {
   }
 });
 
-// Proves §4 testWebhookEndpoint: response; §4 listWebhookDeliveries: response; §5: signatures
-test("SPEC.md §4, §6: test.ping reaches the endpoint, subscribed or not, signed; its delivery is listed", async () => {
+// Proves testWebhookEndpoint: response; listWebhookDeliveries: response; credentials: signatures
+test("docs/contract.md §9: test.ping reaches the endpoint, subscribed or not, signed; its delivery is listed", async () => {
   const endpoint = await create();
   assert.deepEqual((await api.call("testWebhookEndpoint", 200, pathOf(endpoint))).body, { sent: true });
   const received = await receiver.waitFor((request) => request.headers["service-event"] === "test.ping");
@@ -121,8 +121,8 @@ test("SPEC.md §4, §6: test.ping reaches the endpoint, subscribed or not, signe
   assert.equal(delivered.next_attempt_at, undefined);
 });
 
-// Proves §4 retryWebhookDelivery: response
-test("SPEC.md §3: a refused delivery is pending with next_attempt_at and last_error, and retry sends it again", async () => {
+// Proves retryWebhookDelivery: response
+test("docs/contract.md §9: a refused delivery is pending with next_attempt_at and last_error, and retry sends it again", async () => {
   const endpoint = await create();
   receiver.answer({ status: 500 });
   await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
@@ -145,7 +145,7 @@ test("SPEC.md §3: a refused delivery is pending with next_attempt_at and last_e
   });
 });
 
-test("CONTRACT.md §9: deliveries are filtered by status and event type, and bounded", async () => {
+test("docs/contract.md §9: deliveries are filtered by status and event type, and bounded", async () => {
   const endpoint = await create();
   for (let i = 0; i < 3; i++) await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
   const count = async (query = {}) =>
@@ -157,7 +157,7 @@ test("CONTRACT.md §9: deliveries are filtered by status and event type, and bou
   }
 });
 
-test("CONTRACT.md §9: a rolled secret signs beside the old one", async () => {
+test("docs/contract.md §9: a rolled secret signs beside the old one", async () => {
   const endpoint = await create({ url: `${receiver.url}/rolled` });
   const rolled = await api.call("rollWebhookSecret", 200, pathOf(endpoint));
   assert.notEqual(rolled.text("signing_secret"), endpoint.text("signing_secret"));
@@ -167,7 +167,7 @@ test("CONTRACT.md §9: a rolled secret signs beside the old one", async () => {
   for (const answer of [endpoint, rolled]) assert.ok(isSignedWith(received, answer.text("signing_secret")));
 });
 
-test("CONTRACT.md §9: a deleted endpoint is gone for every operation", async () => {
+test("docs/contract.md §9: a deleted endpoint is gone for every operation", async () => {
   const endpoint = await create();
   await api.call("deleteWebhookEndpoint", 204, pathOf(endpoint));
   const list = await api.call("listWebhookEndpoints", 200);
@@ -175,8 +175,8 @@ test("CONTRACT.md §9: a deleted endpoint is gone for every operation", async ()
   await nowhere(endpoint.text("id"), merchant.apiKey);
 });
 
-// Proves §4 updateWebhookEndpoint: errors; §4 retryWebhookDelivery: errors; §4 testWebhookEndpoint: errors
-test("CONTRACT.md §3: endpoints of other merchants and of the other environment are not_found", async () => {
+// Proves updateWebhookEndpoint: errors; retryWebhookDelivery: errors; testWebhookEndpoint: errors
+test("docs/contract.md §3: endpoints of other merchants and of the other environment are not_found", async () => {
   const endpoint = await create();
   const stranger = await freshMerchant(running);
   const live = await freshMerchant(running, { environment: Environment.LIVE });
@@ -194,8 +194,8 @@ async function nowhere(id: string, as: string): Promise<void> {
   for (const operation of [...others, "listWebhookDeliveries"]) await api.refused(operation, 404, "not_found", sent);
 }
 
-// Proves §4 listEventTypes: response
-test("SPEC.md §4, CONTRACT.md §9: the catalogue is the table of event types, and the document describes the delivered ones", async () => {
+// Proves listEventTypes: response
+test("docs/contract.md §9: the catalogue is the table of event types, and the document describes the delivered ones", async () => {
   const { body } = await api.call("listEventTypes", 200);
   assert.deepEqual(body, { data: eventTypes.map(({ code, label, category }) => ({ code, label, category })) });
   const described = Object.keys(Object(api.document.root.webhooks)).sort();

@@ -1,12 +1,13 @@
-// Calls spread over replicas that come and go, and none fails: our own clients behind a ClusterIP, gRPC clients by a headless service.
+// Calls spread over replicas that come and go, and none fails: our own clients behind a ClusterIP, gRPC clients by a
+// headless service.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Client as GrpcClient } from "@grpc/grpc-js";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
-import { trustingOnly } from "#platform/rpc-trust.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { trustingOnly } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import {
   CreateMerchantResponseSchema,
   GetMerchantRequestSchema,
@@ -29,7 +30,8 @@ const token = "a-token-of-the-test";
 const connectionMaxAgeMs = 300;
 // Longer than a client of ours keeps an idle connection.
 const drain = { lameDuckMs: 2_500, graceMs: 2_000 };
-// As README.md gives it to gRPC callers: the library sends a call that met a GOAWAY again by itself, but once only.
+// As docs/production.md gives it to gRPC callers: the library sends a call that met a GOAWAY again by itself, but once
+// only.
 const serviceConfig = {
   loadBalancingConfig: [{ round_robin: {} }],
   methodConfig: [

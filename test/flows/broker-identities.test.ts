@@ -1,14 +1,15 @@
-// What the broker of a stack lets each identity do, tried from outside with the very keys of the processes; and that an event which got
-// in all the same is not believed. The tables stand here, and are not taken from the code that makes the broker's configuration.
+// What the broker of a stack lets each identity do, tried from outside with the very keys of the processes; and that an
+// event which got in all the same is not believed. The tables stand here, and are not taken from the code that makes
+// the broker's configuration.
 import assert from "node:assert/strict";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { headers, type NatsConnection } from "nats";
-import { type Broker, connectBroker } from "#platform/broker-connection.ts";
-import type { BrokerIdentity } from "#platform/broker-rights.ts";
-import { eventKeysFile } from "#platform/event-keys.ts";
-import { newId } from "#platform/id.ts";
-import { newNkey, nkeyFile } from "#platform/nkey.ts";
+import { headers, type NatsConnection, type StreamConfig } from "nats";
+import { type Broker, connectBroker } from "#platform/broker/connection.ts";
+import { eventKeysFile } from "#platform/broker/event-keys.ts";
+import type { BrokerIdentity } from "#platform/broker/rights.ts";
+import { newNkey, nkeyFile } from "#platform/secrets/nkey.ts";
+import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -49,6 +50,9 @@ const pulls: Readonly<Record<BrokerIdentity, readonly string[]>> = {
     "payments.merchant-audit",
     "payments.merchant-audit-fees",
     "payments.merchant-audit-operations",
+    "payments.merchant-audit-replays",
+    "checkout.merchant-audit-replays",
+    "webhook.merchant-audit-replays",
     "checkout.merchant-audit",
     "checkout.merchant-audit-risk",
   ],
@@ -91,7 +95,7 @@ test("nobody enters without a key that the broker knows, nor with a password", a
 });
 
 for (const identity of identities) {
-  test(`${identity} publishes nothing that is not its own, and changes no stream`, async () => {
+  test(`${identity} publishes nothing that is not its own, makes no other stream and changes none`, async () => {
     const { nats, refused } = await entering(brokerFor(await stack(), identity), identity);
     const mustNot = [
       ...sources
@@ -103,8 +107,11 @@ for (const identity of identities) {
       "_INBOX_payments.guess",
       ...sources.flatMap((source) =>
         [
-          ...["DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "SNAPSHOT", "RESTORE"],
-          ...(identity === "migrate" ? [] : ["CREATE", "UPDATE"]),
+          ...["DELETE", "PURGE", "MSG.DELETE", "SNAPSHOT", "RESTORE"],
+          // A source may read again what it announced itself, and make its stream.
+          ...(source === identity ? [] : ["MSG.GET"]),
+          ...(identity === "migrate" ? [] : ["UPDATE"]),
+          ...(identity === "migrate" || identity === source ? [] : ["CREATE"]),
         ].map((act) => `$JS.API.STREAM.${act}.tollbooth-${source}`),
       ),
       "$JS.API.STREAM.CREATE.copy",
@@ -164,6 +171,25 @@ for (const identity of identities) {
   });
 }
 
+test("a source that asks for its stream in another shape is refused by the broker, and in the same one changes nothing", async () => {
+  const { nats } = await entering(brokerFor(await stack(), "payments"), "payments");
+  const manager = await nats.jetstreamManager();
+  const read = async () => (await manager.streams.info("tollbooth-payments")).config;
+  const config = Object.freeze(await read());
+  const others: Partial<StreamConfig>[] = [
+    { deny_delete: false, deny_purge: false },
+    { max_age: 1_000_000_000, duplicate_window: 1_000_000_000 },
+    { max_msgs: 1 },
+    { subjects: ["tollbooth.events.payments.>", "tollbooth.events.merchant.>"] },
+    { republish: { src: ">", dest: "tollbooth.events.merchant.>" } },
+  ];
+  for (const other of others)
+    await assert.rejects(manager.streams.add({ ...config, ...other }), /already in use|overlap/, JSON.stringify(other));
+  await manager.streams.add({ ...config });
+  assert.deepEqual(await read(), config);
+  await nats.close();
+});
+
 test("an event that entered without its source's MAC completes no session, sends no webhook and is counted", async () => {
   await claimsNothing(["", Buffer.alloc(32).toString("base64url")], ["no_mac", "wrong_mac"]);
 });
@@ -172,7 +198,10 @@ test("an event under payments' own keys that payments did not announce completes
   await claimsNothing(["genuine"], ["not_announced"]);
 });
 
-/** Enters with payments' identity at the broker and claims a session's money, once with each MAC; then the session is paid for. */
+/**
+ * Enters with payments' identity at the broker and claims a session's money, once with each MAC; then the session is
+ * paid for.
+ */
 async function claimsNothing(macs: readonly string[], why: readonly string[]): Promise<void> {
   const info = await stack();
   const merchant = await freshMerchant(info);

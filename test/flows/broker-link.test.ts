@@ -1,12 +1,13 @@
-// The connection to the broker through what networks, brokers and clocks do: a NATS server of its own behind a bad link.
+// The connection to the broker through what networks, brokers and clocks do: a NATS server of its own behind a bad
+// link.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { EventBus } from "#platform/event-bus.ts";
-import { createLog } from "#platform/log.ts";
-import { ensureStreams, eventSubject } from "#platform/streams.ts";
+import { ensureStreams, eventSubject } from "#platform/broker/streams.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { type NatsServer, startNats } from "../../deploy/local/nats.ts";
@@ -38,8 +39,11 @@ test.after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A bus behind the link, and what its consumer has taken in. */
-async function consuming(name: string): Promise<{ bus: EventBus; taken: Set<string> }> {
+/** A bus behind the link, and what its consumer has taken in. @param work on each batch, before it is taken in */
+async function consuming(
+  name: string,
+  work: (ids: readonly string[]) => Promise<void> = async () => {},
+): Promise<{ bus: EventBus; taken: Set<string> }> {
   const taken = new Set<string>();
   const bus = new EventBus({
     broker: { url: `nats://127.0.0.1:${link.port}` },
@@ -53,6 +57,7 @@ async function consuming(name: string): Promise<{ bus: EventBus; taken: Set<stri
     source: "payments",
     types: `${name}.>`,
     handle: async (events) => {
+      await work(events.map(({ id }) => id));
       for (const { id } of events) taken.add(id);
     },
   });
@@ -61,7 +66,7 @@ async function consuming(name: string): Promise<{ bus: EventBus; taken: Set<stri
 }
 
 async function announce(bus: EventBus, type: string, id: string): Promise<void> {
-  const body = toBinary(EventSchema, create(EventSchema, { id, type }));
+  const body = toBinary(EventSchema, create(EventSchema, { id, type, source: "payments" }));
   await eventually(`${id} to be published`, async () => {
     return await bus.publish(eventSubject(namespace, "payments", type), id, body).then(
       () => true,
@@ -110,5 +115,19 @@ for (const [what, begin, end] of [
     await bus.close();
   });
 }
+
+test("an event that is worked on for longer than it may be held is offered to no other replica meanwhile", async () => {
+  const begun: string[] = [];
+  const work = async (ids: readonly string[]) => {
+    begun.push(...ids);
+    await new Promise((resolve) => setTimeout(resolve, 4_000)); // four times what it may be held
+  };
+  const replicas = [await consuming("long", work), await consuming("long", work)];
+  const [{ bus }] = replicas as [(typeof replicas)[number]];
+  await announce(bus, "long.one", "evt_long");
+  await eventually("the event to be taken in", () => replicas.some(({ taken }) => taken.has("evt_long")));
+  assert.deepEqual(begun, ["evt_long"]);
+  await Promise.all(replicas.map((replica) => replica.bus.close()));
+});
 
 test.run();

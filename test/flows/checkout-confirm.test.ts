@@ -1,9 +1,9 @@
 // Confirming sessions: what the buyer's browser is told, against the real payments service and processor.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { startCheckout } from "../../services/checkout/service.ts";

@@ -1,8 +1,8 @@
 // Creating sessions: what the merchant gets, what is refused, and one object per idempotency key whatever goes wrong.
 import assert from "node:assert/strict";
 import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { idTimeMs, newId } from "#platform/id.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { idTimeMs, newId } from "#platform/values/id.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -25,7 +25,7 @@ async function intentsAtProcessor(paymentId: string): Promise<number> {
   return body.data.length;
 }
 
-// Proves §5: fragment
+// Proves credentials: fragment
 test("a session comes with its secret, its page and what the browser needs to pay", async () => {
   const { merchantId, environment } = services.money;
   const order = {

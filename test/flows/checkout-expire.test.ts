@@ -1,6 +1,6 @@
 // Expiring sessions: however it comes about, the processor is asked first and no money is lost.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database.ts";
-import { type Id, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { applyFact } from "../../services/checkout/flows/apply-fact.ts";
@@ -46,7 +46,7 @@ async function newSession(): Promise<Id<"session">> {
     expiresAt: new Date(Date.now() + 3_600_000),
   };
   const hash = { keyId: "", hash: Buffer.alloc(32) };
-  await insertSession(db, session, { hash, render: Buffer.of(1) }, outbox.rows([]));
+  await insertSession(db, session, { hash, render: Buffer.of(1) }, outbox.toRows([]));
   return id;
 }
 
@@ -279,7 +279,7 @@ test("while an attempt is under way the next look is ten minutes away, afterward
 test("a session that is open again falls due at once when its merchant ended it or its time is over meanwhile", async () => {
   const [asked, overdue] = [await newSession(), await newSession()];
   await takeInAll(event(asked, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
-  await askExpiry(db, asked, outbox.rows([]));
+  await askExpiry(db, asked, outbox.toRows([]));
   assert.equal(await nextLook(asked), 1);
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [overdue]);
   for (const id of [asked, overdue]) {
@@ -291,7 +291,7 @@ test("a session that is open again falls due at once when its merchant ended it 
 test("asking for the expiry of a session that has just ended changes nothing", async () => {
   const id = await newSession();
   await takeInAll(event(id, "succeeded", { version: "2" }));
-  await askExpiry(db, id, outbox.rows([]));
+  await askExpiry(db, id, outbox.toRows([]));
   assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
 });
 

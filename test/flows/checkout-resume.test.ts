@@ -1,11 +1,11 @@
-// A key that was claimed before goes straight to its object: what has changed since its first run (risk rules, the connector) is no
-// reason to refuse what that run has done; what it has not begun is screened as if it were new.
+// A key that was claimed before goes straight to its object: what has changed since its first run (risk rules, the
+// connector) is no reason to refuse what that run has done; what it has not begun is screened as if it were new.
 import assert from "node:assert/strict";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import type { CreatePaymentRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -70,7 +70,10 @@ async function paymentOrder(shop: Shop, key: string): Promise<MessageInitShape<t
   return { ...order, idempotency: idempotency(key) };
 }
 
-/** Runs the work until the processor has done it, and loses its key before it can store an answer, as a killed process does. */
+/**
+ * Runs the work until the processor has done it, and loses its key before it can store an answer, as a killed process
+ * does.
+ */
 async function diesAfterwards(key: string, work: () => Promise<unknown>): Promise<string> {
   const delay = { target: "api.intents.create", kind: "delay", ms: delayMs, count: 1 };
   await services.money.processor("PUT", "/test/faults", delay);

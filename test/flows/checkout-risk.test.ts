@@ -1,9 +1,10 @@
-// Risk screening through the checkout service's own doors: rules as data, what they stop at each stage, and why, in the operator's words.
+// Risk screening through the checkout service's own doors: rules as data, what they stop at each stage, and why, in the
+// operator's words.
 import assert from "node:assert/strict";
 import type { Client } from "@connectrpc/connect";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,14 +1,15 @@
-// The checkout service beside merchant, payments and the simulator, all real, for its flow tests; with what a buyer and a
-// processor do, and a look into its database, where tests also turn the clock.
+// The checkout service beside merchant, payments and the simulator, all real, for its flow tests; with what a buyer and
+// a processor do, and a look into its database, where tests also turn the clock.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { startCheckout } from "../../services/checkout/service.ts";
+import { copyOf } from "../harness/backup.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { pay } from "../harness/pay.ts";
@@ -29,6 +30,13 @@ export interface CheckoutServices {
   get(sessionId: string): Promise<{ status: string; paymentStatus: string }>;
   /** Turns the clock: the session's time is over. @param sweep false: the job does not come by. */
   makeOverdue(sessionId: string, sweep?: boolean): Promise<void>;
+  /**
+   * Stops checkout, copies its database and starts it again at the same address. @returns what a service logs in to the
+   * copy with
+   */
+  backup(): Promise<string>;
+  /** Stops checkout and starts it at the same address on this database. */
+  restart(databaseUrl: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,24 +64,27 @@ export async function startCheckoutServices(
 ): Promise<CheckoutServices> {
   const money = await startMoneyServices();
   const database = await freshDatabase("checkout");
-  const service = await startCheckout({
+  const config = {
     ...money.settings,
     DATABASE_URL: database.serviceUrl,
     PAYMENTS_URL: await reach(money.urls.payments),
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
     EVENT_ACK_WAIT_SECONDS: 30,
-  });
+  };
+  let service = await startCheckout(config);
   const url = `http://127.0.0.1:${service.port}`;
   const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);
-  const db = await Database.open({ url: database.url, name: "test", log: createLog("test", "error") });
+  let db = await openForTest(database.url);
   const heard = await listenTo(money.settings, "checkout");
   const { merchantId, environment } = money;
   return {
     money,
     checkout,
-    db,
+    get db() {
+      return db;
+    },
     databaseUrl: database.serviceUrl,
     url,
     heard,
@@ -94,6 +105,20 @@ export async function startCheckoutServices(
         [sessionId, sweep],
       );
     },
+    backup: async () => {
+      const PORT = service.port;
+      await service.stop();
+      await db.close();
+      const copy = await copyOf(database.serviceUrl);
+      db = await openForTest(database.url);
+      service = await startCheckout({ ...config, PORT });
+      return copy;
+    },
+    restart: async (databaseUrl) => {
+      const PORT = service.port;
+      await service.stop();
+      service = await startCheckout({ ...config, PORT, DATABASE_URL: databaseUrl });
+    },
     stop: async () => {
       await heard.stop();
       await db.close();
@@ -102,6 +127,10 @@ export async function startCheckoutServices(
       await money.stop();
     },
   };
+}
+
+async function openForTest(databaseUrl: string): Promise<Database> {
+  return await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
 }
 
 function createdOf(

@@ -1,13 +1,14 @@
-// What the tables of checkout promise to whoever works on them at the same time, how risk counts, and what the sweeper does in an outage.
+// What the tables of checkout promise to whoever works on them at the same time, how risk counts, and what the sweeper
+// does in an outage.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
-import type { CheckoutContext } from "../../services/checkout/flows/context.ts";
+import type { CheckoutContext } from "../../services/checkout/context.ts";
 import { expireSessions } from "../../services/checkout/jobs/expire-sessions.ts";
 import { countOfCards, noteAttempts } from "../../services/checkout/store/risk-attempts.ts";
 import { claimDueSessions, insertSession } from "../../services/checkout/store/sessions.ts";

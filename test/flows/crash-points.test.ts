@@ -1,11 +1,11 @@
-// The process dies exactly after each phase of each flow, once; its successor and the retrying callers bring everything to its end, and
-// all the books agree. One story passes through many places, so that one stack serves all of them. `npm test` plays the story whose
-// places lie behind what the processor has done, where money could be lost or doubled; `npm run crash-points` plays all.
+// The process dies exactly after each phase of each flow, once; its successor and the retrying callers bring everything
+// to its end, and all the books agree. One story passes through many places, so that one stack serves all of them.
+// `npm test` plays the story whose places lie behind what the processor has done, where money could be lost or doubled;
+// `npm run prove -- crash-points` plays all.
 import assert from "node:assert/strict";
-import { readdirSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type CrashPoint, crashPoints } from "#platform/crash-point.ts";
 import { finalDifferences } from "../chaos/money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";
@@ -15,6 +15,7 @@ import { cardToken, pay } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
+const root = join(import.meta.dirname, "../..");
 const test = suite("crash points", { timeoutMs: 170_000 });
 const patience = { limitMs: 60_000, pauseMs: 100 };
 const seen = new Seen();
@@ -33,9 +34,25 @@ test.after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+const services = ["checkout", "payments", "merchant", "webhook"] as const;
+type Service = (typeof services)[number];
+/** Every place where a process can be made to die, by its name, with its service. */
+const crashPoints = new Map(
+  services.flatMap((service) =>
+    globSync(`services/${service}/**/*.ts`, { cwd: root }).flatMap((path) =>
+      [...readFileSync(join(root, path), "utf8").matchAll(/\bcrashPoint\("([^"]+)"\)/g)].map(
+        ([, place = ""]) => [place, service] as const,
+      ),
+    ),
+  ),
+);
+
 const behindTheProcessor = 2; // the place of that story in the list
-/** Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is expired. */
-const allStories: readonly (readonly CrashPoint[])[] = [
+/**
+ * Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is
+ * expired.
+ */
+const allStories: readonly (readonly string[])[] = [
   [
     "create-payment.3-paid",
     "create-session.1-claimed",
@@ -84,13 +101,13 @@ const stories =
   process.env.CRASH_STORIES === "all" ? allStories : allStories.slice(behindTheProcessor, behindTheProcessor + 1);
 
 test("every place is passed by a story", () => {
-  assert.deepEqual(allStories.flat().sort(), Object.keys(crashPoints).sort());
+  assert.deepEqual(allStories.flat().sort(), [...crashPoints.keys()].sort());
 });
 
 for (const [index, places] of stories.entries()) {
   test(`a crash at ${places.join(", ")} loses and doubles nothing`, async () => {
-    const armed = new Set<CrashPoint>();
-    const arm = (isNow: (place: CrashPoint) => boolean) => {
+    const armed = new Set<string>();
+    const arm = (isNow: (place: string) => boolean) => {
       for (const place of places.filter(isNow)) {
         writeFileSync(join(dir, place), "");
         armed.add(place);
@@ -99,9 +116,9 @@ for (const [index, places] of stories.entries()) {
     const watching = new AbortController();
     const revived = reviveCrashed(armed, watching.signal);
     try {
-      // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token, whose last
-      // phases would then not be passed.
-      const isOfToken = (place: CrashPoint) => place.startsWith("create-payment.");
+      // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token,
+      // whose last phases would then not be passed.
+      const isOfToken = (place: string) => place.startsWith("create-payment.");
       arm(isOfToken);
       await payByToken(`story-${index}-token`);
       arm((place) => !isOfToken(place));
@@ -121,14 +138,15 @@ test("afterwards the processor, our books, the events and the clients agree", as
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
-async function reviveCrashed(armed: Set<CrashPoint>, until: AbortSignal): Promise<void> {
+async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     const left = new Set<string>(readdirSync(dir));
-    const dead = new Set<string>();
+    const dead = new Set<Service>();
     for (const place of armed) {
       if (left.has(place)) continue;
       armed.delete(place);
-      dead.add(crashPoints[place]);
+      const service = crashPoints.get(place);
+      if (service) dead.add(service);
     }
     await Promise.all([...dead].map((name) => rig.running.restart(name)));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -164,7 +182,8 @@ async function payByToken(key: string): Promise<void> {
   assert.equal(answer?.status, 201, String(answer));
   const known = { amount: 700, currency: "EUR", refunds: [], story: key, sessionId: "", toldExpired: false };
   const intentId = String(answer.at("connector_ref") ?? "");
-  // A slow machine may be away for longer than this rig's keys are sent again: then the payment is pending, and ends as never made.
+  // A slow machine may be away for longer than this rig's keys are sent again: then the payment is pending, and ends as
+  // never made.
   const isPaid = answer.text("status") === "succeeded";
   seen.payments.set(answer.text("id"), {
     ...known,

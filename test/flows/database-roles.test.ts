@@ -1,11 +1,11 @@
-// What the services' roles may do in their databases: read and write rows, and on tables that are written once not even that. The stack
-// of this run works under such roles, so every other test proves that it is enough.
+// What the services' roles may do in their databases: read and write rows, and on tables that are written once not even
+// that. The stack of this run works under such roles, so every other test proves that it is enough.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { appendOnlyTables } from "#platform/append-only.ts";
-import { RoleRefused } from "#platform/database-rights.ts";
-import { migrate, type ServiceName } from "#platform/migrate.ts";
+import { appendOnlyTables } from "#platform/database/append-only.ts";
+import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { RoleRefused } from "#platform/database/rights.ts";
 import { createDatabases, migratedServices, withDatabase, withLogin } from "../../deploy/local/databases.ts";
 import { firstDeliveryIdOf } from "../../services/webhook/store/partitions.ts";
 import { freshDatabase, serviceRoles, type TestDatabase } from "../harness/database.ts";

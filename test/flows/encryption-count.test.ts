@@ -1,15 +1,15 @@
-// Encryptions are counted before they happen and end at 2^32, on a real PostgreSQL with the rights of a service; and what a scrape of a
-// service's metrics tells of that and of everything else around it.
+// Encryptions are counted before they happen and end at 2^32, on a real PostgreSQL with the rights of a service; and
+// what a scrape of a service's metrics tells of that and of everything else around it.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { register } from "prom-client";
-import { Database } from "#platform/database.ts";
-import { EncryptionCount, encryptionStates, encryptionsMax } from "#platform/encryption-count.ts";
-import { asFailure } from "#platform/failure.ts";
-import type { KeyRing } from "#platform/key-ring.ts";
-import { createLog } from "#platform/log.ts";
-import { reencryptColumn } from "#platform/reencrypt.ts";
-import { Vault } from "#platform/secret.ts";
+import { Database } from "#platform/database/database.ts";
+import { EncryptionCount, encryptionStates, encryptionsMax } from "#platform/database/encryption-count.ts";
+import { reencryptColumn } from "#platform/database/reencrypt.ts";
+import type { KeyRing } from "#platform/secrets/key-ring.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { asFailure } from "#platform/values/failure.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,5 +1,5 @@
-// A hash key is replaced while what it hashed is in use: API keys and session secrets go on, are hashed again when they come, and the
-// command tells what is left. Services on real databases, started anew with each list of keys.
+// A hash key is replaced while what it hashed is in use: API keys and session secrets go on, are hashed again when they
+// come, and the command tells what is left. Services on real databases, started anew with each list of keys.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import { hashedColumns } from "../../deploy/hashed-columns.ts";
+import { hashedColumns } from "../../deploy/cli/setup/hashed-columns.ts";
 import { startCheckout } from "../../services/checkout/service.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
@@ -117,9 +117,12 @@ const sessionRow = async (id: string) =>
 /** What the command says about the service's hash keys. */
 async function keyUse(SERVICE: "merchant" | "checkout"): Promise<string[]> {
   const env = { ...process.env, SERVICE, DATABASE_URL: databaseOf(SERVICE).serviceUrl };
-  const script = join(import.meta.dirname, "../../deploy/key-use.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, [script], { env });
-  return stdout.split("\n").filter((line) => line.includes("hash key"));
+  const script = join(import.meta.dirname, "../../deploy/cli/main.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script, "encryption-keys", "use", "--json"], { env });
+  const rows: readonly Record<string, string>[] = JSON.parse(stdout);
+  return rows
+    .filter(({ key }) => key?.startsWith("hash key"))
+    .map(({ key, needed_by, in_use, ended }) => `${needed_by}: ${in_use} in use and ${ended} ended under ${key}`);
 }
 
 test("an API key outlives its hash key if it is used meanwhile, and the command tells of the one that was not", async () => {
@@ -135,7 +138,7 @@ test("an API key outlives its hash key if it is used meanwhile, and the command 
     return three;
   });
   assert.deepEqual(await keyRow(used.id), { hash: hmac(a, used.secret), key: "" }, "as the release before writes it");
-  assert.deepEqual(await keyUse("merchant"), ["api_keys.hash: 2 in use and 1 ended under the hash key without a name"]);
+  assert.deepEqual(await keyUse("merchant"), ["api_keys.hash: 2 in use and 1 ended under hash key without a name"]);
   await merchantWith(aThenB, ({ keys }) => keys.authenticateKey({ apiKey: used.secret }));
   assert.equal((await keyRow(used.id))?.key, "", "a key that comes second hashes nothing");
   await merchantWith(bThenA, async ({ keys }) => {
@@ -146,7 +149,7 @@ test("an API key outlives its hash key if it is used meanwhile, and the command 
   assert.deepEqual(await keyRow(used.id), { hash: hmac(b, used.secret), key: "h2" });
   assert.deepEqual(await keyRow(idle.id), { hash: hmac(a, idle.secret), key: "" });
   assert.deepEqual(await keyUse("merchant"), [
-    "api_keys.hash: 1 in use and 1 ended under the hash key without a name",
+    "api_keys.hash: 1 in use and 1 ended under hash key without a name",
     "api_keys.hash: 1 in use and 0 ended under hash key h2",
   ]);
   await merchantWith(onlyB, async ({ keys }) => {
@@ -174,7 +177,7 @@ test("a session's secret outlives its hash key if it is used meanwhile, and stay
   });
   assert.deepEqual(await sessionRow(used.sessionId), { hash: hmac(b, used.sessionSecret), key: "h2", version: 0 });
   assert.deepEqual(await keyUse("checkout"), [
-    "sessions.secret_hash: 1 in use and 0 ended under the hash key without a name",
+    "sessions.secret_hash: 1 in use and 0 ended under hash key without a name",
     "sessions.secret_hash: 2 in use and 0 ended under hash key h2",
   ]);
   await checkoutWith(onlyB, async ({ checkout }) => {

@@ -1,4 +1,5 @@
-// kill -9 of each process under the main job, at every step at once, and proof that nothing was lost or doubled once it is back.
+// kill -9 of each process under the main job, at every step at once, and proof that nothing was lost or doubled once it
+// is back.
 import assert from "node:assert/strict";
 import type { RunningStack } from "../../deploy/local/start.ts";
 import { type Answer, api, merchantApi } from "../harness/api.ts";
@@ -8,7 +9,7 @@ import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 
-// What a caller does who takes 409, 502, 503 and a cut connection as "ask again" (CONTRACT.md §2).
+// What a caller does who takes 409, 502, 503 and a cut connection as "ask again" (docs/contract.md §2).
 const retryLimitMs = 120_000;
 let running: RunningStack;
 let receiver: Receiver;
@@ -25,8 +26,8 @@ for (const name of ["checkout", "payments", "merchant", "webhook", "gateway", "s
 }
 
 async function start(): Promise<void> {
-  // A crashed process holds keys, calls and circuits no longer than these, 90, 30 and 10 s as a rule. The pauses between questions to
-  // the processor grow from the second one, so that several fit into the wait below.
+  // A crashed process holds keys, calls and circuits no longer than these, 90, 30 and 10 s as a rule. The pauses
+  // between questions to the processor grow from the second one, so that several fit into the wait below.
   running = await startTestStack({
     env: {
       IDEMPOTENCY_LEASE_SECONDS: "3",
@@ -105,7 +106,9 @@ async function assertWhole(paymentId: string): Promise<void> {
   }
 }
 
-/** Four jobs stand before one step each; then all go on, and the victim is killed while their requests are on the way. */
+/**
+ * Four jobs stand before one step each; then all go on, and the victim is killed while their requests are on the way.
+ */
 async function killAtEveryStep(name: string): Promise<void> {
   const steps = [0, 1, 2, 3];
   const together = Promise.withResolvers<void>();

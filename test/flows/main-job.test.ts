@@ -1,4 +1,5 @@
-// The main job through HTTP against the six real processes: a buyer pays, the merchant is told, reads and refunds (SPEC.md §1).
+// The main job through HTTP against the six real processes: a buyer pays, the merchant is told, reads and refunds
+// (docs/contract.md §1).
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";

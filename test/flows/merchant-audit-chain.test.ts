@@ -1,12 +1,12 @@
-// The chains of the audit log on a real database: written by many at once, adopted where a release before wrote without them, and every
-// tampering behind the triggers' back found by its place.
+// The chains of the audit log on a real database: written by many at once, adopted where a release before wrote without
+// them, and every tampering behind the triggers' back found by its place.
 import assert from "node:assert/strict";
 import { fromBinary } from "@bufbuild/protobuf";
 import { register } from "prom-client";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { appendAudit, chainLateEntries } from "../../services/merchant/flows/append-audit.ts";
@@ -56,7 +56,7 @@ async function followed(merchantId: string) {
   return {
     ids: links.map(({ entryId }) => entryId),
     late: links.map(({ isLate }) => isLate),
-    ...followChain(origin, links, []),
+    ...followChain(merchantId, origin, links, []),
   };
 }
 
@@ -117,6 +117,15 @@ test("entries that the release before wrote without a link are chained later, in
   assert.deepEqual(ids, [last.id, first.id, early.id, late.id]);
   assert.deepEqual(lateness, [false, false, true, true]);
   assert.deepEqual((await unchainedEntries(db, "", 10_000)).entries, []);
+});
+
+test("a time at which no pass can have ended counts as none", async () => {
+  const [before] = await db.rows<{ held_at: string }>("select held_at from audit_check");
+  for (const written of ["infinity", "-infinity", "2100-01-01"]) {
+    await db.rows("update audit_check set held_at = $1", [written]);
+    assert.equal((await lastHeld(db)).at.getTime(), 0, written);
+  }
+  await db.rows("update audit_check set held_at = $1", [before?.held_at]);
 });
 
 test("an appender that dies leaves neither an entry nor a link", async () => {

@@ -1,21 +1,27 @@
-// The audit log from outside the merchant service: whom an entry names, by the token of who called, and what `operator audit verify` finds
-// against heads that were kept elsewhere.
+// The audit log from outside the merchant service: whom an entry names, by the token of who called, and what
+// `tollbooth audit verify` finds against heads that were kept elsewhere.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
-import { callContext } from "#platform/call-context.ts";
-import { Database } from "#platform/database.ts";
-import { isId, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
-import { callerLine, callersFile, fixedToken } from "#platform/rpc-trust.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { callerLine, callersFile, fixedToken } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { appendAudit } from "../../services/merchant/flows/append-audit.ts";
+import { entryBytes, origin, placeAfter } from "../../services/merchant/rules/audit-chain.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
-import { listAudit } from "../../services/merchant/store/audit-entries.ts";
+import {
+  type AuditEntry,
+  chainedEntry,
+  insertEntries,
+  listAudit,
+} from "../../services/merchant/store/audit-entries.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -125,7 +131,7 @@ async function sealed(merchantId: string): Promise<{ sequence: string; hash: str
 }
 
 async function verify(...words: string[]): Promise<{ code: number; rows: Record<string, unknown>[]; text: string }> {
-  const script = join(import.meta.dirname, "../../deploy/operator.ts");
+  const script = join(import.meta.dirname, "../../deploy/cli/main.ts");
   const url = `http://127.0.0.1:${service.port}`;
   const env = {
     ...process.env,
@@ -144,6 +150,11 @@ async function verify(...words: string[]): Promise<{ code: number; rows: Record<
         resolve({ code: child.exitCode ?? -1, rows: stdout === "" ? [] : JSON.parse(stdout), text: stderr }),
     );
   });
+}
+
+function entryOf(id: string, merchantId: string, occurredAt: Date): AuditEntry {
+  const what = { action: "merchant.updated", objectId: merchantId, status: "", details: {} };
+  return { id, occurredAt, merchantId, environment: Environment.SANDBOX, actor: "operator", requestId: "", ...what };
 }
 
 /** Behind the triggers' back. */
@@ -169,7 +180,7 @@ test("the command calculates every chain, names the first place that does not ho
   assert.equal(all.code, 0, all.text);
   assert.deepEqual(
     all.rows.find((row) => row.merchant_id === merchantId),
-    { merchant_id: merchantId, outcome: "holds", ...head, late: 0, last_late: "0" },
+    { merchant_id: merchantId, outcome: "holds", ...head, late: 0, last_late: "0", backdated: 0, last_backdated: "0" },
   );
   assert.equal((await verify(merchantId, "--head", `${head.sequence}:${head.hash}`)).code, 0);
   await tampered(`update audit_entries set actor = 'ak_other' where id = '${first?.id}'`);
@@ -182,6 +193,7 @@ test("the command calculates every chain, names the first place that does not ho
   await tampered(
     `update audit_entries set actor = 'operator' where id = '${first?.id}'`,
     `delete from audit_links where entry_id = '${last?.id}'`,
+    `delete from audit_entries where id = '${last?.id}'`,
     `update audit_heads set seq = 1, hash = (select hash from audit_links where entry_id = '${first?.id}') where merchant_id = '${merchantId}'`,
   );
   assert.equal((await verify(merchantId)).rows[0]?.outcome, "tail_missing at 2");
@@ -190,6 +202,43 @@ test("the command calculates every chain, names the first place that does not ho
   assert.equal((await verify(merchantId)).code, 0);
   const cut = await verify(merchantId, "--head", `${head.sequence}:${head.hash}`);
   assert.deepEqual([cut.code, cut.rows[0]?.outcome], [1, "tail_missing at 2"]);
+});
+
+test("an entry that was put in without a link, or into another chain, is told although every chain holds its heads", async () => {
+  const merchantId = await newMerchant();
+  await entriesOf(merchantId, 1);
+  const head = await sealed(merchantId);
+  const old = newId("event");
+  const entry = entryOf(old, merchantId, new Date("2026-01-01T00:00:00Z"));
+  await owner.transaction((tx) => insertEntries(tx, [entry]));
+  const known = ["--head", `${head.sequence}:${head.hash}`];
+  const loose = await verify(merchantId, ...known);
+  assert.deepEqual([loose.code, ...loose.rows.map(({ outcome }) => outcome)], [1, "holds", `${old} is in no chain`]);
+  const { seq, hash } = placeAfter(origin, entryBytes(chainedEntry(entry)), false);
+  await owner.rows("insert into audit_heads (merchant_id, seq, hash) values ('mer_zz', $1, $2)", [seq, hash]);
+  await owner.rows(
+    "insert into audit_links (merchant_id, seq, entry_id, late, hash) values ('mer_zz', $1, $2, false, $3)",
+    [seq, old, hash],
+  );
+  const astray = await verify(merchantId, ...known);
+  assert.deepEqual([astray.code, astray.rows[1]?.outcome], [1, `${old} is in another one's chain`]);
+  const all = await verify();
+  assert.ok(
+    all.rows.some((row) => row.merchant_id === "mer_zz" && String(row.outcome).startsWith("entry_of_another at 1")),
+  );
+  await tampered(
+    "delete from audit_links where merchant_id = 'mer_zz'",
+    "delete from audit_heads where merchant_id = 'mer_zz'",
+    `delete from audit_entries where id = '${old}'`,
+  );
+});
+
+test("an entry that says a time long before those that it follows is counted", async () => {
+  const merchantId = await newMerchant();
+  await entriesOf(merchantId, 1);
+  await appendAudit(owner, [entryOf(newId("event"), merchantId, new Date("2026-01-01T00:00:00Z"))]);
+  const { code, rows } = await verify(merchantId);
+  assert.deepEqual([code, rows[0]?.outcome, rows[0]?.backdated, rows[0]?.last_backdated], [0, "holds", 1, "2"]);
 });
 
 test("a log that its database's owner wrote anew holds for itself, and is told by the heads that were kept elsewhere", async () => {
@@ -220,7 +269,10 @@ test("a log that its database's owner wrote anew holds for itself, and is told b
   const earlier = join(dir, "earlier.json");
   await writeFile(earlier, JSON.stringify([{ merchant_id: merchantId, outcome: "holds", ...head }]));
   assert.equal((await verify("--heads", earlier)).code, 1);
+  const other = await newMerchant();
   for (const words of [
+    [other, "--heads", earlier],
+    [merchantId, "--head", `${head.sequence}:${head.hash}:junk`],
     ["--head", "1:00"],
     ["mer_1", "--head", "0:00"],
     ["--heads", join(dir, "token")],

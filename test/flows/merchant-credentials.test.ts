@@ -1,54 +1,22 @@
 // Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
-import { HashKeys } from "#platform/hash-keys.ts";
-import { createLog } from "#platform/log.ts";
-import { MappedDatabase } from "#platform/mapped-database.ts";
-import { Outbox } from "#platform/outbox.ts";
-import { Vault } from "#platform/secret.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { createMerchant } from "../../services/merchant/flows/create-merchant.ts";
 import { namedAccounts } from "../../services/merchant/flows/find-account.ts";
 import { unsealCredentials } from "../../services/merchant/flows/open-account.ts";
 import { deactivateAccount, saveAccount } from "../../services/merchant/flows/save-account.ts";
-import { ApplicationEntity } from "../../services/merchant/store/applications.ts";
-import { BrandingEntity } from "../../services/merchant/store/brandings.ts";
 import { listConnectors } from "../../services/merchant/store/connectors.ts";
-import { MerchantEntity } from "../../services/merchant/store/merchants.ts";
-import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
+import { type MerchantContext, merchantContext, newMerchant } from "./merchant-context.ts";
 import { refused } from "./service-config.ts";
 
 const test = suite("credentials of connector accounts");
-const log = createLog("test", "fatal");
 const environment = Environment.SANDBOX;
-const vault = new Vault(new Map([["k1", randomBytes(32)]]));
-let db: MappedDatabase;
+let context: MerchantContext;
 
 test.before(async () => {
-  const { serviceUrl: url } = await freshDatabase("merchant");
-  db = await MappedDatabase.open({
-    url,
-    name: "test",
-    log,
-    entities: [MerchantEntity, BrandingEntity, ApplicationEntity],
-  });
+  context = await merchantContext();
 });
-test.after(() => db.close());
-
-const context = () => ({
-  db,
-  outbox: new Outbox({ namespace: "test", source: "merchant" }),
-  vault,
-  log,
-  hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
-  simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
-});
-
-async function newMerchant(): Promise<string> {
-  const order = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
-  return (await createMerchant(context(), order)).id;
-}
+test.after(() => context.db.close());
 
 const account = (merchantId: string, externalAccountId: string, change: object = {}) => ({
   merchantId,
@@ -62,12 +30,12 @@ const account = (merchantId: string, externalAccountId: string, change: object =
 });
 
 test("saving one account many times at once stores it once, with the credentials sealed", async () => {
-  const merchantId = await newMerchant();
+  const merchantId = await newMerchant(context);
   const saved = await Promise.all(
-    Array.from({ length: 8 }, () => saveAccount(context(), account(merchantId, "acct_one", { makePrimary: true }))),
+    Array.from({ length: 8 }, () => saveAccount(context, account(merchantId, "acct_one", { makePrimary: true }))),
   );
   assert.equal(new Set(saved.map(({ id }) => id)).size, 1);
-  const listed = await listConnectors(db, merchantId, environment);
+  const listed = await listConnectors(context.db, merchantId, environment);
   assert.deepEqual(
     listed.map((each) => [each.connector, each.isPrimary]),
     [
@@ -75,17 +43,17 @@ test("saving one account many times at once stores it once, with the credentials
       ["simulator", false],
     ],
   );
-  const [stored] = await namedAccounts(db, { connector: "stripe", externalAccountId: "acct_one" });
+  const [stored] = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_one" });
   assert.ok(!stored.credentials.includes("very_secret"));
-  assert.deepEqual(unsealCredentials(vault, stored), { secret_key: "sk_test_very_secret" });
+  assert.deepEqual(unsealCredentials(context.vault, stored), { secret_key: "sk_test_very_secret" });
 });
 
 test("an account belongs to one merchant in one environment, and to the same one in the other if it likes", async () => {
-  const [one, two] = [await newMerchant(), await newMerchant()];
-  await saveAccount(context(), account(one, "acct_shared"));
-  await assert.rejects(saveAccount(context(), account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
-  await saveAccount(context(), account(one, "acct_shared", { environment: Environment.LIVE }));
-  const both = await namedAccounts(db, { connector: "stripe", externalAccountId: "acct_shared" });
+  const [one, two] = [await newMerchant(context), await newMerchant(context)];
+  await saveAccount(context, account(one, "acct_shared"));
+  await assert.rejects(saveAccount(context, account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
+  await saveAccount(context, account(one, "acct_shared", { environment: Environment.LIVE }));
+  const both = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_shared" });
   assert.deepEqual(
     both.map(({ connector }) => connector.environment),
     [Environment.SANDBOX, Environment.LIVE],
@@ -93,17 +61,17 @@ test("an account belongs to one merchant in one environment, and to the same one
 });
 
 test("a deactivated account comes back with what its merchant chose", async () => {
-  const merchantId = await newMerchant();
-  const { id } = await saveAccount(context(), account(merchantId, "acct_back", { makePrimary: true }));
+  const merchantId = await newMerchant(context);
+  const { id } = await saveAccount(context, account(merchantId, "acct_back", { makePrimary: true }));
   const named = { merchantId, environment, connectorId: id };
   for (let i = 0; i < 2; i++) {
-    const inactive = await deactivateAccount(context(), named);
+    const inactive = await deactivateAccount(context, named);
     assert.deepEqual([inactive.isActive, inactive.isPrimary], [false, false]);
   }
-  const back = await saveAccount(context(), account(merchantId, "acct_back"));
+  const back = await saveAccount(context, account(merchantId, "acct_back"));
   assert.deepEqual([back.id, back.isActive, back.isPrimary], [id, true, false]);
   await assert.rejects(
-    deactivateAccount(context(), { ...named, merchantId: await newMerchant() }),
+    deactivateAccount(context, { ...named, merchantId: await newMerchant(context) }),
     refused("NOT_FOUND"),
   );
 });

@@ -1,11 +1,11 @@
-// A merchant's profile and branding have a copy for each environment: how the copies begin, that neither is seen in the other, and that
-// the release before, which knew one, goes on working on the same database.
+// A merchant's profile and branding have a copy for each environment: how the copies begin, that neither is seen in the
+// other, and that the release before, which knew one, goes on working on the same database.
 import assert from "node:assert/strict";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
-import { newId } from "#platform/id.ts";
-import { migrate } from "#platform/migrate.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { newId } from "#platform/values/id.ts";
 import { ApplicationService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { freshDatabase } from "../harness/database.ts";

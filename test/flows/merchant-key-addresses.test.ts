@@ -1,47 +1,28 @@
-// Which addresses live keys are limited to, over RPC on a fresh database: by the keys as they are stored, told to the audit log.
+// Which addresses live keys are limited to, over RPC on a fresh database: by the keys as they are stored, told to the
+// audit log.
 import assert from "node:assert/strict";
-import type { Client } from "@connectrpc/connect";
-import pg from "pg";
-import { callContext } from "#platform/call-context.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
-import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import { startMerchant } from "../../services/merchant/service.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../harness/suite.ts";
-import { type Announced, listenTo, refused, serviceConfig } from "./service-config.ts";
+import { type MerchantOverRpc, startMerchantOverRpc } from "./merchant-over-rpc.ts";
+import { refused } from "./service-config.ts";
 
 const test = suite("addresses of API keys");
 const environment = Environment.LIVE;
-const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
 const every = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 const here = "203.0.113.0/24";
 const corner = "203.0.113.7/32";
 const elsewhere = "198.51.100.0/24";
 
-let service: { port: number; stop(): Promise<void> };
-let peer: Peer;
-let database: pg.Client;
-let announced: Announced;
-let keys: Client<typeof ApiKeyService>;
+let rpc: MerchantOverRpc;
 let merchantId: string;
 
 test.before(async () => {
-  const config = await serviceConfig("merchant");
-  announced = await listenTo(config, "merchant");
-  service = await startMerchant({ ...config, ...simulator });
-  peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
-  database = new pg.Client(config.DATABASE_URL);
-  await database.connect();
-  keys = peer.client(ApiKeyService);
-  const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
-  merchantId = (await peer.client(MerchantService).createMerchant(profile)).merchant?.id ?? assert.fail("no merchant");
+  rpc = await startMerchantOverRpc();
+  merchantId = await rpc.newMerchant();
 });
-test.after(async () => {
-  await database?.end();
-  peer?.close();
-  await announced?.stop();
-  await service?.stop();
-});
+test.after(() => rpc?.stop());
 
 /** As the gateway calls for a request with this key; empty: an operator calls. */
 function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
@@ -57,20 +38,20 @@ interface Wish {
 async function made({ ranges, scopes = every, by = "" }: Wish = {}) {
   const allowedIps = ranges && { allowedIps: { ranges } };
   const wish = { merchantId, environment, name: "key", scopes, ...allowedIps };
-  const { apiKey, secret } = await onBehalf(by, () => keys.createApiKey(wish));
+  const { apiKey, secret } = await onBehalf(by, () => rpc.keys.createApiKey(wish));
   assert(apiKey);
   return { id: apiKey.id, ranges: apiKey.allowedIps, secret };
 }
 
 async function limited(apiKeyId: string, ranges: string[], by = ""): Promise<string[]> {
   const wish = { merchantId, environment, apiKeyId, allowedIps: { ranges } };
-  const { apiKey } = await onBehalf(by, () => keys.limitApiKey(wish));
+  const { apiKey } = await onBehalf(by, () => rpc.keys.limitApiKey(wish));
   return apiKey?.allowedIps ?? assert.fail("no record");
 }
 
 /** As the next request with the key finds it. */
 async function asUsed(secret: string): Promise<string[] | undefined> {
-  return (await keys.authenticateKey({ apiKey: secret })).apiKey?.allowedIps;
+  return (await rpc.keys.authenticateKey({ apiKey: secret })).apiKey?.allowedIps;
 }
 
 test("a key's addresses are kept in one form, shown, and stay with its successor", async () => {
@@ -78,9 +59,14 @@ test("a key's addresses are kept in one form, shown, and stay with its successor
   const canonical = [corner, "2001:db8::/32", here];
   assert.deepEqual(key.ranges, canonical);
   assert.deepEqual(await asUsed(key.secret), canonical);
-  const { apiKeys } = await keys.listApiKeys({ merchantId, environment });
+  const { apiKeys } = await rpc.keys.listApiKeys({ merchantId, environment });
   assert.deepEqual(apiKeys.find(({ id }) => id === key.id)?.allowedIps, canonical);
-  const { apiKey, secret } = await keys.rollApiKey({ merchantId, environment, apiKeyId: key.id, overlapSeconds: 60 });
+  const { apiKey, secret } = await rpc.keys.rollApiKey({
+    merchantId,
+    environment,
+    apiKeyId: key.id,
+    overlapSeconds: 60,
+  });
   assert.deepEqual(apiKey?.allowedIps, canonical);
   assert.deepEqual(await asUsed(secret), canonical);
   assert.deepEqual((await made()).ranges, []);
@@ -94,10 +80,10 @@ test("ranges that cannot be are refused by their place, twenty-one are too many,
   assert.equal((await made({ ranges: many.slice(1) })).ranges.length, 20);
   const sandbox = { merchantId, environment: Environment.SANDBOX, name: "key", scopes: every };
   const wish = { ...sandbox, allowedIps: { ranges: [here] } };
-  await assert.rejects(keys.createApiKey(wish), refused("INVALID_BODY", "allowed_ips"));
-  const { apiKey } = await keys.createApiKey({ ...sandbox, allowedIps: { ranges: [] } });
+  await assert.rejects(rpc.keys.createApiKey(wish), refused("INVALID_BODY", "allowed_ips"));
+  const { apiKey } = await rpc.keys.createApiKey({ ...sandbox, allowedIps: { ranges: [] } });
   const limit = { ...sandbox, apiKeyId: apiKey?.id ?? "", allowedIps: { ranges: [here] } };
-  await assert.rejects(keys.limitApiKey(limit), refused("INVALID_BODY", "allowed_ips"));
+  await assert.rejects(rpc.keys.limitApiKey(limit), refused("INVALID_BODY", "allowed_ips"));
 });
 
 test("a limited key makes and rolls only what is limited within it, and what it makes has its limits unless told otherwise", async () => {
@@ -108,7 +94,7 @@ test("a limited key makes and rolls only what is limited within it, and what it 
     await assert.rejects(made({ by, ranges }), refused("FORBIDDEN"), String(ranges));
   }
   const roll = (apiKeyId: string) =>
-    onBehalf(by, () => keys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds: 60 }));
+    onBehalf(by, () => rpc.keys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds: 60 }));
   await assert.rejects(roll((await made()).id), refused("FORBIDDEN"));
   assert.deepEqual((await roll((await made({ ranges: [corner] })).id)).apiKey?.allowedIps, [corner]);
 });
@@ -134,7 +120,7 @@ test("a weaker key narrows a stronger one, and opens it to no further address", 
 
 test("what a key may give of its addresses is judged by the key as it is stored, also while it is being limited", async () => {
   const { id: by } = await made();
-  await database.query("update api_keys set allowed_ips = $2 where id = $1", [by, [here]]);
+  await rpc.database.query("update api_keys set allowed_ips = $2 where id = $1", [by, [here]]);
   await assert.rejects(made({ by, ranges: [elsewhere] }), refused("FORBIDDEN"));
   const racing = await made();
   const rival = await made();
@@ -148,22 +134,22 @@ test("what a key may give of its addresses is judged by the key as it is stored,
 
 test("a change of addresses is announced with the old and the new ones, and nothing when they stay", async () => {
   const key = await made({ ranges: [here, elsewhere] });
-  const created = await announced.event("api_key.created", key.id);
+  const created = await rpc.announced.event("api_key.created", key.id);
   assert.deepEqual(created.attributes, { allowed_ips: `${here} ${elsewhere}` });
   await limited(key.id, [elsewhere, here]);
   await limited(key.id, [corner], key.id);
-  const changed = await announced.event("api_key.limited", key.id);
+  const changed = await rpc.announced.event("api_key.limited", key.id);
   assert.deepEqual(changed.attributes, { allowed_ips_before: `${here} ${elsewhere}`, allowed_ips: corner });
   assert.equal(changed.actor, key.id);
   await limited(key.id, []);
-  await keys.revokeApiKey({ merchantId, environment, apiKeyId: key.id });
-  await announced.event("api_key.revoked", key.id);
-  assert.equal(announced.count("api_key.limited", key.id), 2);
+  await rpc.keys.revokeApiKey({ merchantId, environment, apiKeyId: key.id });
+  await rpc.announced.event("api_key.revoked", key.id);
+  assert.equal(rpc.announced.count("api_key.limited", key.id), 2);
 });
 
 test("only an active key of the merchant can be limited", async () => {
   const ended = await made();
-  await keys.revokeApiKey({ merchantId, environment, apiKeyId: ended.id });
+  await rpc.keys.revokeApiKey({ merchantId, environment, apiKeyId: ended.id });
   for (const id of [ended.id, newId("apiKey"), "x"]) await assert.rejects(limited(id, [here]), refused("NOT_FOUND"));
 });
 

@@ -1,11 +1,12 @@
-// What an API key may give to another one, and how many there are, over RPC on a fresh database: by the keys as they are stored.
+// What an API key may give to another one, and how many there are, over RPC on a fresh database: by the keys as they
+// are stored.
 import assert from "node:assert/strict";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
-import { callContext } from "#platform/call-context.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { newId } from "#platform/values/id.ts";
 import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { suite } from "../harness/suite.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import {
   ApiKeyService,
   ApplicationService,

@@ -1,12 +1,14 @@
-// The migrate command on a real PostgreSQL and a real broker: one command for everything, by any number of replicas at once, and
-// nothing that an operator would want back is ever dropped.
+// The migrate command on a real PostgreSQL and a real broker: one command for everything, by any number of replicas at
+// once, and nothing that an operator would want back is ever dropped.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { connect, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
 import pg from "pg";
-import { migrate } from "#platform/migrate.ts";
-import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/streams.ts";
-import { migrateAll } from "../../deploy/migrate-all.ts";
+import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/broker/streams.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { migrateAll } from "../../deploy/cli/setup/migrate-all.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
@@ -109,6 +111,16 @@ test("a change that would lose events or subjects is refused with its reason, an
   assert.match(await refusal({ subjects: more }), /would no longer keep .*audit/);
   const inMemory = { storage: "memory" } as Partial<StreamConfig>;
   assert.match(await refusal(inMemory), /its storage is memory, this release wants file/);
+});
+
+test("a server that takes the connection and says nothing is given up", async () => {
+  const silent = createServer((socket) => socket.on("error", () => {}).resume());
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const databaseUrl = `postgres://tollbooth:secret@127.0.0.1:${port}/checkout`;
+  await assert.rejects(migrate({ databaseUrl, service: "checkout" }), /timeout/);
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 test.run();

@@ -1,16 +1,16 @@
-// Keys that are given wrapped, opened by a stand-in for Vault's transit engine (test/harness/vault-stand-in.ts says what that is) over TLS,
-// by services and commands as they are started.
+// Keys that are given wrapped, opened by a stand-in for Vault's transit engine (test/harness/vault-stand-in.ts says
+// what that is) over TLS, by services and commands as they are started.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigError, keyManagementSettings, readConfig } from "#platform/config.ts";
-import { encryptionKeys, hashKeys } from "#platform/key-ring.ts";
-import { keyManagementOf, withOpenKeys } from "#platform/open-keys.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { callerLine } from "#platform/rpc-trust.ts";
-import { randomToken } from "#platform/secret.ts";
+import { ConfigError, keyManagementSettings, readConfig } from "#platform/process/config.ts";
+import { keyManagementOf, withOpenKeys } from "#platform/process/open-keys.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { callerLine } from "#platform/secrets/callers.ts";
+import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
+import { randomToken } from "#platform/secrets/vault.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { makeAuthority, makeServerCertificate } from "../../deploy/local/certificate.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
@@ -70,7 +70,8 @@ async function run(script: string, args: readonly string[], env: Variables) {
   });
 }
 
-const wrapKeys = (args: readonly string[], env: Variables) => run("deploy/wrap-keys.ts", args, env);
+const wrapKeys = (args: readonly string[], env: Variables) =>
+  run("deploy/cli/main.ts", ["encryption-keys", ...args], env);
 
 test("wrapped keys are opened one call each, beside others that are not, in their order", async () => {
   const [a, b, c] = [key(), key(), key()];

@@ -1,19 +1,20 @@
-// What the flows and jobs of payments work with, beside services that run: for tests that call a flow or a job themselves.
-import { Database } from "#platform/database.ts";
-import { createLog } from "#platform/log.ts";
-import { Outbox } from "#platform/outbox.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+// What the flows and jobs of payments work with, beside services that run: for tests that call a flow or a job
+// themselves.
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { Circuits } from "../../services/payments/connectors/circuit.ts";
 import { createConnectors } from "../../services/payments/connectors/registry.ts";
-import { Accounts } from "../../services/payments/flows/ask-processor.ts";
+import { Accounts } from "../../services/payments/flows/accounts/ask-processor.ts";
 import type { VerifyDeps } from "../../services/payments/flows/verify-intent.ts";
 import type { MoneyServices } from "../harness/money-services.ts";
 
-/** @param patienceSeconds when the services' own reconcile job comes by. */
+/** @param reconcileAfterSeconds when the services' own reconcile job comes by. */
 export async function paymentsDeps(
   services: MoneyServices,
-  patienceSeconds: number,
+  reconcileAfterSeconds: number,
 ): Promise<VerifyDeps & { stop(): Promise<void> }> {
   const log = createLog("test", "silent");
   const db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log });
@@ -28,7 +29,7 @@ export async function paymentsDeps(
   return {
     db,
     outbox: new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" }),
-    patienceSeconds,
+    reconcileAfterSeconds,
     log,
     accounts: new Accounts(merchant.client(ConnectorService)),
     connectors: createConnectors(processors, circuits),

@@ -1,12 +1,13 @@
-// Money moves once, whatever a processor answers: calls whose outcome is in doubt, objects that nobody asked for, news that never came.
-// Payments against the real simulator, whose webhooks go nowhere here; its fault switches play what real processors do.
+// Money moves once, whatever a processor answers: calls whose outcome is in doubt, objects that nobody asked for, news
+// that never came. Payments against the real simulator, whose webhooks go nowhere here; its fault switches play what
+// real processors do.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -21,7 +22,7 @@ let db: Database;
 let peer: Peer;
 
 test.before(async () => {
-  services = await startMoneyServices({ patienceSeconds: 1, absenceAfterSeconds, eventPollSeconds: 1 });
+  services = await startMoneyServices({ reconcileAfterSeconds: 1, absenceAfterSeconds, eventPollSeconds: 1 });
   db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
   peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
 });

@@ -1,16 +1,21 @@
-// Taking in a processor's event, by what the processor answers when it is asked about it: what is taken in, what waits and comes again, and
-// what moves nothing; and what an intent that the processor does not know any more comes to. The processor is played by a connector that
-// answers as the test says.
+// Taking in a processor's event, by what the processor answers when it is asked about it: what is taken in, what waits
+// and comes again, and what moves nothing; and what an intent that the processor does not know any more comes to. The
+// processor is played by a connector that answers as the test says.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { newId } from "#platform/id.ts";
-import type { Account, Answer, IntentReport, ProcessorEvent } from "../../services/payments/connectors/connector.ts";
+import { newId } from "#platform/values/id.ts";
+import type {
+  IntentReport,
+  ProcessorAccount,
+  ProcessorAnswer,
+  ProcessorEvent,
+} from "../../services/payments/connectors/connector.ts";
 import type { Connectors } from "../../services/payments/connectors/registry.ts";
 import { takeInEvent } from "../../services/payments/flows/receive-processor-event.ts";
 import { verifyIntent } from "../../services/payments/flows/verify-intent.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
-import { isKnownEvent } from "../../services/payments/store/processor-events.ts";
+import { isKnownEvent } from "../../services/payments/store/processor/processor-events.ts";
 import { suspenseOf } from "../../services/payments/store/suspense.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
@@ -20,7 +25,7 @@ import { refused } from "./service-config.ts";
 const test = suite("processors' events", { timeoutMs: 30_000 });
 let services: MoneyServices;
 let deps: Awaited<ReturnType<typeof paymentsDeps>>;
-let account: Account;
+let account: ProcessorAccount;
 
 test.before(async () => {
   services = await startMoneyServices();
@@ -46,9 +51,9 @@ async function newPayment() {
 
 const eventAt = new Date("2026-01-01T12:00:00Z");
 const after = (seconds: number) => new Date(eventAt.getTime() + seconds * 1_000);
-const missing = (at: Date): Answer<IntentReport> => ({ kind: "not_found", at, cause: undefined });
+const missing = (at: Date): ProcessorAnswer<IntentReport> => ({ kind: "not_found", at, cause: undefined });
 
-function report({ id, ref }: { id: string; ref: string }, facts: readonly IntentFact[]): Answer<IntentReport> {
+function report({ id, ref }: { id: string; ref: string }, facts: readonly IntentFact[]): ProcessorAnswer<IntentReport> {
   const value = { ref, reference: id, amount: 1_000n, currency: "EUR", facts, refunds: [], disputes: [] };
   return { kind: "succeeded", value };
 }
@@ -70,7 +75,11 @@ function event(intentRef: string, change: Partial<ProcessorEvent> = {}): Process
 }
 
 /** Takes the event in while the processor answers so. @returns false: it was known. */
-function takeIn(of: ProcessorEvent, answer: Answer<IntentReport>, by: Account = account): Promise<boolean> {
+function takeIn(
+  of: ProcessorEvent,
+  answer: ProcessorAnswer<IntentReport>,
+  by: ProcessorAccount = account,
+): Promise<boolean> {
   const connectors = { get: () => ({ name: "simulator", retrieveIntent: async () => answer }) };
   return takeInEvent({ ...deps, connectors: connectors as unknown as Connectors }, by, of);
 }
@@ -117,7 +126,9 @@ test("an event that comes again changes nothing, whatever the processor says by 
   assert.notEqual(await outcomeOf(payment), "succeeded");
 });
 
-/** The processor does not know the payment's intent, at seconds of its own clock. @returns false: the question failed */
+/**
+ * The processor does not know the payment's intent, at seconds of its own clock. @returns false: the question failed
+ */
 async function missedAt(seconds: number, id: string): Promise<boolean> {
   const connector = { name: "simulator", keyLifeSeconds, retrieveIntent: async () => missing(after(seconds)) };
   const connectors = { get: () => connector } as unknown as Connectors;

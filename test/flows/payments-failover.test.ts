@@ -1,12 +1,12 @@
-// Two accounts of one merchant at the simulator: when nothing can be sent to the primary one, new intents go to the other, and never
-// after an attempt may have reached a processor.
+// Two accounts of one merchant at the simulator: when nothing can be sent to the primary one, new intents go to the
+// other, and never after an attempt may have reached a processor.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
-import { Vault } from "#platform/secret.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertConnector, listConnectors } from "../../services/merchant/store/connectors.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,10 +1,11 @@
-// Giving back what nobody asked for, at the real processor: only what is still there and not on its way, and until nothing is left.
+// Giving back what nobody asked for, at the real processor: only what is still there and not on its way, and until
+// nothing is left.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { provenValue } from "../../services/payments/flows/ask-processor.ts";
-import { driveGiveBack, giveBack } from "../../services/payments/flows/give-back.ts";
+import type { Database } from "#platform/database/database.ts";
+import { newId } from "#platform/values/id.ts";
+import { provenValue } from "../../services/payments/flows/accounts/ask-processor.ts";
+import { driveGiveBack, giveBack } from "../../services/payments/flows/suspense/give-back.ts";
 import { settleReport } from "../../services/payments/flows/verify-intent.ts";
 import { findOperation } from "../../services/payments/store/operations.ts";
 import { type StoredSuspense, suspenseOf } from "../../services/payments/store/suspense.ts";
@@ -33,7 +34,10 @@ async function atProcessor(path: string, body: object): Promise<string> {
   return String(Object(answer.body).id);
 }
 
-/** A second intent with a payment's reference, paid 1,000 and held. @param changed what happens at the processor before it is heard of */
+/**
+ * A second intent with a payment's reference, paid 1,000 and held. @param changed what happens at the processor before
+ * it is heard of
+ */
 async function secondCharge(changed: (ref: string) => Promise<unknown> = async () => {}): Promise<StoredSuspense> {
   const paymentId = newId("payment");
   const owner = { merchantId: services.merchantId, environment: services.environment };

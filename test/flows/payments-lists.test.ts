@@ -1,19 +1,19 @@
-// Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same snapshot,
-// while others write and the counts are folded; pages against the whole list.
+// Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same
+// snapshot, while others write and the counts are folded; pages against the whole list.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import pg from "pg";
-import { Database, type Sql } from "#platform/database.ts";
-import { listDated, type PageWindow } from "#platform/dated-list.ts";
-import { timeRange } from "#platform/day-range.ts";
-import { foldListCounts } from "#platform/list-counts.ts";
-import { createLog } from "#platform/log.ts";
+import { Database, type Sql } from "#platform/database/database.ts";
+import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
+import { foldListCounts } from "#platform/lists/list-counts.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { conditionOf } from "../../services/payments/store/payment-conditions.ts";
-import { listPayments, type PaymentFilters } from "../../services/payments/store/payment-lists.ts";
-import { searchPayments } from "../../services/payments/store/payment-search.ts";
-import { countByAmount } from "../../services/payments/store/payment-totals.ts";
-import { listRefundRecords } from "../../services/payments/store/refund-lists.ts";
+import { narrow } from "../../services/payments/lists/conditions.ts";
+import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
+import { listRefundRecords } from "../../services/payments/lists/refunds.ts";
+import { searchPayments } from "../../services/payments/lists/search.ts";
+import { countByAmount } from "../../services/payments/lists/totals.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
 import { suite } from "../harness/suite.ts";
@@ -66,7 +66,7 @@ const q = fc.constantFrom(
 );
 const filters = fc.record({ status, from: bound, to: bound, q, minAmount: amount, maxAmount: amount });
 
-/** The list as its definition says it (CONTRACT.md §5), by way of every row. */
+/** The list as its definition says it (docs/contract.md §5), by way of every row. */
 async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `select id from payments where merchant_id = $1 and environment = $2 and visible and ($3 = '' or status = $3)
@@ -146,7 +146,7 @@ test("a favourite price, counted by what is beside it, has the same total", asyn
   const asked = fc.record({ status, from: bound, to: bound, q: fc.constant(""), minAmount: price, maxAmount: price });
   const assertSame = async (wanted: PaymentFilters) =>
     await db.snapshot(async (sql) => {
-      const { total } = await countByAmount(sql, owner, wanted, 20);
+      const { total } = await countByAmount(sql, narrow(owner, wanted), 20);
       assert.equal(total, BigInt((await plainly(sql, wanted)).length));
     });
   await fc.assert(fc.asyncProperty(asked, assertSame), { numRuns: 60 });
@@ -165,7 +165,7 @@ test("a search with very many hits, which walks the list, answers the same", asy
   for (const part of ["buyer", "4999", "pay_0", "e"]) {
     for (const wanted of [everything, { ...everything, status: "succeeded", minAmount: 1_000n }]) {
       await db.snapshot(async (sql) => {
-        const found = await searchPayments(sql, { owner, where: conditionOf(owner, wanted), q: part }, window, 25);
+        const found = await searchPayments(sql, narrow(owner, wanted), part, window, 25);
         const all = await plainly(sql, { ...wanted, q: part });
         assert.deepEqual(
           found.rows.map((row) => row.id),

@@ -1,16 +1,17 @@
-// Making one object at a processor exactly once: what is sent, what is looked for and what is proved, by what the processor answers. The
-// processor is played by a connector that answers as the test says, since what matters is which calls are made.
+// Making one object at a processor exactly once: what is sent, what is looked for and what is proved, by what the
+// processor answers. The processor is played by a connector that answers as the test says, since what matters is which
+// calls are made.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
+import { Database } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type {
-  Account,
-  Answer,
   Connector,
   CreatedIntent,
   IntentOrder,
+  ProcessorAccount,
+  ProcessorAnswer,
 } from "../../services/payments/connectors/connector.ts";
 import { makeIntent } from "../../services/payments/flows/make-at-processor.ts";
 import { findOperation, firstTry } from "../../services/payments/store/operations.ts";
@@ -24,7 +25,7 @@ const cause = new Error("no answer");
 const unknown = { kind: "unknown", cause } as const;
 const declined = { kind: "declined", code: "refused", message: "no" } as const;
 const created = { kind: "succeeded", value: { report: { ref: "pi_1" } } as CreatedIntent } as const;
-const nothing = (at: Date): Answer<never> => ({ kind: "not_found", at, cause });
+const nothing = (at: Date): ProcessorAnswer<never> => ({ kind: "not_found", at, cause });
 const began = new Date("2026-01-01T00:00:00Z");
 const after = (seconds: number) => new Date(began.getTime() + seconds * 1_000);
 let db: Database;
@@ -48,8 +49,8 @@ async function operation() {
   const first = firstTry(id, "create_intent", paymentId, undefined);
   await insertPayment(db, payment, first, { operationSeconds: 0, checkSeconds: 0 });
   return async (answers: {
-    readonly sent?: Answer<CreatedIntent>;
-    readonly looks: readonly Answer<CreatedIntent>[];
+    readonly sent?: ProcessorAnswer<CreatedIntent>;
+    readonly looks: readonly ProcessorAnswer<CreatedIntent>[];
     /** Share of its life that the key has lived. */
     readonly keyAge?: number;
     readonly first?: boolean;
@@ -75,7 +76,13 @@ async function operation() {
       },
     };
     const order = { surface: "embedded" };
-    const made = await makeIntent(db, connector as unknown as Connector, {} as Account, order as IntentOrder, stored);
+    const made = await makeIntent(
+      db,
+      connector as unknown as Connector,
+      {} as ProcessorAccount,
+      order as IntentOrder,
+      stored,
+    );
     return [made.kind, calls.join(" ")] as const;
   };
 }

@@ -1,12 +1,14 @@
-// What operators do about the money, through the payments service's own doors: the queue of operations whose outcome nobody could prove.
+// What operators do about the money, through the payments service's own doors: the queue of operations whose outcome
+// nobody could prove.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
@@ -366,6 +368,32 @@ test("what has begun is never changed, and no two schedules of one key begin at 
   await inSql(`insert into fee_schedules values ('${merchantId}', 'USD', '*', now() - interval '1 second', 1, 1)`);
   await inSql(`update fee_schedules set basis_points = 1 where merchant_id = '*'`);
   await inSql(`delete from fee_schedules where merchant_id = '*'`);
+});
+
+test("a payment's story says what waits for an operator or for the broker, and nothing of another payment", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const other = await paidPayment();
+  const event = { type: "payment.refunded", merchantId: services.merchantId, environment: services.environment };
+  const announced = new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" });
+  const { ids, bodies } = announced.toRows([{ ...event, objectId: paymentId, status: "refunded", at: new Date() }]);
+  // A subject that no stream takes, so that the relay cannot publish it.
+  await db.rows(`insert into outbox (event_id, subject, body) values ($1, 'nowhere', $2)`, [ids[0], bodies[0]]);
+  try {
+    const { lines } = await operators.tellPayment({ objectId: paymentId });
+    const told = lines.map(({ part, id, what }) => `${part} ${id} ${what}`).join("\n");
+    assert.match(told, new RegExp(`next ${operationId} create_refund for re_\\w+ waits for an operator`));
+    assert.match(told, new RegExp(`operation ${operationId} create_refund for .*: parked, tries`));
+    assert.match(told, new RegExp(`event ${ids[0]} payment\\.refunded is not published yet`));
+    assert.ok(!told.includes(other));
+    assert.equal(lines.at(-1)?.part, "next");
+    const { lines: others } = await operators.tellPayment({ objectId: other });
+    assert.ok(others.every(({ id }) => id !== ids[0] && id !== operationId));
+  } finally {
+    await db.rows(`delete from outbox where event_id = any($1)`, [ids]);
+  }
+  await assert.rejects(operators.tellPayment({ objectId: newId("payment") }), (error) => {
+    return error instanceof Failure && error.reason === "NOT_FOUND";
+  });
 });
 
 test.run();

@@ -1,14 +1,15 @@
-// Reading an account's event list at the processor: from where, to where, and how far it counts as read. The processor is played by a
-// connector that answers as the test says.
+// Reading an account's event list at the processor: from where, to where, and how far it counts as read. The processor
+// is played by a connector that answers as the test says.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { register } from "prom-client";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { newId } from "#platform/values/id.ts";
 import type { ProcessorEvent } from "../../services/payments/connectors/connector.ts";
 import { type PollDeps, pollEvents } from "../../services/payments/jobs/poll-events.ts";
-import { isKnownEvent } from "../../services/payments/store/processor-events.ts";
+import { isKnownEvent } from "../../services/payments/store/processor/processor-events.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -33,6 +34,9 @@ function event(seconds: number, isOurs = false): ProcessorEvent {
   return { id, type: "intent.updated", createdAt: at(seconds), report: undefined, intentRef: isOurs ? "pi_1" : "" };
 }
 
+/** Listed that cannot be read. */
+const unreadable = "unreadable";
+
 interface Read {
   /** What the list was asked for. */
   readonly asked: readonly (readonly [since: Date | undefined, after: string])[];
@@ -41,37 +45,43 @@ interface Read {
 }
 
 /** Reads a list of these pages once, from what was read until then. */
-async function read(pages: readonly (readonly ProcessorEvent[])[], readUntil: Date): Promise<Read> {
+async function read(pages: readonly (readonly ProcessorEvent[])[] | typeof unreadable, readUntil: Date): Promise<Read> {
   await db.rows(
     `insert into event_cursors (connector_account_id, read_until) values ($1, $2)
      on conflict (connector_account_id) do update set read_until = excluded.read_until, due_at = now()`,
     [accountId, readUntil.toISOString()],
   );
   const asked: [Date | undefined, string][] = [];
-  const account = { id: accountId, connector: "simulator" };
   const connector = {
     name: "simulator",
     retrieveIntent: async () => ({ kind: "unknown", cause: new Error("no answer") }),
     readEvents: async (_account: unknown, since: Date | undefined, after: string) => {
       asked.push([since, after]);
+      if (pages === unreadable) return { kind: "unknown", cause: new Error("no answer") };
       const page = Number(after || "0");
       const next = page + 1 < pages.length ? String(page + 1) : "";
       return { kind: "succeeded", value: { events: pages[page] ?? [], next } };
     },
   };
+  const before = await stuckAlerts();
+  await look(connector);
+  const [row] = await db.rows<{ until: string }>("select read_until as until from event_cursors", []);
+  return { asked, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
+}
+
+/** A run of the job. @param connector for what is due */
+async function look(connector: object = {}): Promise<void> {
+  const account = { id: accountId, connector: "simulator" };
   const deps = {
     db,
     outbox: new Outbox({ namespace: "test", source: "payments" }),
-    patienceSeconds: 30,
+    reconcileAfterSeconds: 30,
     eventPollSeconds: 60,
     log: createLog("test", "silent"),
     accounts: { takeUsed: () => [], byId: async () => account },
     connectors: { get: () => connector, find: () => connector },
   };
-  const before = await stuckAlerts();
   assert.equal(await pollEvents(deps as unknown as PollDeps), false);
-  const [row] = await db.rows<{ until: string }>("select read_until as until from event_cursors", []);
-  return { asked, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
 }
 
 async function stuckAlerts(): Promise<number> {
@@ -110,6 +120,19 @@ test("an event that could not be taken in for a day holds the list back no longe
   assert.deepEqual([waiting.readUntil, waiting.alerts], [at(10), 0]);
   const over = await read([[stuck, event(11 + day)]], began);
   assert.deepEqual([over.readUntil, over.alerts], [at(11 + day), 1]);
+});
+
+test("an account whose list cannot be read counts as behind until it can, also while it is not looked at", async () => {
+  const behind = async () => {
+    const metric = await register.getSingleMetric("tollbooth_event_lists_behind")?.get();
+    return metric?.values.map(({ value }) => value);
+  };
+  await read(unreadable, began);
+  assert.deepEqual(await behind(), [1]);
+  await look();
+  assert.deepEqual(await behind(), [1], "nothing was due");
+  await read([[event(10)]], began);
+  assert.deepEqual(await behind(), [0]);
 });
 
 test.run();

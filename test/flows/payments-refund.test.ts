@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,16 +1,16 @@
 // Settling against a real PostgreSQL: what the books hold after late, repeated and concurrent reports.
 import assert from "node:assert/strict";
 import { fromBinary } from "@bufbuild/protobuf";
-import { Database } from "#platform/database.ts";
-import { type Id, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
-import { appendMovements, balances } from "../../services/payments/store/journal.ts";
+import { appendMovements, readBalances } from "../../services/payments/store/journal.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
 import { findPayment, insertPayment, lockPayment, savePayment } from "../../services/payments/store/payments.ts";
 import { insertRefund } from "../../services/payments/store/refunds.ts";
@@ -19,7 +19,7 @@ import { suite } from "../harness/suite.ts";
 
 const test = suite("settling payments");
 const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
-const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), patienceSeconds: 30 };
+const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), reconcileAfterSeconds: 30 };
 let db: Database;
 
 test.before(async () => {
@@ -327,7 +327,7 @@ test("SQL itself refuses a refunded amount that differs from the refunds, and an
 });
 
 test("the accounts of a merchant sum to zero after everything", async () => {
-  const lines = await balances(db, owner);
+  const lines = await readBalances(db, owner);
   assert.ok(lines.length > 2);
   assert.equal(
     lines.reduce((sum, line) => sum + line.amount, 0n),

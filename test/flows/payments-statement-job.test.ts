@@ -1,10 +1,10 @@
-// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than what was compared;
-// and that it reads to the end, and tells.
+// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than
+// what was compared; and that it reads to the end, and tells.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Database } from "#platform/database.ts";
-import { newId } from "#platform/id.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
+import type { Database } from "#platform/database/database.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { newId } from "#platform/values/id.ts";
 import { matchStatement, type StatementMatch } from "../../services/payments/flows/match-statement.ts";
 import { matchNextStatement } from "../../services/payments/jobs/match-statements.ts";
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";

@@ -1,9 +1,9 @@
-// What the tables of statements and of suspense promise: a line is compared with ours of its own account, an account is matched by one
-// worker and when it is due, a difference that comes back is open again, and an item is ended once.
+// What the tables of statements and of suspense promise: a line is compared with ours of its own account, an account is
+// matched by one worker and when it is due, a difference that comes back is open again, and an item is ended once.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { type Id, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
+import { Database } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { firstTry } from "../../services/payments/store/operations.ts";
 import { insertPayment } from "../../services/payments/store/payments.ts";
@@ -16,7 +16,7 @@ import {
   recordDifferences,
   resolveDifferences,
   takeUpAccounts,
-} from "../../services/payments/store/statements.ts";
+} from "../../services/payments/store/processor/statements.ts";
 import { closeSuspense, findSuspense, saveSuspense } from "../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";

@@ -1,9 +1,10 @@
-// What the tables of payments promise to whoever works on them at the same time: locks, claims, and changes that hold only for what was read.
+// What the tables of payments promise to whoever works on them at the same time: locks, claims, and changes that hold
+// only for what was read.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { type Id, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import type { OutboxRows } from "#platform/outbox.ts";
+import { Database } from "#platform/database/database.ts";
+import type { OutboxRows } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refundable } from "../../services/payments/rules/refund.ts";
 import {
@@ -15,7 +16,12 @@ import {
   lockUntouched,
   recordTakeOver,
 } from "../../services/payments/store/operations.ts";
-import { countParked, historyOf, parkedOperations, unpark } from "../../services/payments/store/operator-queue.ts";
+import {
+  countParked,
+  historyOf,
+  parkedOperations,
+  unparkOperation,
+} from "../../services/payments/store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../../services/payments/store/payment-checks.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
 import {
@@ -26,7 +32,7 @@ import {
   recordIntent,
   showPayment,
 } from "../../services/payments/store/payments.ts";
-import { insertProcessorEvent, isKnownEvent } from "../../services/payments/store/processor-events.ts";
+import { insertProcessorEvent, isKnownEvent } from "../../services/payments/store/processor/processor-events.ts";
 import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
 import { findRefund, type StoredRefund, saveRefund } from "../../services/payments/store/refunds.ts";
 import { freshDatabase } from "../harness/database.ts";
@@ -241,7 +247,7 @@ test("an operation that nobody could end is parked once and said to be; what is 
     [operationId],
   );
   assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page begins behind it");
-  const move = () => db.transaction((tx) => unpark(tx, operationId, "started"));
+  const move = () => db.transaction((tx) => unparkOperation(tx, operationId, "started"));
   assert.deepEqual([await move(), await move()], [true, false], "only what is parked is moved on");
   await closeOperation(db, "create_intent", id);
   await due();

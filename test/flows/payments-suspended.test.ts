@@ -1,6 +1,6 @@
 // Sessions of a merchant that is suspended or closed: no new money, and none lost of what was paid.
 import assert from "node:assert/strict";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";

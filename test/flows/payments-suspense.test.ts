@@ -1,10 +1,10 @@
-// What nobody asked for, against a real PostgreSQL: it is held once, goes when it went back, comes again when that failed, and stays ended
-// when a person ended it.
+// What nobody asked for, against a real PostgreSQL: it is held once, goes when it went back, comes again when that
+// failed, and stays ended when a person ended it.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database.ts";
-import { type Id, newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { type Settled, settlePayment } from "../../services/payments/flows/settle-payment.ts";
@@ -15,7 +15,7 @@ import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("what nobody asked for");
-const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), patienceSeconds: 30 };
+const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), reconcileAfterSeconds: 30 };
 let db: Database;
 
 test.before(async () => {

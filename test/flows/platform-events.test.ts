@@ -1,12 +1,13 @@
-// Outbox → JetStream → consumer, with a real PostgreSQL and a real broker: at least once, nothing lost, nothing for a rollback.
+// Outbox → JetStream → consumer, with a real PostgreSQL and a real broker: at least once, nothing lost, nothing for a
+// rollback.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { Database } from "#platform/database.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { takeIn } from "#platform/inbox.ts";
-import { createLog } from "#platform/log.ts";
-import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/outbox.ts";
-import { ensureStreams } from "#platform/streams.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { markConsumed } from "#platform/events/inbox.ts";
+import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
@@ -77,7 +78,7 @@ test("a consumer that fails gets the same events again, and its inbox tells repe
     handle: async (events) => {
       if (failures++ === 0) throw new Error("first try fails");
       await db.transaction(async (tx) => {
-        const fresh = await takeIn(
+        const fresh = await markConsumed(
           tx,
           "two",
           events.map((e) => e.id),
@@ -85,7 +86,7 @@ test("a consumer that fails gets the same events again, and its inbox tells repe
         seen.push(...events.filter((e) => fresh.has(e.id)).map((e) => e.objectId));
         assert.equal(
           (
-            await takeIn(
+            await markConsumed(
               tx,
               "two",
               events.map((e) => e.id),
@@ -117,8 +118,10 @@ test("publishing the same row twice stores it once", async () => {
 });
 
 test("what an event's source said can be asked for longer than the stream keeps the event, and is swept then", async () => {
-  const kept = (await bus.state("payments"))?.stream.config.max_age;
-  const { ids, subjects, bodies } = outbox.rows([announcement("pay_old")]);
+  const state = await bus.state("payments");
+  assert(state && state !== "missing");
+  const kept = state.stream.config.max_age;
+  const { ids, subjects, bodies } = outbox.toRows([announcement("pay_old")]);
   const [eventId = "", body = Buffer.of()] = [ids[0], bodies[0]];
   const claims = [{ eventId, digest: createHash("sha256").update(body).digest() }];
   const publishedAgo = async (seconds: number) => {

@@ -1,12 +1,18 @@
-// What an idempotency key promises, on a database, with nothing above it: who may work under it, on which object, and what is kept.
+// What an idempotency key promises, on a database, with nothing above it: who may work under it, on which object, and
+// what is kept.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { type CallContext, callContext } from "#platform/call-context.ts";
-import { Database } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { type Claim, IdempotencyKeys, type IdempotencyScope, type StoredAnswer } from "#platform/idempotency.ts";
-import { createLog } from "#platform/log.ts";
-import { Vault } from "#platform/secret.ts";
+import { Database } from "#platform/database/database.ts";
+import {
+  type Claim,
+  IdempotencyKeys,
+  type IdempotencyScope,
+  type StoredAnswer,
+} from "#platform/database/idempotency.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type CallContext, callContext } from "#platform/values/call-context.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -52,6 +58,22 @@ test("one request works under a key at a time, and nobody takes it over before i
   await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
   await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [asked.key]);
   assert.equal((await work(asked, "pay_3")).objectId, "pay_1", "on the object of the first");
+});
+
+test("a key that was claimed when a backup was taken stands after a restore for what was made of it then, and one with an answer keeps it", async () => {
+  const asked = scope();
+  await work(asked, "pay_1");
+  assert.equal(await keys.restore(db, asked, "pay_1", said("made")), false);
+  assert.deepEqual(await answerOf(asked), said("made"));
+  await keys.restore(db, asked, "pay_2", said("another"));
+  assert.deepEqual(await answerOf(asked), said("made"));
+  const corrected = { ...scope(), fingerprint: Buffer.alloc(32, 2) };
+  await work({ ...corrected, fingerprint: Buffer.alloc(32, 1) }, "pay_3");
+  await keys.restore(db, corrected, "pay_4", said("corrected"));
+  assert.deepEqual(await answerOf(corrected), said("corrected"));
+  const lost = scope();
+  assert.equal(await keys.restore(db, lost, "pay_5"), true);
+  assert.equal((await work(lost, "pay_6")).objectId, "pay_5");
 });
 
 test("of twenty requests at once with a key one works, and the others are told to wait", async () => {

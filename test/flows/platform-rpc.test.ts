@@ -1,4 +1,5 @@
-// The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health, reflection.
+// The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health,
+// reflection.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -12,14 +13,14 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import * as grpc from "@grpc/grpc-js";
-import { callContext, noteBegun } from "#platform/call-context.ts";
-import { asFailure, Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import type { Patience } from "#platform/rpc-door.ts";
-import { type RpcServer, serveRpc } from "#platform/rpc-server.ts";
-import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import type { Patience } from "#platform/rpc/listener.ts";
+import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { callContext, noteBegun } from "#platform/values/call-context.ts";
+import { asFailure, Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import {
   Environment,
@@ -28,6 +29,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -37,9 +39,10 @@ const headers = { authorization: `Bearer ${token}` };
 let server: RpcServer;
 let base: string;
 
-function openDoor(trusted: TrustedCallers, patience?: Patience): Promise<RpcServer> {
+function openDoor(trusted: TrustedCallers, patience?: Patience, works?: () => boolean): Promise<RpcServer> {
   return serveRpc({
     ...(patience && { patience }),
+    ...(works && { works }),
     port: 0,
     host: "127.0.0.1",
     trusted,
@@ -152,6 +155,7 @@ test("a call ends at the caller's deadline", async () => {
 test("a call with a key that was begun is made again while its caller waits, and never said to be undone", async () => {
   let [calls, isBegun] = [0, true];
   const silent = 7n;
+  const awayForLong = 8n;
   const door = await serveRpc({
     port: 0,
     host: "127.0.0.1",
@@ -163,6 +167,7 @@ test("a call with a key that was begun is made again while its caller waits, and
         refundPayment: async ({ amount }) => {
           calls += 1;
           if (amount === silent) await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
+          if (amount === awayForLong) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 30_000 });
           if (isBegun) noteBegun();
           throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
         },
@@ -187,6 +192,7 @@ test("a call with a key that was begun is made again while its caller waits, and
   assert.equal(await refund("key", false), "SERVICE_UNAVAILABLE");
   assert.ok(calls > 1, "an earlier request with the key may have begun");
   assert.deepEqual([await refund("key", false, silent), calls], ["IDEMPOTENCY_CONFLICT", 1]);
+  assert.deepEqual([await refund("key", false, awayForLong), calls], ["SERVICE_UNAVAILABLE", 1], "it said so itself");
   peer.close();
   await door.close({ lameDuckMs: 0, graceMs: 500 });
 });
@@ -271,6 +277,77 @@ test("health answers without a token, and buf curl finds and calls the service b
   const url = `${base}/merchant.v1.MerchantService/GetMerchant`;
   const called = await buf(...known, "-d", '{"merchantId":"mer_1"}', url);
   assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
+});
+
+/**
+ * Strangers who watch the health of a door over one connection, and what each has heard last: a status, or the code of
+ * a refusal.
+ */
+function watchers(port: number, count: number): { heard: () => number[]; close: () => void } {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  const last = Array.from({ length: count }, () => -1);
+  for (const i of last.keys()) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/grpc.health.v1.Health/Watch",
+      "content-type": "application/grpc",
+    });
+    // Frames of one message each: five bytes, then the status as field 1.
+    stream.on("data", (frame: Buffer) => (last[i] = frame.at(-1) ?? -1));
+    stream.on("response", (answer) => (last[i] = Number(answer["grpc-status"] ?? -1)));
+    stream.on("trailers", (trailers) => (last[i] = Number(trailers["grpc-status"])));
+    stream.on("error", () => {});
+    stream.end(Buffer.alloc(5));
+  }
+  return { heard: () => last, close: () => session.destroy() };
+}
+
+test("however many strangers watch, what the process needs is asked about for all of them at once", async () => {
+  let [asked, well] = [0, true];
+  const door = await openDoor(trustingOnly(token), undefined, () => {
+    asked += 1;
+    return well;
+  });
+  const many = watchers(door.port, 500);
+  const allHear = async (status: Status) => {
+    await eventually(`everybody to hear ${status}`, async () => many.heard().every((each) => each === status));
+  };
+  await allHear(Status.SERVING);
+  assert.ok(asked < 100, `asked ${asked} times for the first answers`);
+  [asked, well] = [0, false];
+  await allHear(Status.NOT_SERVING);
+  assert.ok(asked < 100, `asked ${asked} times for the change`);
+  many.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("a thousand may watch, further ones are refused, and who leaves makes room", async () => {
+  const door = await openDoor(trustingOnly(token));
+  const all = watchers(door.port, 1_000);
+  await eventually("a thousand to be answered", async () => all.heard().every((each) => each === Status.SERVING));
+  const late = watchers(door.port, 1);
+  await eventually("the next one to be refused", async () => late.heard()[0] === Code.ResourceExhausted);
+  const health = createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${door.port}` }));
+  assert.equal((await health.check({})).status, Status.SERVING, "who asks once is answered");
+  all.close();
+  await eventually("there to be room again", async () => {
+    const next = watchers(door.port, 1);
+    await eventually("an answer", async () => next.heard()[0] !== -1);
+    next.close();
+    return next.heard()[0] === Status.SERVING;
+  });
+  late.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("who watches hears at once that the process drains", async () => {
+  const door = await openDoor(trustingOnly(token));
+  const one = watchers(door.port, 1);
+  await eventually("the first answer", async () => one.heard()[0] === Status.SERVING);
+  const closed = door.close({ lameDuckMs: 500, graceMs: 1_000 });
+  await eventually("the news", async () => one.heard()[0] === Status.NOT_SERVING);
+  one.close();
+  await closed;
 });
 
 test("a connection that says nothing or half of a request is closed, over HTTP/1.1 and HTTP/2, also byte by byte; so is an idle one", async () => {

@@ -1,4 +1,5 @@
-// A rollout of every service at the same time, under buyers and merchants at work: not one request fails, no payment is lost.
+// A rollout of every service at the same time, under buyers and merchants at work: not one request fails, no payment is
+// lost.
 import assert from "node:assert/strict";
 import { Agent, setGlobalDispatcher } from "undici";
 import { merchantApi } from "../harness/api.ts";
@@ -7,9 +8,9 @@ import { firstRefund, goShopping, stands } from "../harness/shopping.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("rolling restart", { timeoutMs: 180_000, hookTimeoutMs: 120_000 });
-// One by default; `npm run rollout` rolls three of each.
+// One by default; `npm run prove -- rollout` rolls three of each.
 const replicas = Number(process.env.ROLLOUT_REPLICAS ?? 1);
-// As a proxy does that knows how long a stopping replica still answers (README.md, Run it in production).
+// As a proxy does that knows how long a stopping replica still answers (docs/production.md).
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));
 let cluster: Cluster | undefined;
 

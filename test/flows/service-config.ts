@@ -1,11 +1,11 @@
-// What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys and a
-// token made for the test; an ear on the events that services announce; and how a refusal is recognised.
+// What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys
+// and a token made for the test; an ear on the events that services announce; and how a refusal is recognised.
 import { randomBytes } from "node:crypto";
-import { EventBus } from "#platform/event-bus.ts";
-import { Failure } from "#platform/failure.ts";
-import { createLog } from "#platform/log.ts";
-import type { ServiceName } from "#platform/migrate.ts";
-import { ensureStreams, type Source } from "#platform/streams.ts";
+import { ensureStreams, type Source } from "#platform/broker/streams.ts";
+import type { ServiceName } from "#platform/database/migrate.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -23,6 +23,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
     LOG_LEVEL: "error",
     ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
+    DATABASE_CONNECTIONS: 16,
     ...oneToken(randomBytes(16).toString("hex")),
     DATABASE_URL: (await freshDatabase(service)).serviceUrl,
     ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),

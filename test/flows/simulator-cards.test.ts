@@ -1,4 +1,4 @@
-// Each test card of CONTRACT.md §11, paid as the form does it.
+// Each test card of docs/contract.md §11, paid as the form does it.
 import * as assert from "uvu/assert";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";

@@ -1,5 +1,5 @@
-// The simulator's fault switches for what stands around the work: an edge that answers for its origin, work that outlives its answer,
-// refusals before any work, answers that break off, lists that lag.
+// The simulator's fault switches for what stands around the work: an edge that answers for its origin, work that
+// outlives its answer, refusals before any work, answers that break off, lists that lag.
 import * as assert from "uvu/assert";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";

@@ -1,5 +1,5 @@
-// What the simulator does to payments that no caller asked for: debits that come back, second charges and refunds, other amounts,
-// objects that are lost; that the statement tells of money when it moved; and keys that are forgotten.
+// What the simulator does to payments that no caller asked for: debits that come back, second charges and refunds,
+// other amounts, objects that are lost; that the statement tells of money when it moved; and keys that are forgotten.
 import * as assert from "uvu/assert";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";

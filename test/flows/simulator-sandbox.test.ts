@@ -1,10 +1,11 @@
-// What the simulator takes is not money: no account of it is ever live, whoever asks and whatever an earlier release has let in.
+// What the simulator takes is not money: no account of it is ever live, whoever asks and whatever an earlier release
+// has let in.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
-import { newId } from "#platform/id.ts";
-import { migrate } from "#platform/migrate.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { newId } from "#platform/values/id.ts";
 import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { freshDatabase } from "../harness/database.ts";

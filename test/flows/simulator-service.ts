@@ -1,4 +1,5 @@
-// A card-processor simulator with a database of its own and a receiver of its webhooks: for tests of the simulator alone.
+// A card-processor simulator with a database of its own and a receiver of its webhooks: for tests of the simulator
+// alone.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IntentJson } from "../../services/simulator/json/intent.ts";

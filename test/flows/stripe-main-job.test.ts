@@ -1,10 +1,10 @@
-// The main job and the refund job with Stripe as the active connector, through the six real processes: nothing else of the service
-// knows which processor it is. What plays Stripe is the fake of its API, which also signs its webhooks.
+// The main job and the refund job with Stripe as the active connector, through the six real processes: nothing else of
+// the service knows which processor it is. What plays Stripe is the fake of its API, which also signs its webhooks.
 import assert from "node:assert/strict";
 import pg from "pg";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";

@@ -1,4 +1,5 @@
-// A short walk over everything that can happen to payments, with a misbehaving processor: `npm run walk` makes long ones.
+// A short walk over everything that can happen to payments, with a misbehaving processor: `npm run prove -- walk` makes
+// long ones.
 import assert from "node:assert/strict";
 import { startWalkRig, walk } from "../chaos/walk.ts";
 import type { WideRig } from "../chaos/wide-rig.ts";
@@ -19,7 +20,7 @@ for (const [name, seed] of [
 ] as const) {
   test(`${operations} operations, ${name}: the processor, our books, the events and the clients agree`, async () => {
     const report = await walk(rig, { operations, seed, say: () => {} });
-    const again = `npm run walk -- --operations ${operations} --seed ${seed}`;
+    const again = `npm run prove -- walk --operations ${operations} --seed ${seed}`;
     assert.deepEqual(report.differences, [], `again: ${again}`);
     assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);
   });

@@ -1,6 +1,7 @@
-// From a payment's event to the merchant's endpoint: what is sent, what is recorded, what is tried again, and what is not sent.
+// From a payment's event to the merchant's endpoint: what is sent, what is recorded, what is tried again, and what is
+// not sent.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import type { Delivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
@@ -106,7 +107,7 @@ test("an event that is published twice becomes one delivery; two events of one p
   assert.equal(requests(paymentId).length, 2);
 });
 
-// Proves §8: freshness
+// Proves limits: freshness
 test("a failed attempt is repeated with the same bytes until it succeeds; only the signature's time may differ", async () => {
   const to = await register();
   let refusals = 2;
@@ -163,6 +164,20 @@ test("an event that makes no sense is parked, and those around it are delivered"
     return (await t.db.rows<{ problem: string }>(text, [bad.eventId]))[0];
   });
   assert.deepEqual(parked, { problem: "it names no payment" });
+});
+
+test("an event that is offered again for the last time is delivered; one from longer ago is parked", async () => {
+  const to = await register();
+  const { merchantId } = to.owner;
+  const daysAgo = (days: number) => newId("event", Date.now() - days * 86_400_000);
+  const old = await t.announce({ merchantId, eventId: daysAgo(17) });
+  const last = await t.announce({ merchantId, eventId: daysAgo(15) });
+  await receiver.waitFor((r) => r.body.includes(last.paymentId));
+  const parked = await eventually("the old one to be parked", async () => {
+    const text = "select problem from parked_events where event_id = $1";
+    return (await t.db.rows<{ problem: string }>(text, [old.eventId]))[0];
+  });
+  assert.deepEqual(parked, { problem: "its id is from another time" });
 });
 
 test("the first attempt starts within a second of the event, also for an endpoint that is new", async () => {

@@ -1,11 +1,12 @@
-// Endpoints over RPC: registration and its bounds, status, deletion, secrets, and what a merchant sees and does with deliveries.
+// Endpoints over RPC: registration and its bounds, status, deletion, secrets, and what a merchant sees and does with
+// deliveries.
 import assert from "node:assert/strict";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Sql } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { Vault } from "#platform/secret.ts";
+import type { Sql } from "#platform/database/database.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { EndpointCache } from "../../services/webhook/sender/endpoint-cache.ts";
 import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
@@ -141,7 +142,7 @@ test("a test event reaches the endpoint whatever it subscribed to", async () => 
   });
 });
 
-// Proves §4 updateWebhookEndpoint: body
+// Proves updateWebhookEndpoint: body
 test("disabled stops new deliveries at once and keeps what is pending; active resumes it", async () => {
   const own = await register();
   receiver.answer({ status: 500 });
@@ -254,7 +255,7 @@ test("deliveries are listed newest first, in pages, by state and by type", async
   await assert.rejects(t.webhooks.listDeliveries({ ...own, pageToken: "x" }), refused("INVALID_BODY", "page_token"));
 });
 
-// Proves §4 retryWebhookDelivery: response
+// Proves retryWebhookDelivery: response
 test("retry makes a delivered, a pending or a failed delivery due now, with a fresh budget", async () => {
   const own = await register();
   const { paymentId } = await t.announce({ merchantId: own.merchantId });

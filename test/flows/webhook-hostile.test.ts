@@ -1,6 +1,6 @@
 // Receivers that misbehave: each attempt ends in time with the truth about it, and healthy endpoints notice nothing.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import type { Attempt } from "#proto/webhook/v1/webhook_pb.ts";
 import { ResolveError } from "../../services/webhook/sender/resolver.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -127,7 +127,8 @@ test("a kept connection that died is replaced within the same attempt", async ()
     const requests = receiver.received.filter((r) => r.headers["service-delivery"] === deliveryId).length;
     return { attempt, requests };
   };
-  // On a busy machine the kept connection may have served its time before the second request, or the cut be noticed too late.
+  // On a busy machine the kept connection may have served its time before the second request, or the cut be noticed too
+  // late.
   await eventually("one attempt of two requests", async () => {
     receiver.answer({ status: 200 });
     assert.equal((await ping()).attempt.statusCode, 200);

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { register as metrics } from "prom-client";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { measureQueue } from "../../services/webhook/jobs/measure-queue.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";

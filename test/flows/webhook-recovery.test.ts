@@ -1,7 +1,7 @@
-// Whatever is killed meanwhile, every committed event reaches every active subscribed endpoint at least once, with the same bytes
-// each time.
+// Whatever is killed meanwhile, every committed event reaches every active subscribed endpoint at least once, with the
+// same bytes each time.
 import assert from "node:assert/strict";
-import { newId } from "#platform/id.ts";
+import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Received, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";

@@ -1,21 +1,21 @@
-// Replicas of the webhook service as processes of their own, on PostgreSQL and NATS of their own, all of which a test may kill;
-// and the payments service's side of it: events committed to an outbox and relayed.
+// Replicas of the webhook service as processes of their own, on PostgreSQL and NATS of their own, all of which a test
+// may kill; and the payments service's side of it: events committed to an outbox and relayed.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { newId } from "#platform/id.ts";
-import { startJobs } from "#platform/job.ts";
-import { createLog } from "#platform/log.ts";
-import { migrate } from "#platform/migrate.ts";
-import { Outbox, outboxJobs } from "#platform/outbox.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { callersFile, tokenFile } from "#platform/rpc-trust.ts";
-import { ensureStreams } from "#platform/streams.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
+import { startJobs } from "#platform/jobs/job.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { createDatabases } from "../../deploy/local/databases.ts";
@@ -51,7 +51,8 @@ export interface Replicas {
 }
 
 const namespace = "replicas";
-// Attempts end within a second, so claims of a killed replica end within three: the recovery is that of production, sooner.
+// Attempts end within a second, so claims of a killed replica end within three: the recovery is that of production,
+// sooner.
 const patience = {
   WEBHOOK_TIMEOUT_MS: "1000",
   EVENT_ACK_WAIT_SECONDS: "2",
@@ -99,7 +100,7 @@ export async function startReplicas(): Promise<Replicas> {
   };
   const bus = new EventBus({ broker: { url: nats.url }, namespace, name: "test", log });
   const outbox = new Outbox({ namespace, source: "payments" });
-  const jobs = startJobs(outboxJobs(payments, bus, outbox), log);
+  const jobs = startJobs(outboxJobs(payments, bus, outbox, { replicas: 1, log }), log);
   const running = new Set<ChildProcess>();
   return {
     tls,
@@ -117,26 +118,8 @@ export async function startReplicas(): Promise<Replicas> {
         stop: () => end("SIGTERM"),
       };
     },
-    async commit(merchantId) {
-      const objectId = newId("payment");
-      const event = { type: "payment.succeeded", merchantId, environment: 1, objectId, status: "succeeded" } as const;
-      await eventually(
-        "an event to be committed",
-        async () => {
-          await payments.transaction((tx) => outbox.append(tx, [{ ...event, at: new Date() }]));
-          return true;
-        },
-        { limitMs: 30_000, everyMs: 100 },
-      );
-      outbox.poke();
-      return objectId;
-    },
-    async committed(merchantId) {
-      // The outbox keeps its rows for days.
-      const rows = await payments.rows<{ body: Buffer }>("select body from outbox");
-      const events = rows.map((row) => fromBinary(EventSchema, row.body));
-      return new Set(events.filter((event) => event.merchantId === merchantId).map((event) => event.objectId));
-    },
+    commit: (merchantId) => commitSucceeded(payments, outbox, merchantId),
+    committed: (merchantId) => committedPayments(payments, merchantId),
     async restart(name) {
       process.kill(servers[name].pid, "SIGKILL");
       await servers[name].exited;
@@ -152,6 +135,28 @@ export async function startReplicas(): Promise<Replicas> {
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+async function commitSucceeded(payments: Database, outbox: Outbox, merchantId: string): Promise<string> {
+  const objectId = newId("payment");
+  const event = { type: "payment.succeeded", merchantId, environment: 1, objectId, status: "succeeded" } as const;
+  await eventually(
+    "an event to be committed",
+    async () => {
+      await payments.transaction((tx) => outbox.append(tx, [{ ...event, at: new Date() }]));
+      return true;
+    },
+    { limitMs: 30_000, everyMs: 100 },
+  );
+  outbox.wake();
+  return objectId;
+}
+
+/** By the outbox, which keeps its rows for days. */
+async function committedPayments(payments: Database, merchantId: string): Promise<Set<string>> {
+  const rows = await payments.rows<{ body: Buffer }>("select body from outbox");
+  const events = rows.map((row) => fromBinary(EventSchema, row.body));
+  return new Set(events.filter((event) => event.merchantId === merchantId).map((event) => event.objectId));
 }
 
 async function startReplica(env: Record<string, string | undefined>, running: Set<ChildProcess>) {

@@ -1,16 +1,16 @@
-// The webhook service inside a flow test: started on a fresh database, fed with events as the payments service publishes them,
-// delivering to receivers on this machine.
+// The webhook service inside a flow test: started on a fresh database, fed with events as the payments service
+// publishes them, delivering to receivers on this machine.
 import { readFileSync } from "node:fs";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
-import { parseCidr } from "#platform/address-range.ts";
-import { Database } from "#platform/database.ts";
-import { EventBus } from "#platform/event-bus.ts";
-import { newId } from "#platform/id.ts";
-import { createLog } from "#platform/log.ts";
-import { connectPeer } from "#platform/rpc-client.ts";
-import { eventSubject } from "#platform/streams.ts";
+import { eventSubject } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { parseCidr } from "#platform/values/address-range.ts";
+import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type TlsFiles, tlsFiles } from "../../deploy/local/tls.ts";

@@ -1,12 +1,12 @@
-// Deliveries never go to an inner address: in whatever spelling it is registered, whatever a name resolves to and when. Name
-// queries and sockets are counted by instruments, so that "refused" means that no packet left.
+// Deliveries never go to an inner address: in whatever spelling it is registered, whatever a name resolves to and when.
+// Name queries and sockets are counted by instruments, so that "refused" means that no packet left.
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 import { register } from "prom-client";
-import { parseCidr } from "#platform/address-range.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
+import { parseCidr } from "#platform/values/address-range.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { ResolveError } from "../../services/webhook/sender/resolver.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startReceiver } from "../harness/receiver.ts";
@@ -151,7 +151,7 @@ const owner = () => ({ merchantId: newId("merchant"), environment: 1 as const })
 const isUrlRefusal = (error: unknown) =>
   error instanceof Failure && error.reason === "INVALID_BODY" && error.violations[0]?.field === "url";
 
-// Proves §4 createWebhookEndpoint: errors
+// Proves createWebhookEndpoint: errors
 test("an inner address is refused at registration in every spelling, without a query or a packet", async () => {
   const t = await strictService(new Map());
   try {
@@ -222,7 +222,7 @@ async function blockedAt(at: string): Promise<number | undefined> {
   return counted?.values.find(({ labels }) => labels.at === at)?.value;
 }
 
-// Proves §4 createWebhookEndpoint: connect
+// Proves createWebhookEndpoint: connect
 test("a name that changes between registration and delivery is judged again, and what was judged is what is called", async () => {
   let addresses = ["127.0.0.1"];
   const t = await startWebhookTest(

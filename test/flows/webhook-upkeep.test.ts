@@ -1,9 +1,10 @@
-// What goes on beside delivery: partitions and retention, deliveries that are far over their time, and the operator's egress proxy.
+// What goes on beside delivery: partitions and retention, deliveries that are far over their time, and the operator's
+// egress proxy.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { connect } from "node:net";
-import { newId } from "#platform/id.ts";
-import { Outbox } from "#platform/outbox.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { newId } from "#platform/values/id.ts";
 import { keepPartitions } from "../../services/webhook/jobs/keep-partitions.ts";
 import { sweepOverdue } from "../../services/webhook/jobs/sweep.ts";
 import { dayMs, listPartitions, partitionedTables } from "../../services/webhook/store/partitions.ts";

@@ -1,10 +1,10 @@
-// The payments service as those who follow its events see it, for tests that make the events themselves: an outbox in a database of
-// payments, and the answer from it to whoever asks what was announced.
-import type { Database } from "#platform/database.ts";
-import { createLog } from "#platform/log.ts";
-import { announcedDigests } from "#platform/outbox.ts";
-import { serveRpc } from "#platform/rpc-server.ts";
-import type { TrustedCallers } from "#platform/rpc-trust.ts";
+// The payments service as those who follow its events see it, for tests that make the events themselves: an outbox in a
+// database of payments, and the answer from it to whoever asks what was announced.
+import type { Database } from "#platform/database/database.ts";
+import { announcedDigests } from "#platform/events/outbox.ts";
+import { serveRpc } from "#platform/rpc/server.ts";
+import type { TrustedCallers } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 
 export interface AnnouncingPayments {
@@ -36,7 +36,10 @@ export interface OutboxEvent {
   readonly body: Uint8Array;
 }
 
-/** Writes events into the outbox that the test publishes itself. @returns the bytes of each; of one that was there, as it was */
+/**
+ * Writes events into the outbox that the test publishes itself. @returns the bytes of each; of one that was there, as
+ * it was
+ */
 export async function noteAnnounced(db: Database, events: readonly OutboxEvent[]): Promise<Map<string, Buffer>> {
   const rows = await db.rows<{ event_id: string; body: Buffer }>(
     `insert into outbox (event_id, subject, body, published_at)

@@ -1,4 +1,5 @@
-// The public API as a caller sees it: plain HTTP with a bearer key, answers with their status, headers and body as they came.
+// The public API as a caller sees it: plain HTTP with a bearer key, answers with their status, headers and body as they
+// came.
 
 /** JSON over HTTP at one base URL. */
 export interface Api {

@@ -1,5 +1,5 @@
-// Stands in for a Kubernetes ClusterIP: each new TCP connection goes to the next of the replicas that are listed now. Connections
-// that exist stay where they are when the list changes, as with kube-proxy.
+// Stands in for a Kubernetes ClusterIP: each new TCP connection goes to the next of the replicas that are listed now.
+// Connections that exist stay where they are when the list changes, as with kube-proxy.
 import net, { type AddressInfo, type Socket } from "node:net";
 
 export interface Balancer {
@@ -12,7 +12,9 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of this machine. @param replicas may be another balancer's, for callers that are told apart */
+/**
+ * Listens on a free port of this machine. @param replicas may be another balancer's, for callers that are told apart
+ */
 export async function startBalancer(replicas: Set<number> = new Set()): Promise<Balancer> {
   const given = new Map<number, number>();
   const sockets = new Set<Socket>();

@@ -1,4 +1,5 @@
-// A real Chromium for tests. Where none is installed the tests are skipped, each with a line that says so; BROWSER_PATH names one.
+// A real Chromium for tests. Where none is installed the tests are skipped, each with a line that says so; BROWSER_PATH
+// names one.
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The command line of a container engine, Docker's or Podman's, where one answers: for what tests do as an operator does, by commands.
+// The command line of a container engine, Docker's or Podman's, where one answers: for what tests do as an operator
+// does, by commands.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";

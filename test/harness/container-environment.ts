@@ -1,11 +1,11 @@
-// What a container's process finds in its environment: config maps, its own variables, and the files of mounted secrets, which are
-// written into a folder here with values of the right form.
+// What a container's process finds in its environment: config maps, its own variables, and the files of mounted
+// secrets, which are written into a folder here with values of the right form.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { eventKeyLine } from "#platform/event-keys.ts";
-import { newNkey } from "#platform/nkey.ts";
-import { callerLine } from "#platform/rpc-trust.ts";
+import { eventKeyLine } from "#platform/broker/event-keys.ts";
+import { callerLine } from "#platform/secrets/callers.ts";
+import { newNkey } from "#platform/secrets/nkey.ts";
 import { makeAuthority } from "../../deploy/local/certificate.ts";
 import type { KubeObject } from "./kube-schema.ts";
 
@@ -37,7 +37,7 @@ export function environmentOfContainer(
     Object.assign(env, map.data);
   }
   for (const { name, value, valueFrom } of container.env ?? [])
-    env[name] = value ?? exampleOf(valueFrom.secretKeyRef?.key);
+    env[name] = value ?? (valueFrom.fieldRef ? name.toLowerCase() : exampleOf(valueFrom.secretKeyRef?.key));
   const mounts: { name: string; mountPath: string }[] = container.volumeMounts ?? [];
   for (const [name, path] of mountedFiles(env)) {
     const mount = mounts.find(({ mountPath }) => dirname(path) === mountPath);

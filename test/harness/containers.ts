@@ -1,5 +1,5 @@
-// PostgreSQL and NATS in containers, by testcontainers. TEST_POSTGRES_IMAGE and TEST_NATS_IMAGE name other images, for machines
-// that cannot pull these.
+// PostgreSQL and NATS in containers, by testcontainers. TEST_POSTGRES_IMAGE and TEST_NATS_IMAGE name other images, for
+// machines that cannot pull these.
 import pg from "pg";
 import type { StartedTestContainer } from "testcontainers";
 import { natsConfig } from "../../deploy/local/nats.ts";

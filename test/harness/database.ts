@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { migrate, type ServiceName } from "#platform/migrate.ts";
+import { migrate, type ServiceName } from "#platform/database/migrate.ts";
 import { withLogin } from "../../deploy/local/databases.ts";
 import { eventually } from "./eventually.ts";
 import { infra } from "./infra.ts";
@@ -101,15 +101,18 @@ async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise
   return name;
 }
 
-/** Names the state of the migration files and of what is granted: a server that outlives the run keeps no outdated template. */
+/**
+ * Names the state of the migration files and of what is granted: a server that outlives the run keeps no outdated
+ * template.
+ */
 function schemaHash(service: ServiceName): string {
   const hash = createHash("sha256");
   const services = join(import.meta.dirname, "../../services");
-  for (const folder of [join(services, "platform/schema"), join(services, service, "store/schema")]) {
+  for (const folder of [join(services, "platform/database/schema"), join(services, service, "store/schema")]) {
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
   }
-  for (const file of ["append-only.ts", "database-rights.ts"])
-    hash.update(readFileSync(join(services, "platform", file)));
+  for (const file of ["append-only.ts", "rights.ts"])
+    hash.update(readFileSync(join(services, "platform/database", file)));
   return hash.digest("hex").slice(0, 12);
 }
 
@@ -119,7 +122,9 @@ async function copyDatabase(admin: pg.Client, name: string, template: string): P
   );
 }
 
-/** PostgreSQL copies and renames a database only while nobody is connected; a client that left is gone a moment later. */
+/**
+ * PostgreSQL copies and renames a database only while nobody is connected; a client that left is gone a moment later.
+ */
 async function whenUnused(what: string, attempt: () => Promise<unknown>): Promise<void> {
   const objectInUse = "55006";
   const failure = await eventually(
@@ -136,4 +141,15 @@ async function whenUnused(what: string, attempt: () => Promise<unknown>): Promis
     { limitMs: copyMsMax },
   );
   if (!failure.done) throw failure.error;
+}
+
+/** One statement, as the URL's login. */
+export async function inDatabase<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
 }

@@ -1,5 +1,6 @@
-// A stand-in of Stripe's HTTP API over real HTTP: keys with replay and 409 while one is in progress, errors, faults by name, Stripe's own
-// clock. Every request is checked against the SDK's published parameter names and enums; what does not fit is refused.
+// A stand-in of Stripe's HTTP API over real HTTP: keys with replay and 409 while one is in progress, errors, faults by
+// name, Stripe's own clock. Every request is checked against the SDK's published parameter names and enums; what does
+// not fit is refused.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -121,7 +122,8 @@ export class FakeStripe {
 
   /**
    * Answers a key's repeats with what its first request got, also a fault.
-   * @param instead what is answered and kept in place of the work's own answer @param extraMs that the work takes longer
+   * @param instead what is answered and kept in place of the work's own answer @param extraMs that the work takes
+   * longer
    */
   async #once(asked: Asked, instead?: { reply: Reply; isDone: boolean }, extraMs = 0): Promise<Reply> {
     const { method, path, key, text } = asked;

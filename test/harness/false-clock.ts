@@ -1,5 +1,6 @@
-// A clock that is wrong: preloaded into a process by NODE_OPTIONS=--import, it shifts Date by the milliseconds that a small file says
-// at that moment, as a stepped system clock does. performance.now() and timers are monotonic and stay. Without its file it does nothing.
+// A clock that is wrong: preloaded into a process by NODE_OPTIONS=--import, it shifts Date by the milliseconds that a
+// small file says at that moment, as a stepped system clock does. performance.now() and timers are monotonic and stay.
+// Without its file it does nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +12,9 @@ export interface FalseClocks<Name extends string = string> {
   readonly names: readonly Name[];
   /** What a process has in its environment to be stepped. */
   environmentOf(name: string): Record<string, string>;
-  /** From now on this process's clock is off by so much; negative: behind. A successor of the process starts with it. */
+  /**
+   * From now on this process's clock is off by so much; negative: behind. A successor of the process starts with it.
+   */
   step(name: Name, offsetMs: number): void;
   offsetOf(name: Name): number;
   /** All of them are right again. */

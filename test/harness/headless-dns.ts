@@ -1,4 +1,5 @@
-// Stands in for the DNS of a Kubernetes headless service: every name has one A record for each replica that is listed now.
+// Stands in for the DNS of a Kubernetes headless service: every name has one A record for each replica that is listed
+// now.
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 

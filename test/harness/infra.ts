@@ -1,5 +1,5 @@
-// PostgreSQL and NATS for tests: in containers where a Docker engine answers, else the embedded servers of `npm start`. One pair
-// for a whole run: the runner starts it and names it in the environment; a test file run alone has its own.
+// PostgreSQL and NATS for tests: in containers where a Docker engine answers, else the embedded servers of `npm start`.
+// One pair for a whole run: the runner starts it and names it in the environment; a test file run alone has its own.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../deploy/local/free-port.ts";
@@ -49,8 +49,8 @@ export function infraEnvironment(running: Infra): Record<string, string> {
 }
 
 /**
- * Starts a pair of servers. TEST_BACKEND chooses: `containers` fails without a Docker engine, `embedded` never asks for one,
- * unset takes containers where they work.
+ * Starts a pair of servers. TEST_BACKEND chooses: `containers` fails without a Docker engine, `embedded` never asks for
+ * one, unset takes containers where they work.
  * @param say told when containers were expected to work and did not
  */
 export async function startInfra(say: (line: string) => void = console.warn): Promise<Infra> {

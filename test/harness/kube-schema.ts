@@ -1,5 +1,5 @@
-// Checks a Kubernetes object against its published schema. The schemas' validators pass over fields that they do not know, which a
-// cluster would refuse or, worse, drop: so it is watched which fields they look at.
+// Checks a Kubernetes object against its published schema. The schemas' validators pass over fields that they do not
+// know, which a cluster would refuse or, worse, drop: so it is watched which fields they look at.
 
 /** As in a manifest. */
 export interface KubeObject {
@@ -13,8 +13,14 @@ export interface KubeObject {
 /** Kinds of other projects, which publish no schema as a package: the fields that their documentation gives. */
 const customKinds: Readonly<Record<string, readonly string[]>> = {
   "postgresql.cnpg.io/v1/Cluster":
-    "instances imageName postgresql storage walStorage resources affinity managed backup bootstrap".split(" "),
+    "instances imageName postgresql storage walStorage resources affinity managed backup bootstrap certificates plugins externalClusters".split(
+      " ",
+    ),
   "postgresql.cnpg.io/v1/Database": "name owner cluster databaseReclaimPolicy".split(" "),
+  "postgresql.cnpg.io/v1/Pooler": "cluster type instances pgbouncer template deploymentStrategy monitoring".split(" "),
+  "postgresql.cnpg.io/v1/ScheduledBackup":
+    "schedule immediate backupOwnerReference cluster method pluginConfiguration".split(" "),
+  "barmancloud.cnpg.io/v1/ObjectStore": "retentionPolicy configuration instanceSidecarConfiguration".split(" "),
   "external-secrets.io/v1/ExternalSecret": "refreshInterval secretStoreRef target dataFrom".split(" "),
   "monitoring.coreos.com/v1/PodMonitor": "selector podTargetLabels podMetricsEndpoints".split(" "),
   "monitoring.coreos.com/v1/PrometheusRule": "groups".split(" "),

@@ -1,5 +1,5 @@
 // A merchant of its own for a test, so that lists and totals hold nothing of other tests on the same stack.
-import { connectPeer } from "#platform/rpc-client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Api, merchantApi } from "./api.ts";

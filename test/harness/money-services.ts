@@ -1,10 +1,10 @@
-// Merchant, payments and the simulator in this process on databases of their own: for tests that need the money flows and their
-// faults, but not the gateway.
+// Merchant, payments and the simulator in this process on databases of their own: for tests that need the money flows
+// and their faults, but not the gateway.
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import { connectPeer, type Peer } from "#platform/rpc-client.ts";
-import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/rpc-trust.ts";
-import { ensureStreams } from "#platform/streams.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
@@ -36,6 +36,10 @@ export interface MoneyServices {
   readonly processorSecrets: Record<string, string>;
   /** The simulator's API as the merchant's account. @param path from `/`. */
   readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
+  /**
+   * Stops payments, and starts it at the same address on the database that `meanwhile` answers (what it logs in with).
+   */
+  restartPayments(meanwhile: () => Promise<string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,8 +50,10 @@ export interface CommonSettings {
   readonly NATS_URL: string;
   readonly NATS_NKEY_FILE: undefined;
   readonly NATS_CA_FILE: undefined;
+  readonly NATS_REPLICAS: number;
   readonly EVENT_KEYS_FILE: undefined;
   readonly NATS_NAMESPACE: string;
+  readonly DATABASE_CONNECTIONS: number;
   /** Accepted for every caller; for the test's own calls. */
   readonly RPC_TOKEN: string;
   readonly RPC_TOKEN_FILE: OwnToken;
@@ -61,8 +67,9 @@ const key = () => randomBytes(32);
 /** The run's broker, which lets anybody do anything; broker-identities.test.ts proves what one with logins refuses. */
 export function brokerOfTests(
   url: string,
-): Pick<CommonSettings, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "EVENT_KEYS_FILE"> {
-  return { NATS_URL: url, NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
+): Pick<CommonSettings, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_REPLICAS" | "EVENT_KEYS_FILE"> {
+  const nobody = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
+  return { NATS_URL: url, NATS_REPLICAS: 1, ...nobody };
 }
 
 /** The settings of services that trust one token, whoever calls. */
@@ -70,21 +77,21 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
 
+interface MoneyOptions {
+  readonly circuitWindowCalls?: number;
+  readonly stripeUrl?: string;
+  readonly knowsSimulator?: boolean;
+  readonly reconcileAfterSeconds?: number;
+  readonly absenceAfterSeconds?: number;
+  readonly eventPollSeconds?: number;
+}
+
 /**
- * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit; `stripeUrl`: what
- * plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is; the waits of payments, by default as
- * in production. Seconds.
+ * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit;
+ * `stripeUrl`: what plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is;
+ * the waits of payments, by default as in production. Seconds.
  */
-export async function startMoneyServices(
-  options: {
-    circuitWindowCalls?: number;
-    stripeUrl?: string;
-    knowsSimulator?: boolean;
-    patienceSeconds?: number;
-    absenceAfterSeconds?: number;
-    eventPollSeconds?: number;
-  } = {},
-): Promise<MoneyServices> {
+export async function startMoneyServices(options: MoneyOptions = {}): Promise<MoneyServices> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
   await ensureStreams({ broker: { url: natsUrl }, namespace });
@@ -103,6 +110,7 @@ export async function startMoneyServices(
     LOG_LEVEL: "error",
     ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
+    DATABASE_CONNECTIONS: 16,
     ...oneToken(token),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
     HASH_KEY: new Map([["", key()]]),
@@ -122,21 +130,13 @@ export async function startMoneyServices(
     SIMULATOR_WEBHOOK_SECRET: webhookSecret,
   });
   const merchantUrl = `http://127.0.0.1:${merchant.port}`;
-  const payments = await startPayments({
+  const paymentsSettings = {
     ...common,
     DATABASE_URL: paymentsDb.serviceUrl,
     MERCHANT_URL: merchantUrl,
-    SIMULATOR_URL: options.knowsSimulator === false ? undefined : simulator.url,
-    SIMULATOR_PUBLIC_URL: undefined,
-    IDEMPOTENCY_LEASE_SECONDS: 90,
-    RECONCILE_AFTER_SECONDS: options.patienceSeconds ?? 30,
-    PROCESSOR_TIMEOUT_SECONDS: 8,
-    ABSENCE_AFTER_SECONDS: options.absenceAfterSeconds ?? 86_400,
-    EVENT_POLL_SECONDS: options.eventPollSeconds ?? 60,
-    CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
-    CIRCUIT_OPEN_MAX_SECONDS: 1,
-    STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
-  });
+    ...processorSettings(simulator.url, options),
+  };
+  let payments = await startPayments(paymentsSettings);
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
   const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];
   const [merchantPeer, paymentsPeer] = peers as [Peer, Peer];
@@ -154,18 +154,11 @@ export async function startMoneyServices(
     processorUrl: simulator.url,
     account,
     processorSecrets: { account: "acct_added", secret_key: secretKey, webhook_secret: webhookSecret },
-    processor: async (method, path, body) => {
-      const answer = await fetch(`${simulator.url}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${secretKey}`,
-          "processor-account": account,
-          "content-type": "application/json",
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+    processor: askingProcessor(simulator.url, secretKey, account),
+    restartPayments: async (meanwhile) => {
+      const PORT = payments.port;
+      await payments.stop();
+      payments = await startPayments({ ...paymentsSettings, PORT, DATABASE_URL: await meanwhile() });
     },
     stop: async () => {
       for (const peer of peers) peer.close();
@@ -173,6 +166,37 @@ export async function startMoneyServices(
       await merchant.stop();
       await simulator.stop();
     },
+  };
+}
+
+/** Where the processors are, and the waits for them. */
+function processorSettings(simulatorUrl: string, options: MoneyOptions) {
+  return {
+    SIMULATOR_URL: options.knowsSimulator === false ? undefined : simulatorUrl,
+    SIMULATOR_PUBLIC_URL: undefined,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+    RECONCILE_AFTER_SECONDS: options.reconcileAfterSeconds ?? 30,
+    PROCESSOR_TIMEOUT_SECONDS: 8,
+    ABSENCE_AFTER_SECONDS: options.absenceAfterSeconds ?? 86_400,
+    EVENT_POLL_SECONDS: options.eventPollSeconds ?? 60,
+    CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
+    CIRCUIT_OPEN_MAX_SECONDS: 1,
+    STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
+  };
+}
+
+/** Calls of the simulator's API as an account of it. */
+function askingProcessor(url: string, secretKey: string, account: string): MoneyServices["processor"] {
+  const headers = {
+    authorization: `Bearer ${secretKey}`,
+    "processor-account": account,
+    "content-type": "application/json",
+  };
+  return async (method, path, body) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(`${url}${path}`, { method, headers, ...json });
+    const text = await answer.text();
+    return { status: answer.status, body: text ? JSON.parse(text) : undefined };
   };
 }
 

@@ -1,6 +1,7 @@
-// The connections that rendered network policies allow, as Kubernetes reads them: between two pods one exists only if a policy of the
-// caller lets it out and a policy of the called one lets it in; towards what is not ours, one end decides. A pod that no policy of a
-// direction selects is open in it. Words of the policies that are not read here throw: nothing is passed over.
+// The connections that rendered network policies allow, as Kubernetes reads them: between two pods one exists only if a
+// policy of the caller lets it out and a policy of the called one lets it in; towards what is not ours, one end
+// decides. A pod that no policy of a direction selects is open in it. Words of the policies that are not read here
+// throw: nothing is passed over.
 import type { KubeObject } from "./kube-schema.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -40,7 +41,8 @@ const every = "*";
 const known = new Set(["podSelector", "policyTypes", "ingress", "egress"]);
 
 /**
- * @returns `caller > called:port`, sorted; `stranger` is a pod that no policy names, `anywhere` every address, pods' included
+ * @returns `caller > called:port`, sorted; `stranger` is a pod that no policy names, `anywhere` every address, pods'
+ * included
  */
 export function allowedConnections(objects: readonly KubeObject[]): string[] {
   const policies = objects.filter(({ kind }) => kind === "NetworkPolicy");
@@ -91,6 +93,11 @@ function podsOf(objects: readonly KubeObject[]): Pod[] {
   return objects.flatMap((object): Pod[] => {
     const { name } = object.metadata;
     if (object.kind === "Cluster") return [{ name, labels: { "cnpg.io/cluster": name }, ports: {} }];
+    // The operator's pods of a pooler bear the name of the cluster, too.
+    if (object.kind === "Pooler") {
+      const labels = { "cnpg.io/cluster": object.spec.cluster.name, "cnpg.io/poolerName": name };
+      return [{ name, labels, ports: {} }];
+    }
     if (!["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod"].includes(object.kind)) return [];
     const { metadata, spec } = object.spec.template;
     const ports: { name: string; containerPort: number }[] = spec.containers.flatMap(

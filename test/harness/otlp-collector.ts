@@ -6,6 +6,9 @@ import type { AddressInfo } from "node:net";
 export interface Collected {
   /** `tollbooth-gateway` … */
   readonly service: string;
+  readonly version: string;
+  /** The host's name; in Kubernetes the pod's. */
+  readonly instance: string;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
@@ -48,12 +51,13 @@ export async function startCollector(): Promise<Collector> {
 function spansIn(body: unknown): Collected[] {
   return listOf(body, "resourceSpans").flatMap((resource) => {
     const attributes = listOf(Object(resource).resource, "attributes");
-    const name = attributes.find((attribute) => Object(attribute).key === "service.name");
-    const service = String(Object(name).value?.stringValue);
+    const said = (key: string) =>
+      String(Object(attributes.find((attribute) => Object(attribute).key === key)).value?.stringValue);
+    const [service, version, instance] = [said("service.name"), said("service.version"), said("service.instance.id")];
     return listOf(resource, "scopeSpans").flatMap((scope) =>
       listOf(scope, "spans").map((span) => {
         const { name: spanName, traceId, spanId, parentSpanId = "" } = Object(span);
-        return { service, name: spanName, traceId, spanId, parentSpanId };
+        return { service, version, instance, name: spanName, traceId, spanId, parentSpanId };
       }),
     );
   });

@@ -1,12 +1,15 @@
-// Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need it say so.
+// Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need
+// it say so.
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "./kube-schema.ts";
 import type { Suite } from "./suite.ts";
+import { tempDir } from "./temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** Folders of deploy/overlays. */
+/** Folders of deploy/kubernetes/overlays. */
 export const overlays = ["local", "staging", "production"] as const;
 export type Overlay = (typeof overlays)[number];
 
@@ -25,10 +28,35 @@ export function renderFolder(folder: string): readonly KubeObject[] {
   return parseAllDocuments(text).map((document): KubeObject => document.toJS());
 }
 
+/**
+ * Renders a folder of deploy/kubernetes with components on top, as an overlay of the operator's own would.
+ * @param patches as a kustomization has them
+ */
+export async function renderWith(
+  folder: string,
+  components: readonly string[],
+  patches: readonly object[] = [],
+): Promise<readonly KubeObject[]> {
+  const place = realpathSync(await tempDir("overlay"));
+  const fromPlace = (path: string) => relative(place, join(root, "deploy/kubernetes", path));
+  const kustomization = {
+    namespace: "tollbooth",
+    resources: [fromPlace(folder)],
+    components: components.map((name) => fromPlace(`components/${name}`)),
+    patches,
+  };
+  try {
+    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(place);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
 const rendered = new Map<Overlay, readonly KubeObject[]>();
 
 export function renderOverlay(overlay: Overlay): readonly KubeObject[] {
-  const objects = rendered.get(overlay) ?? renderFolder(`deploy/overlays/${overlay}`);
+  const objects = rendered.get(overlay) ?? renderFolder(`deploy/kubernetes/overlays/${overlay}`);
   rendered.set(overlay, objects);
   return objects;
 }

@@ -1,4 +1,5 @@
-// The buyer at the card processor's surface, without a browser: sends what the simulator's card form and challenge page send.
+// The buyer at the card processor's surface, without a browser: sends what the simulator's card form and challenge page
+// send.
 import { type Answer, api } from "./api.ts";
 
 /** A card as typed into the form; the defaults are what most tests need. */
@@ -10,7 +11,7 @@ export interface TypedCard {
   postal_code?: string;
 }
 
-/** Cards of CONTRACT.md §11 that many tests use. */
+/** Cards of docs/contract.md §11 that many tests use. */
 export const cards = {
   succeeds: "4242424242424242",
   declined: "4000000000000002",

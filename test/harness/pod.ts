@@ -1,5 +1,5 @@
-// One replica of a service as a process, as a kubelet keeps it: in its service's balancer while its readiness probe says so, ended
-// by SIGTERM, and expected to end cleanly.
+// One replica of a service as a process, as a kubelet keeps it: in its service's balancer while its readiness probe
+// says so, ended by SIGTERM, and expected to end cleanly.
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../deploy/local/free-port.ts";
 import type { RunningProcess } from "../../deploy/local/running-process.ts";

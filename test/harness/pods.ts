@@ -1,11 +1,12 @@
-// Stands in for a Kubernetes cluster: every service behind an address of its own, its replicas as processes of one release or of
-// several. A rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
+// Stands in for a Kubernetes cluster: every service behind an address of its own, its replicas as processes of one
+// release or of several. A rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ensureStreams } from "#platform/streams.ts";
+import { ensureStreams } from "#platform/broker/streams.ts";
 import { runChild } from "../../deploy/local/child-process.ts";
 import type { StackDatabases } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
@@ -33,6 +34,12 @@ export interface Release {
   readonly root: string;
 }
 
+/** A command of a release. @param before the file that it was in releases that had one for each. */
+export function commandOf({ root }: Release, before: string, words: readonly string[]): string[] {
+  const command = join(root, "deploy/cli/main.ts");
+  return existsSync(command) ? [command, ...words] : [join(root, `deploy/${before}.ts`)];
+}
+
 /** The code that this file is part of. */
 export const thisRelease: Release = { name: "this release", root: join(import.meta.dirname, "../..") };
 
@@ -58,10 +65,14 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-// As in deploy/base, with times that fit a test: the callers of a test keep no idle connection for longer than this.
+// As in deploy/kubernetes/base, with times that fit a test: the callers of a test keep no idle connection for longer
+// than this.
 const stopping = { LAME_DUCK_SECONDS: "3", DRAIN_SECONDS: "20" };
 
-/** Starts the simulator and `replicas` of every service. Another release than this one migrates its databases by its own command. */
+/**
+ * Starts the simulator and `replicas` of every service. Another release than this one migrates its databases by its own
+ * command.
+ */
 export async function startCluster(replicas: number, first: Release = thisRelease): Promise<Cluster> {
   const dir = await tempDir("pods");
   const around = await surroundings(dir, first === thisRelease);
@@ -142,7 +153,9 @@ async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promis
   return network;
 }
 
-/** Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later */
+/**
+ * Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later
+ */
 async function surroundings(dir: string, migrated: boolean): Promise<Surroundings> {
   const { natsUrl } = await infra();
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
@@ -187,7 +200,7 @@ async function runMigrate(release: Release, { databases, natsUrl, settings }: Su
     NATS_URL: natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
   };
-  await promisify(execFile)(process.execPath, [join(release.root, "deploy/migrate.ts")], { env });
+  await promisify(execFile)(process.execPath, commandOf(release, "migrate", ["migrate"]), { env });
 }
 
 async function startProcess(
@@ -196,7 +209,7 @@ async function startProcess(
   own: Record<string, string>,
   release: Release,
 ): Promise<RunningProcess> {
-  const around = release === thisRelease ? place : await asBefore(place);
+  const around = release === thisRelease ? place : await asBefore(place, release);
   const env = { NODE_COMPILE_CACHE: ".local-test/compile-cache", LOG_LEVEL: "warn", RATE_LIMIT: "off" };
   return runChild({
     name,
@@ -208,11 +221,16 @@ async function startProcess(
   });
 }
 
-/** What the release before runs with: the login that owns its tables, since it may make some itself, and the callers that it knows. */
-async function asBefore(place: Surroundings): Promise<Surroundings> {
+/**
+ * What the release before runs with: the login that owns its tables, since it may make some itself, and the callers
+ * that it knows.
+ */
+async function asBefore(place: Surroundings, release: Release): Promise<Surroundings> {
   const { databases, rpcFiles: files, settings } = place;
   const lines = (await readFile(files.callers, "utf8")).split("\n");
   const callers = join(settings.stateDir, "callers-before");
-  await writePrivate(callers, lines.filter((line) => !line.startsWith("webhook ")).join("\n"));
+  const known = await readFile(join(release.root, "proto/access/v1/access.proto"), "utf8");
+  const isKnown = (line: string) => known.includes(`CALLER_${line.split(" ")[0]?.toUpperCase()} = `);
+  await writePrivate(callers, lines.filter(isKnown).join("\n"));
   return { ...place, databases: { ...databases, usedBy: databases.of }, rpcFiles: { ...files, callers } };
 }

@@ -1,4 +1,5 @@
-// Runs one test file, or one checking command, in a process group of its own with a time limit, and counts what it proved.
+// Runs one test file, or one checking command, in a process group of its own with a time limit, and counts what it
+// proved.
 import { type ChildProcess, spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
 
@@ -23,7 +24,10 @@ export function killRunning(): void {
   for (const child of groups) killGroup(child);
 }
 
-/** A test file passes when it exits with 0, has tests, and every one of them passed: uvu's exit code alone proves little. */
+/**
+ * A test file passes when it exits with 0, has tests, and every one of them passed: uvu's exit code alone proves
+ * little.
+ */
 export async function runTestFile(file: string, env: Record<string, string>, limitMs: number): Promise<Outcome> {
   const ran = await runGroup(process.execPath, [file], env, limitMs);
   const plain = stripVTControlCharacters(ran.output);

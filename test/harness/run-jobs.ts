@@ -1,5 +1,5 @@
-// Runs the jobs of a group a few at a time. One that fails and may be repeated is run once more, alone, when the others have ended;
-// the first outcome is told too, and the second one counts.
+// Runs the jobs of a group a few at a time. One that fails and may be repeated is run once more, alone, when the others
+// have ended; the first outcome is told too, and the second one counts.
 import type { Outcome } from "./run-file.ts";
 
 /** A file or a command to run. */

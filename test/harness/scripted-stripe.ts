@@ -1,4 +1,5 @@
-// Stripe's official client over answers that a test writes down itself: no connection, each answer with a time and a status of its own.
+// Stripe's official client over answers that a test writes down itself: no connection, each answer with a time and a
+// status of its own.
 import Stripe from "stripe";
 
 export interface ScriptedAnswer {

@@ -6,8 +6,8 @@ export const groupNames = ["check", "unit", "contract", "flows", "others"] as co
 export type GroupName = (typeof groupNames)[number];
 
 /**
- * The order of a run; the groups of a round share one queue. Files on whole stacks and in browsers take longest: they come first, so that
- * short ones fill the end and no processor waits for the last of a group.
+ * The order of a run; the groups of a round share one queue. Files on whole stacks and in browsers take longest: they
+ * come first, so that short ones fill the end and no processor waits for the last of a group.
  */
 export const rounds: readonly (readonly GroupName[])[] = [["check"], ["unit"], ["others", "flows", "contract"]];
 
@@ -30,7 +30,7 @@ export function selectFiles(root: string, parts: string[]): Selection {
 
 /** The group of a test file. */
 export function groupOf(file: string): GroupName {
-  if (file === "test/tidy.test.ts") return "check";
+  if (file === "test/tidy.test.ts" || file === "test/documents.test.ts") return "check";
   if (!file.startsWith("test/") || file.startsWith("test/mutants/")) return "unit"; // the list needs no server
   if (file.startsWith("test/contract/")) return "contract";
   return file.startsWith("test/flows/") ? "flows" : "others";

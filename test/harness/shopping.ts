@@ -1,5 +1,5 @@
-// Buyers and a merchant at work without a pause: purchases one after the other, each answer compared with that of a quiet day. For
-// tests that change the system under them and accept no failed request.
+// Buyers and a merchant at work without a pause: purchases one after the other, each answer compared with that of a
+// quiet day. For tests that change the system under them and accept no failed request.
 import assert from "node:assert/strict";
 import { type Api, api } from "./api.ts";
 import { eventually } from "./eventually.ts";

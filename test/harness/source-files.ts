@@ -19,7 +19,9 @@ const rooms = ["services", "gateway", "deploy", "test"];
 /** `from "x"`, `import "x"` and `import("x")`; names in comments do no harm here. */
 const importText = /(?:\bfrom|\bimport)\s*\(?\s*"([^"\n]+)"/g;
 
-/** Files that are started as processes: `new URL("./x.ts", import.meta.url)`, or a whole path from the root as a text. */
+/**
+ * Files that are started as processes: `new URL("./x.ts", import.meta.url)`, or a whole path from the root as a text.
+ */
 const startedText = /new URL\(\s*"(\.[^"\n]+\.ts)"|"((?:services|gateway|deploy|test)\/[\w./-]+\.ts)"/g;
 
 /** Reads every TypeScript file outside of generated code. @param root the project's folder */

@@ -1,5 +1,5 @@
-// The whole system for tests. One stack serves all test files of a run; a test file run alone starts its own. Tests that kill or
-// stop parts take a private one.
+// The whole system for tests. One stack serves all test files of a run; a test file run alone starts its own. Tests
+// that kill or stop parts take a private one.
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { withDatabase } from "../../deploy/local/databases.ts";
@@ -28,8 +28,8 @@ async function ownStack(): Promise<StackInfo> {
 /** What a test may choose. */
 export interface TestStackOptions extends Partial<StackOptions> {
   /**
-   * True: PostgreSQL and NATS of its own, which the test may kill; else databases of its own on the run's server. Its NATS is always its
-   * own, with an identity for each process.
+   * True: PostgreSQL and NATS of its own, which the test may kill; else databases of its own on the run's server. Its
+   * NATS is always its own, with an identity for each process.
    */
   ownServers?: boolean;
   /** Clocks of its processes that the test steps. */

@@ -23,7 +23,8 @@ const readyMsMax = 120_000; // 5 s alone; longer than what a start itself allows
 
 /**
  * Runs the command with these settings.
- * @param byNpm true: as `npm start`, whose process is npm's; else what npm start runs, so that signals reach it directly
+ * @param byNpm true: as `npm start`, whose process is npm's; else what npm start runs, so that signals reach it
+ * directly
  */
 export function startCommand(env: Record<string, string>, byNpm = false): StartCommand {
   const direct = [process.execPath, "deploy/local/bootstrap.cjs", "deploy/local/start.ts"] as const;

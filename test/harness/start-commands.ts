@@ -1,4 +1,5 @@
-// The `npm start` commands of one test file: each on settings of its own, all ended and their state removed when the file is done.
+// The `npm start` commands of one test file: each on settings of its own, all ended and their state removed when the
+// file is done.
 import { rm } from "node:fs/promises";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { inspectProcess } from "../../deploy/local/process-table.ts";
@@ -17,7 +18,9 @@ export interface StartCommands {
   clear(): Promise<void>;
 }
 
-/** Processes drain for up to 9 s when their supervisor is gone; on a machine busy with other tests the end comes later. */
+/**
+ * Processes drain for up to 9 s when their supervisor is gone; on a machine busy with other tests the end comes later.
+ */
 const goneMsMax = 30_000;
 
 /** Keeps track of the commands of a file. */

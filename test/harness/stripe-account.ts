@@ -1,5 +1,5 @@
-// What buyers, banks and the dashboard do to one Stripe account of the stand-in. Objects have the members that Stripe's have, as far as
-// anybody here reads them; amounts are in Stripe's writing.
+// What buyers, banks and the dashboard do to one Stripe account of the stand-in. Objects have the members that Stripe's
+// have, as far as anybody here reads them; amounts are in Stripe's writing.
 import Stripe from "stripe";
 import {
   type FakeCharge,
@@ -67,7 +67,10 @@ export class StripeAccount extends StripeRecords {
     return id;
   }
 
-  /** The buyer pays with a card. @param card one of Stripe's test tokens, or the id of a payment method that was used before */
+  /**
+   * The buyer pays with a card. @param card one of Stripe's test tokens, or the id of a payment method that was used
+   * before
+   */
   pay(intentId: string, card = "pm_card_visa"): FakeIntent {
     const intent = this.intent(intentId);
     if (intent.status !== "requires_payment_method") throw new Error(`a ${intent.status} intent cannot be paid`);
@@ -286,7 +289,10 @@ export class StripeAccount extends StripeRecords {
     this.#moveFunds(dispute);
   }
 
-  /** An inquiry moves nothing; a dispute takes the money when it begins, and brings it back when it is won. Losing it moves nothing. */
+  /**
+   * An inquiry moves nothing; a dispute takes the money when it begins, and brings it back when it is won. Losing it
+   * moves nothing.
+   */
   #moveFunds(dispute: FakeDispute): void {
     const wanted = !dispute.status.startsWith("warning_") && dispute.status !== "won" && dispute.status !== "prevented";
     if (wanted === this.#withdrawn.has(dispute.id)) return;

@@ -1,13 +1,14 @@
-// Ways in which Stripe's API misbehaves, by name: what becomes of a request's work and what is answered. A fault is planned for the
-// next request of a kind, or drawn by a seeded chance.
+// Ways in which Stripe's API misbehaves, by name: what becomes of a request's work and what is answered. A fault is
+// planned for the next request of a kind, or drawn by a seeded chance.
 import { Random } from "../chaos/random.ts";
 
 interface FaultPlan {
   /** Whether the request does its work. `later`: after the answer, and its key is in progress meanwhile. */
   readonly work: "never" | "now" | "later";
   /**
-   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: a part of it, then the connection breaks. `cut`: the
-   * connection breaks. `nothing`: silence. Otherwise a status, with a refusal in Stripe's words or, without words, an edge's page.
+   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: a part of it, then the connection breaks.
+   * `cut`: the connection breaks. `nothing`: silence. Otherwise a status, with a refusal in Stripe's words or, without
+   * words, an edge's page.
    */
   readonly answer: "late" | "half" | "cut" | "nothing" | { status: number; type?: string; code?: string };
   /** Stripe keeps this answer for the key, as it does with everything that came out of a request's work. */
@@ -79,7 +80,10 @@ export class FaultDraw {
     this.#next.length = 0;
   }
 
-  /** A planned fault goes before chance; every chance that fits is drawn, so that one does not shift the others' numbers. */
+  /**
+   * A planned fault goes before chance; every chance that fits is drawn, so that one does not shift the others'
+   * numbers.
+   */
   draw(method: string, path: string): StripeFault | undefined {
     const fits = (each: { method: string; path: RegExp }) => each.method === method && each.path.test(path);
     const drawn = this.#chances.filter(fits).filter(({ random, probability }) => random.chance(probability));

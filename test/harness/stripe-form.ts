@@ -1,4 +1,5 @@
-// The forms of Stripe's API: read into objects, and checked against the parameter names and enums that the SDK's own types publish.
+// The forms of Stripe's API: read into objects, and checked against the parameter names and enums that the SDK's own
+// types publish.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -69,7 +70,9 @@ function misfitsOf(value: FormValue, file: string, scope: string, wanted: string
   return [];
 }
 
-/** Members of an interface, also of one in a namespace (`A.B`), with those of PaginationParams where it extends them. */
+/**
+ * Members of an interface, also of one in a namespace (`A.B`), with those of PaginationParams where it extends them.
+ */
 function fieldsOf(file: string, type: string): ReadonlyMap<string, string> {
   const name = `${file} ${type}`;
   const known = fieldsKnown.get(name);

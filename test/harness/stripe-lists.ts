@@ -1,4 +1,5 @@
-// Lists of Stripe's API in its stand-in: newest first, page by page, without what lags, and what `expand` puts in place of ids.
+// Lists of Stripe's API in its stand-in: newest first, page by page, without what lags, and what `expand` puts in place
+// of ids.
 import type { StripeAccount } from "./stripe-account.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { FakeIntent, Json } from "./stripe-records.ts";
@@ -20,7 +21,9 @@ export function withCharges<T extends Json>(
   return objects.map((each) => ({ ...each, charge: account.charges.get(String(each.charge)) ?? null }));
 }
 
-/** With what took a charge back in place of its id, if `expand` names it. @param at where a charge stands in the answer */
+/**
+ * With what took a charge back in place of its id, if `expand` names it. @param at where a charge stands in the answer
+ */
 export function withFailures<T extends Json>(
   account: StripeAccount,
   charges: readonly T[],

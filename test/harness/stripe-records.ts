@@ -1,5 +1,5 @@
-// What one Stripe account of the stand-in has written down: its objects by id, its events, what moved its balance, each at the time of
-// Stripe's own clock, and whether lists show a new object yet.
+// What one Stripe account of the stand-in has written down: its objects by id, its events, what moved its balance, each
+// at the time of Stripe's own clock, and whether lists show a new object yet.
 export type Json = Record<string, unknown>;
 
 export interface FakeIntent extends Json {
@@ -117,8 +117,8 @@ export class StripeRecords {
   }
 
   /**
-   * Writes down what moved the balance. It settles in another currency than anybody paid in, as an account abroad does, so that nobody
-   * takes its amount for the source's. @returns the movement's id
+   * Writes down what moved the balance. It settles in another currency than anybody paid in, as an account abroad does,
+   * so that nobody takes its amount for the source's. @returns the movement's id
    */
   moveBalance(type: string, source: string | null): string {
     const id = this.newId("txn");

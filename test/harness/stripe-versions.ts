@@ -1,5 +1,5 @@
-// Stripe's objects as older API versions write them: a webhook endpoint and an account's event list keep the version they were made with,
-// whatever version a request names.
+// Stripe's objects as older API versions write them: a webhook endpoint and an account's event list keep the version
+// they were made with, whatever version a request names.
 import Stripe from "stripe";
 import type { FakeEvent, Json } from "./stripe-records.ts";
 

@@ -1,5 +1,5 @@
-// The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that nothing
-// stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
+// The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that
+// nothing stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
 import { type Test, suite as uvuSuite } from "uvu";
 import { openHandles } from "./open-handles.ts";
 
@@ -83,7 +83,10 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   });
 }
 
-/** TEST_BAIL: the file ends at the first test that fails, unless it is in this list of names. Who looks for one failure waits for no other. */
+/**
+ * TEST_BAIL: the file ends at the first test that fails, unless it is in this list of names. Who looks for one failure
+ * waits for no other.
+ */
 const tolerated: readonly string[] | undefined = process.env.TEST_BAIL ? JSON.parse(process.env.TEST_BAIL) : undefined;
 
 function endAtOnce(suiteName: string, testName: string, error: unknown): void {

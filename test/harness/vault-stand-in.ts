@@ -1,11 +1,12 @@
-// Stands in for a Vault or OpenBao server, which no package of ours brings: it is NOT Vault, and proves that we speak the documented API, not
-// that Vault does. Of that it has transit's encrypt, decrypt and rewrap with versions of a key, the Kubernetes login, 403 on an unknown token,
-// 400 on a changed ciphertext, 404 where nothing is mounted, 503 while sealed, and `{"errors": [...]}`. Its keys are real AES-256-GCM.
+// Stands in for a Vault or OpenBao server, which no package of ours brings: it is NOT Vault, and proves that we speak
+// the documented API, not that Vault does. Of that it has transit's encrypt, decrypt and rewrap with versions of a key,
+// the Kubernetes login, 403 on an unknown token, 400 on a changed ciphertext, 404 where nothing is mounted, 503 while
+// sealed, and `{"errors": [...]}`. Its keys are real AES-256-GCM.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
-import { randomToken } from "#platform/secret.ts";
+import { randomToken } from "#platform/secrets/vault.ts";
 
 export interface VaultStandIn {
   readonly url: string;
@@ -27,39 +28,59 @@ export interface VaultStandIn {
 
 const keyName = "tollbooth";
 
-/** @param tls of the server; absent: plain HTTP */
-export async function startVaultStandIn(tls?: { readonly cert: string; readonly key: string }): Promise<VaultStandIn> {
-  const token = `hvs.${randomToken(24)}`;
-  const kubernetes = { role: "tollbooth", jwt: `${randomToken(24)}.${randomToken(24)}.${randomToken(24)}` };
-  const tokens = new Set([token]);
-  const versions = [randomBytes(32)];
-  const calls: VaultStandIn["calls"] = [];
-  const planned: { status: number; body: string }[] = [];
-  let [isSealed, oldest] = [false, 1];
+/** A transit key: the newest version wraps, the others open until they are forgotten. */
+class VersionedKey {
+  readonly #versions = [randomBytes(32)];
+  #oldest = 1;
 
-  const wrap = (plain: Buffer) => {
+  get version(): number {
+    return this.#versions.length;
+  }
+
+  wrap(plain: Buffer): string {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv("aes-256-gcm", versions.at(-1) as Buffer, nonce);
+    const cipher = createCipheriv("aes-256-gcm", this.#versions.at(-1) as Buffer, nonce);
     const data = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-    return `vault:v${versions.length}:${data.toString("base64")}`;
-  };
-  const unwrap = (text: unknown) => {
+    return `vault:v${this.version}:${data.toString("base64")}`;
+  }
+
+  unwrap(text: unknown): Buffer {
     const [, version = "0", encoded = ""] = /^vault:v(\d+):(.+)$/.exec(String(text)) ?? [];
-    const key = Number(version) >= oldest ? versions[Number(version) - 1] : undefined;
+    const key = Number(version) >= this.#oldest ? this.#versions[Number(version) - 1] : undefined;
     const data = Buffer.from(encoded, "base64");
     if (!key || data.length < 28) throw new Error("invalid ciphertext");
     const decipher = createDecipheriv("aes-256-gcm", key, data.subarray(0, 12));
     decipher.setAuthTag(data.subarray(-16));
     return Buffer.concat([decipher.update(data.subarray(12, -16)), decipher.final()]);
-  };
-  const verbs: Readonly<Record<string, (body: Record<string, unknown>) => unknown>> = {
-    encrypt: ({ plaintext }) => ({
-      ciphertext: wrap(Buffer.from(String(plaintext), "base64")),
-      key_version: versions.length,
-    }),
-    decrypt: ({ ciphertext }) => ({ plaintext: unwrap(ciphertext).toString("base64") }),
-    rewrap: ({ ciphertext }) => ({ ciphertext: wrap(unwrap(ciphertext)), key_version: versions.length }),
-  };
+  }
+
+  rotate(): void {
+    this.#versions.push(randomBytes(32));
+  }
+
+  forgetBelow(version: number): void {
+    this.#oldest = version;
+  }
+}
+
+const verbs: Readonly<Record<string, (key: VersionedKey, body: Record<string, unknown>) => unknown>> = {
+  encrypt: (key, { plaintext }) => ({
+    ciphertext: key.wrap(Buffer.from(String(plaintext), "base64")),
+    key_version: key.version,
+  }),
+  decrypt: (key, { ciphertext }) => ({ plaintext: key.unwrap(ciphertext).toString("base64") }),
+  rewrap: (key, { ciphertext }) => ({ ciphertext: key.wrap(key.unwrap(ciphertext)), key_version: key.version }),
+};
+
+/** @param tls of the server; absent: plain HTTP */
+export async function startVaultStandIn(tls?: { readonly cert: string; readonly key: string }): Promise<VaultStandIn> {
+  const token = `hvs.${randomToken(24)}`;
+  const kubernetes = { role: "tollbooth", jwt: `${randomToken(24)}.${randomToken(24)}.${randomToken(24)}` };
+  const tokens = new Set([token]);
+  const key = new VersionedKey();
+  const calls: VaultStandIn["calls"] = [];
+  const planned: { status: number; body: string }[] = [];
+  let isSealed = false;
 
   const answer = (path: string, given: string | undefined, body: Record<string, unknown>): [number, unknown] => {
     if (isSealed) return [503, { errors: ["Vault is sealed"] }];
@@ -76,7 +97,7 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
     if (!run) return [404, { errors: [`no handler for route "${path.slice(4)}". route entry not found.`] }];
     if (name !== keyName) return [400, { errors: ["encryption key not found"] }];
     try {
-      return [200, { data: run(body) }];
+      return [200, { data: run(key, body) }];
     } catch {
       return [400, { errors: [`invalid ciphertext: ${String(body.ciphertext)}`] }];
     }
@@ -102,10 +123,8 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
     token,
     kubernetes,
     calls,
-    rotate: () => void versions.push(randomBytes(32)),
-    forgetBelow: (version) => {
-      oldest = version;
-    },
+    rotate: () => key.rotate(),
+    forgetBelow: (version) => key.forgetBelow(version),
     seal: (value) => {
       isSealed = value;
     },

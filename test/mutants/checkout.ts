@@ -92,21 +92,25 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/flows/confirm-session.ts", [
     [
-      'if (session.state.status === "completed") return await replay(context, session);',
+      'if (session.state.status === "completed") return await replayConfirmation(context, session);',
       'if (session.state.status === "completed") return confirmation(session, session.state.paymentStatus);',
       "payments hears of a confirm that comes after the processor's webhook",
     ],
     [
-      'if (isOverdue(session)) return await ask(context, session, "cancelIntent");',
+      'if (isOverdue(session)) return await askPayment(context, session, "cancelIntent");',
       "",
       "an overdue session ends when somebody meets it",
     ],
     [
-      'return triesAreOver ? await ask(context, session, "cancelIntent") : fact;',
+      'return triesAreOver ? await askPayment(context, session, "cancelIntent") : fact;',
       "return fact;",
       "the tenth decline cancels the intent",
     ],
-    ['blocked ? await ask(context, session, "cancelIntent") : fact', "fact", "a blocked buyer's intent is canceled"],
+    [
+      'blocked ? await askPayment(context, session, "cancelIntent") : fact',
+      "fact",
+      "a blocked buyer's intent is canceled",
+    ],
     [
       'if (status === "expired" || status === "canceled") throw',
       'if (status === "expired") throw',
@@ -114,31 +118,7 @@ export const checkout: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/checkout/flows/create-session.ts", [
-    [
-      "await context.keys.finish(tx, scope, lockId,",
-      "void context.keys.finish(tx, scope, lockId,",
-      "a session commits only with its stored answer",
-    ],
-    [
-      "const claim = await context.keys.claim(scope, freshId);",
-      "const claim = await context.keys.claim({ ...scope, fingerprint: Buffer.alloc(32) }, freshId);",
-      "another request under the same key is refused",
-    ],
-    [
-      "const reserved = { id: objectId, isResumed",
-      "const reserved = { id: freshId, isResumed",
-      "a retry goes on with the same session",
-    ],
-    [
-      "isResumed: objectId !== freshId }",
-      "isResumed: false }",
-      "a retry is not screened again for an intent that is there",
-    ],
-    [
-      'if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });',
-      'if (claim.answer.kind === "refusal") throw new Failure("IDEMPOTENCY_CONFLICT");',
-      "a stored refusal is given again",
-    ],
+    ["await finish(tx, response);", "void finish(tx, response);", "a session commits only with its stored answer"],
     ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked session makes no intent"],
     [
       "new Date(createdAt.getTime() + request.expiresInSeconds * 1_000)",
@@ -147,27 +127,17 @@ export const checkout: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/checkout/flows/create-payment.ts", [
+    ["await finish?.(context.db, response);", "", "a payment's answer is stored under its key"],
     [
-      'await context.keys.finish(context.db, scope, lockId, { kind: "response", bytes });',
-      "",
-      "a payment's answer is stored under its key",
-    ],
-    [
-      "payAnew : goOn)(context, request, objectId)",
-      "payAnew : goOn)(context, request, freshId)",
-      "a retry goes on with the same payment",
-    ],
-    [
-      "(objectId === freshId ? payAnew : goOn)",
-      "(objectId === freshId ? payAnew : payAnew)",
+      "(isResumed ? resumePayment : payAnew)",
+      "(isResumed ? payAnew : payAnew)",
       "a retry is not screened again for a payment that is there",
     ],
     ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked payment is not made"],
-    ["await context.keys.settleFailure(scope, lockId, failure);", "", "a request that failed gives its key back"],
   ]),
   ...mutantsOf("services/checkout/flows/expire-session.ts", [
     [
-      "await askExpiry(context.db, session.id, context.outbox.rows([expiryRequested(session)]));",
+      "await askExpiry(context.db, session.id, context.outbox.toRows([expiryRequested(session)]));",
       "",
       "an expiry that was asked for is remembered",
     ],
@@ -177,8 +147,8 @@ export const checkout: readonly Mutant[] = [
       "only a live session is overdue",
     ],
     [
-      'const fact = await ask(context, session, "cancelIntent");',
-      'const fact = await ask(context, session, "verifyIntent");',
+      'const fact = await askPayment(context, session, "cancelIntent");',
+      'const fact = await askPayment(context, session, "verifyIntent");',
       "a session ends by its intent's cancellation",
     ],
   ]),

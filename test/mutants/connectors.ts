@@ -38,7 +38,7 @@ export const connectors: readonly Mutant[] = [
       "a processor that is silent is not waited for",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/simulator-answers.ts", [
+  ...mutantsOf("services/payments/connectors/simulator/answers.ts", [
     [
       "if (status < 400 || status >= 500 || undecided.has(status)) return",
       "if (status < 400 || undecided.has(status)) return",
@@ -74,7 +74,7 @@ export const connectors: readonly Mutant[] = [
       "what our credentials were refused for was not done",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/simulator.ts", [
+  ...mutantsOf("services/payments/connectors/simulator/simulator.ts", [
     [
       'headers: { ...authOf(account), "idempotency-key": key }, json',
       'headers: { ...authOf(account), "idempotency-key": randomUUID() }, json',
@@ -83,7 +83,7 @@ export const connectors: readonly Mutant[] = [
     ["!sameSecret(wanted, v1) ||", "", "an event is believed only with its source's signature"],
     ["age > signatureToleranceSeconds", "age < 0", "an old event is a replay"],
   ]),
-  ...mutantsOf("services/payments/connectors/simulator-objects.ts", [
+  ...mutantsOf("services/payments/connectors/simulator/objects.ts", [
     [
       'if (event.account !== externalAccountId) throw new Error("another account\'s event");',
       "",
@@ -102,7 +102,7 @@ export const connectors: readonly Mutant[] = [
     ['reference: refund.reference ?? "",', 'reference: "",', "a refund is known by our reference"],
     ['status: type === "intent" ? "" : status,', "status,", "a payment's line is compared by what was captured"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-amount.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/amount.ts", [
     ["return Number(amount * 100n);", "return Number(amount);", "krónur are written with two decimals"],
     [
       "return amount % 10n === 0n ? Number(amount) :",
@@ -116,7 +116,7 @@ export const connectors: readonly Mutant[] = [
       "a currency that Stripe does not take is refused",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-client.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/client.ts", [
     ["&& errorTypes.has(error.type)", "", "an error in an edge's own words is no refusal"],
     [
       "if (isStripes(answer.status, answer.body))",
@@ -141,7 +141,7 @@ export const connectors: readonly Mutant[] = [
     ["maxNetworkRetries: 0,", "maxNetworkRetries: 2,", "a call is made once"],
     ["error.statusCode === 404", "error.statusCode !== undefined", "only a 404 says that there is nothing"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-event.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/event.ts", [
     [
       "return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds, undefined, clockMs());",
       'return JSON.parse(Buffer.from(body).toString("utf8"));',
@@ -155,7 +155,7 @@ export const connectors: readonly Mutant[] = [
     ],
     ['return isOurs ? intentId : "";', "return intentId;", "what is not ours is not asked for"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-attempts.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/attempts.ts", [
     [
       "a.at - b.at || a.place - b.place",
       "b.at - a.at || b.place - a.place",
@@ -171,7 +171,7 @@ export const connectors: readonly Mutant[] = [
     ["returned ? dateOf(returned.created) : at", "at", "a debit that was returned failed when it was returned"],
     ["(told.length > 0 ? told : shown)", "shown", "every try that failed without a charge counts"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-search.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/search.ts", [
     ["page.data.findLast((made)", "page.data.find((made)", "the oldest intent under our reference is ours"],
     ["seconds(since) - marginSeconds", "seconds(since) + marginSeconds", "a search begins before the first try"],
     [
@@ -186,7 +186,7 @@ export const connectors: readonly Mutant[] = [
       "a search that is not at its end proves nothing",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-objects.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/objects.ts", [
     [
       "charge && charge.currency !== dispute.currency ? charge : dispute",
       "dispute",
@@ -204,7 +204,7 @@ export const connectors: readonly Mutant[] = [
     ],
     ['prevented: "warning_closed",', 'prevented: "under_review",', "a dispute that was prevented holds no money"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-orders.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/orders.ts", [
     [
       "metadata: { [metadataNames.refund]: order.reference },",
       "metadata: {},",
@@ -218,7 +218,7 @@ export const connectors: readonly Mutant[] = [
     ["confirm: true,", "confirm: false,", "a payment by token is paid at once"],
     ["adaptive_pricing: { enabled: false },", "", "what is paid is what was asked for, in its currency"],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/stripe.ts", [
     [
       "const call = { ...keyOf(account), idempotencyKey: key };\n      if (order.surface",
       "const call = keyOf(account);\n      if (order.surface",
@@ -250,7 +250,7 @@ export const connectors: readonly Mutant[] = [
       "a question without an answer proves nothing",
     ],
   ]),
-  ...mutantsOf("services/payments/connectors/stripe-statement.ts", [
+  ...mutantsOf("services/payments/connectors/stripe/statement.ts", [
     [
       'charge.status === "succeeded" ? charge.amount_captured : 0',
       "charge.amount_captured",

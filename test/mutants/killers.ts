@@ -1,5 +1,5 @@
-// Which tests may kill a mutant of a file, cheapest first: the unit tests that reach the file, the flow tests chosen for its part of the
-// money paths, and a walk.
+// Which tests may kill a mutant of a file, cheapest first: the unit tests that reach the file, the flow tests chosen
+// for its part of the money paths, and a walk.
 import { globSync } from "node:fs";
 import { reachable, type SourceFile, sourceFiles } from "../harness/source-files.ts";
 
@@ -14,10 +14,15 @@ export interface Killer {
   readonly args: readonly string[];
 }
 
-/** The walk is long enough that every story is told some times, and short enough that a survivor costs half a minute. */
+/**
+ * The walk is long enough that every story is told some times, and short enough that a survivor costs half a minute.
+ */
 const walk: Killer = { stage: "walk", file: "test/chaos/walk.ts", args: ["--operations", "300", "--seed", "20260"] };
 
-/** By the beginning of a file's path, the flow tests that are about it. They need PostgreSQL and NATS, and no running stack. */
+/**
+ * By the beginning of a file's path, the flow tests that are about it. They need PostgreSQL and NATS, and no running
+ * stack.
+ */
 const flowTests: readonly (readonly [prefix: string, ...tests: string[]])[] = [
   ["services/payments/connectors/stripe", "test/connectors/*.test.ts"],
   ["services/payments/connectors/", "test/connectors/*.test.ts", "test/flows/payments-*.test.ts"],

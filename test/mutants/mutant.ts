@@ -1,4 +1,5 @@
-// One mutant: a small wrong edit of the money paths, kept as data. `npm run mutants` makes it and expects that a test tells.
+// One mutant: a small wrong edit of the money paths, kept as data. `npm run prove -- mutants` makes it and expects that
+// a test tells.
 
 export interface Mutant {
   /** Path from the root. */

@@ -1,4 +1,5 @@
-// Every mutant, in the order in which they are tried. Whoever changes a file here finds out by its test that a mutant lost its text.
+// Every mutant, in the order in which they are tried. Whoever changes a file here finds out by its test that a mutant
+// lost its text.
 import { checkout } from "./checkout.ts";
 import { connectors } from "./connectors.ts";
 import type { Mutant } from "./mutant.ts";

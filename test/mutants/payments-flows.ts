@@ -2,13 +2,13 @@
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsFlows: readonly Mutant[] = [
-  ...mutantsOf("services/payments/flows/ask-processor.ts", [
+  ...mutantsOf("services/payments/flows/accounts/ask-processor.ts", [
     [
-      "if (isTold(answer)) return answer.value;\n  throw",
-      'if (isTold(answer)) return answer.value;\n  if (answer.kind === "unknown") return undefined as T;\n  throw',
+      "if (isKnown(answer)) return answer.value;\n  throw",
+      'if (isKnown(answer)) return answer.value;\n  if (answer.kind === "unknown") return undefined as T;\n  throw',
       "an answer that brings no facts is no fact",
     ],
-    ["known.until > performance.now()", "known.until > 0", "a changed account is used as it is now"],
+    ["max: cacheMax, ttl: cacheMs", "max: cacheMax", "a changed account is used as it is now"],
   ]),
   ...mutantsOf("services/payments/flows/verify-intent.ts", [
     [
@@ -66,7 +66,7 @@ export const paymentsFlows: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/fee-schedules.ts", [
     [
-      'await outbox.append(tx, [told("fee_schedule.set", inserted, fee.operator, terms)]);',
+      'await outbox.append(tx, [announcement("fee_schedule.set", inserted, fee.operator, terms)]);',
       'told("fee_schedule.set", inserted, fee.operator, terms);',
       "a new fee stands in the audit log",
     ],
@@ -87,8 +87,8 @@ export const paymentsFlows: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/jobs/check-journal.ts", [
     [
-      "if (count === batchMax) await finishStretch(deps.db, last, 0);",
-      "if (count < 0) await finishStretch(deps.db, last, 0);",
+      'if (next !== "") await finishStretch(deps.db, last, 0);',
+      'if (next === "-") await finishStretch(deps.db, last, 0);',
       "a pass goes on after its first batch",
     ],
     ['moneyAlerts.inc({ kind: "journal_difference" });', "", "books that do not agree raise an alert"],

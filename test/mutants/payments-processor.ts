@@ -1,4 +1,5 @@
-// Mutants of what payments makes, looks for, holds and gives back at processors: keys, proof of absence, events, suspense, retries.
+// Mutants of what payments makes, looks for, holds and gives back at processors: keys, proof of absence, events,
+// suspense, retries.
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsProcessor: readonly Mutant[] = [
@@ -9,15 +10,19 @@ export const paymentsProcessor: readonly Mutant[] = [
       "operation.keyAgeSeconds < keyLifeSeconds / resendShare",
       "a key is not sent again when the processor may have forgotten it",
     ],
-    ["await recordResend(db, operation.id);", "", "what was not found before a send proves nothing after it"],
+    [
+      "if (!(await recordResend(db, operation))) return found;",
+      "",
+      "what was not found before a send proves nothing after it",
+    ],
     [
       'return found.kind === "unknown" && found.isEmpty ? sent : found;',
       'return found.kind === "unknown" ? sent : sent;',
       "a refusal does not hide what an earlier send has made",
     ],
     [
-      'if (isTold(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;',
-      'if (isTold(sent)) return sent;\n  if (!operation.tried) return { kind: "not_sent", cause: sent };',
+      'if (isKnown(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;',
+      'if (isKnown(sent)) return sent;\n  if (!operation.tried) return { kind: "not_sent", cause: sent };',
       "a send without an answer may have done it",
     ],
     [
@@ -52,10 +57,10 @@ export const paymentsProcessor: readonly Mutant[] = [
     ],
     ["|| lookedAt === payment.version;", "|| true;", "an older report takes no paid payment off the list"],
     ["payment.scheduled === isSettled ||", "", "a payment that is settled is asked about no longer"],
-    ["isSettled ? undefined : deps.patienceSeconds", "undefined", "a payment that is not settled is asked about"],
+    ["isSettled ? undefined : deps.reconcileAfterSeconds", "undefined", "a payment that is not settled is asked about"],
     [
-      "await appendMovements(tx, payment, settlement.movements, events);",
-      "await appendMovements(tx, payment, [], events);",
+      "await appendMovements(tx, payment, settlement.movements, deps.outbox.toRows(announcements));",
+      "await appendMovements(tx, payment, [], deps.outbox.toRows(announcements));",
       "money that moved is booked with its change",
     ],
     [
@@ -64,7 +69,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a second refund is listed for an operator",
     ],
   ]),
-  ...mutantsOf("services/payments/flows/hold-suspense.ts", [
+  ...mutantsOf("services/payments/flows/suspense/hold-suspense.ts", [
     [
       'if (isOther) return { kind: "second_charge", what: "intent id" };',
       "",
@@ -95,7 +100,7 @@ export const paymentsProcessor: readonly Mutant[] = [
     ['held.push("second_refund");', "held.slice();", "a second refund is an alert"],
     ["returned: stands ? 0n : refund.amount", "returned: 0n", "a second refund that failed has taken nothing"],
   ]),
-  ...mutantsOf("services/payments/flows/give-back.ts", [
+  ...mutantsOf("services/payments/flows/suspense/give-back.ts", [
     [
       "pending.reduce((sum, refund) => sum + refund.amount, 0n)",
       "pending.reduce((sum) => sum, 0n)",
@@ -109,7 +114,7 @@ export const paymentsProcessor: readonly Mutant[] = [
     ["if (left === 0n) await closeOperation(", "await closeOperation(", "giving back goes on until nothing is left"],
     ["if (isOver) await settleNeverMade(tx, deps, books);", "", "a payment ends whose only intent was given back"],
   ]),
-  ...mutantsOf("services/payments/flows/resolve-suspense.ts", [
+  ...mutantsOf("services/payments/flows/suspense/resolve-suspense.ts", [
     ["if (!allowed.includes(word.action)) {", "if (allowed.length === 0) {", "an item takes only what fits its kind"],
     [
       "[released, ...openingMovements(taken)]",
@@ -201,44 +206,44 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a payment that surely was never made fails",
     ],
   ]),
-  ...mutantsOf("services/payments/flows/refund-payment.ts", [
+  ...mutantsOf("services/payments/flows/refunds/reserve-refund.ts", [
     [
       "if (problem !== undefined) throw",
       'if (problem === "") throw',
       "an amount that the processor refuses is not tried",
     ],
     [
-      "if (neverSent(known)) await",
-      "if (neverSent(known) && known.amount < 0n) await",
+      "if (!neverSent(known)) {",
+      "if (!neverSent(known) || known.amount > 0n) {",
       "a retry takes up a refund that was never made",
     ],
-    [
-      "payment.state.refundedAmount + reservation.amount }",
-      "payment.state.refundedAmount }",
-      "a refund that is taken up again takes its amount again",
-    ],
-    [
-      'await renewOperation(tx, "create_refund", known.id, deps.patienceSeconds);',
-      "",
-      "a refund that is taken up again is asked for under a new key",
-    ],
-    [
-      "request.merchantId && payment.environment === request.environment",
-      "request.merchantId",
-      "a test key does not refund live payments",
-    ],
-    [
-      'else await recordTakeOver(tx, "create_refund", refundId);',
-      "",
-      "a retry knows that an earlier run may have refunded",
-    ],
+    ['await recordTakeOver(tx, "create_refund", refundId);', "", "a retry knows that an earlier run may have refunded"],
     [
       "if (!account.refundsEnabled) throw",
       "if (account.refundsEnabled === undefined) throw",
       "refunds can be switched off",
     ],
   ]),
-  ...mutantsOf("services/payments/flows/drive-refund.ts", [
+  ...mutantsOf("services/payments/store/payments.ts", [
+    [
+      "owner.merchantId && payment.environment === owner.environment",
+      "owner.merchantId",
+      "a test key does not refund live payments",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/refund-reservations.ts", [
+    [
+      "payment.state.refundedAmount + refund.amount }",
+      "payment.state.refundedAmount }",
+      "a refund that is taken up again takes its amount again",
+    ],
+    [
+      'await renewOperation(tx, "create_refund", refund.id, tryAfterSeconds);',
+      "",
+      "a refund that is taken up again is asked for under a new key",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/refunds/drive-refund.ts", [
     [
       'answer.kind === "not_sent" && !(await isUntouched(tx, payment.id, operation))',
       'answer.kind === "not_sent" && (await isUntouched(tx, payment.id, operation)) === undefined',
@@ -281,8 +286,8 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an intent is canceled only after its time",
     ],
     [
-      "if (isTold(found)) await recordMade(",
-      'if (isTold(found) && found.value.report.ref === "") await recordMade(',
+      "if (isKnown(found)) await recordMade(",
+      'if (isKnown(found) && found.value.report.ref === "") await recordMade(',
       "an intent whose answer was lost is found",
     ],
     [

@@ -1,5 +1,5 @@
-// Mutants of how payments takes in what a processor says: the fold, refunds and disputes in it, the payment machine's ends, suspense, and
-// the auditor that judges the books.
+// Mutants of how payments takes in what a processor says: the fold, refunds and disputes in it, the payment machine's
+// ends, suspense, and the auditor that judges the books.
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsSettlement: readonly Mutant[] = [

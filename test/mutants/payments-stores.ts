@@ -1,4 +1,5 @@
-// Mutants of the SQL of payments: locks, conditions that hold a change to what was read, counters, schedules, and what is written together.
+// Mutants of the SQL of payments: locks, conditions that hold a change to what was read, counters, schedules, and what
+// is written together.
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsStores: readonly Mutant[] = [
@@ -79,6 +80,21 @@ export const paymentsStores: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/store/operations.ts", [
+    [
+      "generation = $2 and not_found_since is not null returning",
+      "generation = $2 returning",
+      "a key that another run sends again is not replaced",
+    ],
+    [
+      "where id = $1 and generation = $2 returning id`",
+      "where id = $1 and generation > 0 + 0 * $2 returning id`",
+      "nothing is sent under a key that another run has replaced",
+    ],
+    [
+      "tries end, next_try_at = now()\n     where id = $1`",
+      "tries end, next_try_at = now()\n     where id = $1 and state = 'started'`",
+      "a look that is too long for one call goes on where it ended, also when the operation is over",
+    ],
     ["operation.generation}`;", "Math.random()}`;", "the same order goes to the processor under the same key"],
     [
       "untouched from operations where id = $1 for update`",
@@ -199,7 +215,7 @@ export const paymentsStores: readonly Mutant[] = [
       "one payment has one operation that makes its intent",
     ],
   ]),
-  ...mutantsOf("services/payments/store/processor-events.ts", [
+  ...mutantsOf("services/payments/store/processor/processor-events.ts", [
     [
       "return rows.length === 1;\n}\n\n/** True",
       "return rows.length <= 1;\n}\n\n/** True",
@@ -229,7 +245,7 @@ export const paymentsStores: readonly Mutant[] = [
     ["where begins >= now() returning *`", "returning *`", "no schedule begins in the past"],
     ["using found where not found.begun and", "using found where", "what has begun is never changed"],
   ]),
-  ...mutantsOf("services/payments/store/statements.ts", [
+  ...mutantsOf("services/payments/store/processor/statements.ts", [
     [
       "any($3::text[]) and p.connector_account_id = $1\n     union all\n     select 'refund'",
       "any($3::text[])\n     union all\n     select 'refund'",

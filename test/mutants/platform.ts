@@ -2,7 +2,7 @@
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const platform: readonly Mutant[] = [
-  ...mutantsOf("services/platform/idempotency.ts", [
+  ...mutantsOf("services/platform/database/idempotency.ts", [
     [
       'if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");',
       "",
@@ -57,8 +57,31 @@ export const platform: readonly Mutant[] = [
       "a retry works on the object of the first try",
     ],
   ]),
-  ...mutantsOf("services/platform/outbox.ts", [
-    ['sent[i]?.status === "fulfilled"', "sent[i] !== undefined", "an event counts as published when the stream has it"],
+  ...mutantsOf("services/platform/database/with-idempotency.ts", [
+    [
+      "await keys.claim(scope, freshId)",
+      "await keys.claim({ ...scope, fingerprint: Buffer.alloc(32) }, freshId)",
+      "another request under the same key is refused",
+    ],
+    [
+      "const { objectId: id, lockId } = claim;",
+      "const { lockId } = claim, id = freshId;",
+      "a retry goes on with the same object",
+    ],
+    ["isResumed: id !== freshId", "isResumed: false", "a retry is not screened again for what is there"],
+    [
+      "throw new Failure(claim.answer.reason, { replayed: true });",
+      'throw new Failure("IDEMPOTENCY_CONFLICT");',
+      "a stored refusal is given again",
+    ],
+    ["await keys.settleFailure(scope, lockId, failure);", "", "a request that failed gives its key back"],
+  ]),
+  ...mutantsOf("services/platform/events/outbox.ts", [
+    [
+      "[{ seq, ...result.value }] : [];",
+      "[{ seq, ...result.value }] : [{ seq, place: Number(lastSeq), isRepeat: true }];",
+      "an event counts as published when the stream has it",
+    ],
     [
       "where published_at is null order by seq limit $1`",
       "where published_at is null order by seq desc limit $1`",
@@ -72,7 +95,7 @@ export const platform: readonly Mutant[] = [
     ],
     ["rows.ids.push(id);", 'rows.ids.push(newId("event"));', "an event has one id in the row and in the body"],
   ]),
-  ...mutantsOf("services/platform/inbox.ts", [
+  ...mutantsOf("services/platform/events/inbox.ts", [
     [
       "on conflict do nothing returning event_id`",
       "on conflict (consumer, event_id) do update set event_id = excluded.event_id returning event_id`",
@@ -84,7 +107,7 @@ export const platform: readonly Mutant[] = [
       "an event is remembered as long as the stream may repeat it",
     ],
   ]),
-  ...mutantsOf("services/platform/id.ts", [
+  ...mutantsOf("services/platform/values/id.ts", [
     ["lastRandom += 1n;", "lastRandom += 0n;", "no two objects have one id"],
     [
       "const isRebased = lastMs - nowMs > aheadMsMax;",
@@ -98,31 +121,25 @@ export const platform: readonly Mutant[] = [
     ],
     ["ms = ms * 32 +", "ms = ms * 31 +", "an id tells when its object was made"],
   ]),
-  ...mutantsOf("services/platform/clock.ts", [
+  ...mutantsOf("services/platform/values/clock.ts", [
     [
-      "anchor.databaseMs + (performance.now() - anchor.atMs)",
-      "anchor.databaseMs - (performance.now() - anchor.atMs)",
+      "return clockMs + (nowMs - atMs);",
+      "return clockMs - (nowMs - atMs);",
       "time goes forward between two looks at the database",
     ],
+    ["  reading = next;", "  reading ??= next;", "a step of the database's clock is followed"],
+  ]),
+  ...mutantsOf("services/platform/database/sync-clock.ts", [
     ["answered - asked > roundTripMsMax", "answered - asked > 0", "a quick answer of the database sets the clock"],
     [
-      "if (!row || (anchor && answered - asked > roundTripMsMax)) return;",
+      "if (!row || (isClockSet() && answered - asked > roundTripMsMax)) return;",
       "if (!row) return;",
       "a slow answer of the database does not move the clock",
     ],
-    [
-      "[Number(row.ms), (asked + answered) / 2]",
-      "[Date.now(), (asked + answered) / 2]",
-      "times come from the database's clock",
-    ],
-    [
-      "anchor = { databaseMs, atMs };",
-      "anchor ??= { databaseMs, atMs };",
-      "a step of the database's clock is followed",
-    ],
+    ["clockMs: Number(row.ms)", "clockMs: Date.now()", "times come from the database's clock"],
     ["Math.abs(stepped) > stepMs", "stepped > stepMs", "a step back of the database's clock is told too"],
   ]),
-  ...mutantsOf("services/platform/time-budget.ts", [
+  ...mutantsOf("services/platform/values/time-budget.ts", [
     ["left - hopReserveMs", "left", "who calls another keeps a reserve to answer with"],
     [
       "remainingMs(Number.MAX_SAFE_INTEGER) - settleReserveMs",

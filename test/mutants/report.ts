@@ -1,4 +1,4 @@
-// What `npm run mutants` prints: each mutant as it is done, and at the end those that live and the sums.
+// What `npm run prove -- mutants` prints: each mutant as it is done, and at the end those that live and the sums.
 import { type Stage, stages } from "./killers.ts";
 import type { Mutant } from "./mutant.ts";
 import type { Kill } from "./trials.ts";
@@ -41,7 +41,7 @@ export class Report {
     const all = stages.reduce((sum, stage) => sum + this.#killed[stage], 0);
     for (const one of this.#reasoned) console.log(`\nlives, with a reason:\n${one}`);
     for (const one of this.#live) console.log(`\nLIVES:\n${one}`);
-    if (this.#numbers.length > 0) console.log(`\nagain: npm run mutants -- --numbers ${this.#numbers.join(",")}`);
+    if (this.#numbers.length > 0) console.log(`\nagain: npm run prove -- mutants --numbers ${this.#numbers.join(",")}`);
     console.log(
       `\n${seconds.toFixed(0)} s: ${all} killed (${killed}), ${this.#reasoned.length} live with a reason, ` +
         `${this.#live.length} live, ${this.#bad.length} do not compile`,

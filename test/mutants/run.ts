@@ -1,8 +1,9 @@
-// `npm run mutants -- [--only PART] [--from N] [--numbers 3,8] [--until unit|flows|walk] [--tests PART,PART] [--list] [--despite-failures]`:
-// makes one wrong edit of the money paths after another in a copy of the project; says which test kills it, or that it lives: exit code 1.
-// A list of edits and not StrykerJS 10.1.1, which was tried: it needs TypeScript's JavaScript API, which TypeScript 7 does not have; its
-// operators blank a whole SQL text, where most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
+// `npm run prove -- mutants`: makes one wrong edit of the money paths after another in a copy of the project; says
+// which test kills it, or that it lives: exit code 1. A list of edits and not StrykerJS 10.1.1, which was tried: that
+// needs TypeScript's JavaScript API, which TypeScript 7 does not have; its operators blank a whole SQL text, where
+// most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
 import { parseArgs } from "node:util";
+import { helpIfAsked } from "../../deploy/local/options.ts";
 import { uncompilable } from "./compile-check.ts";
 import { Killers, type Stage, stages } from "./killers.ts";
 import { editOf, type Mutant } from "./mutant.ts";
@@ -14,6 +15,14 @@ import { Trials } from "./trials.ts";
 const root = new URL("../..", import.meta.url).pathname;
 /** What `--until` takes. */
 const untils: Readonly<Record<string, Stage>> = { unit: "unit tests", flows: "flow tests", walk: "walk" };
+const usage = `npm run prove -- mutants [--only text] [--from N] [--numbers N,N] [--until ${Object.keys(untils).join("|")}] [--tests part,part]
+
+  --list              the list with its numbers, and what each edit breaks
+  --only              edits whose line has this text
+  --from, --numbers   from a number on, or these
+  --until             only the cheaper stages
+  --tests             what these tests alone kill
+  --despite-failures  while something fails already: what fails without an edit kills none`;
 const stops: (() => Promise<void>)[] = [];
 let isInterrupted = false;
 
@@ -72,6 +81,7 @@ async function main(): Promise<void> {
 }
 
 function readArguments(): Choice {
+  helpIfAsked(usage);
   try {
     const options = {
       only: { type: "string" },

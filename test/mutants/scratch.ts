@@ -1,5 +1,6 @@
-// A copy of the project in which mutants live, so that the working tree is never touched: every file that git knows or would take, with
-// the installed packages behind a link. Whatever the tests leave behind is in it too, and goes with it.
+// A copy of the project in which mutants live, so that the working tree is never touched: every file that git knows or
+// would take, with the installed packages behind a link. Whatever the tests leave behind is in it too, and goes with
+// it.
 import { execFileSync } from "node:child_process";
 import { chmod, cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Runs what may kill mutants in the copy of the project: once without a mutant, which must pass, and then for each mutant, stage after
-// stage, until a test fails that did not fail before. PostgreSQL and NATS are started once and kept.
+// Runs what may kill mutants in the copy of the project: once without a mutant, which must pass, and then for each
+// mutant, stage after stage, until a test fails that did not fail before. PostgreSQL and NATS are started once and
+// kept.
 import { stripVTControlCharacters } from "node:util";
 import { type Infra, infraEnvironment, startInfra } from "../harness/infra.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "../harness/run-file.ts";
@@ -41,7 +42,9 @@ export class Trials {
     this.#killers = killers;
   }
 
-  /** Everything that may kill a mutant of these files, without one. @returns what fails already: it can kill nothing. */
+  /**
+   * Everything that may kill a mutant of these files, without one. @returns what fails already: it can kill nothing.
+   */
   async baseline(files: readonly string[], say: (line: string) => void): Promise<string[]> {
     const all = new Map(files.flatMap((file) => this.#killers.of(file)).map((killer) => [killer.file, killer]));
     const failing: string[] = [];

@@ -1,12 +1,13 @@
-// What must hold after two releases have worked on one database and one broker: every kind of call crossed between them, what one
-// wrote the other reads and repeats, webhooks came exactly as often as they must, no process complained, and the books agree by both.
+// What must hold after two releases have worked on one database and one broker: every kind of call crossed between
+// them, what one wrote the other reads and repeats, webhooks came exactly as often as they must, no process complained,
+// and the books agree by both.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "../harness/eventually.ts";
-import { type Cluster, type Release, type Service, thisRelease } from "../harness/pods.ts";
+import { type Cluster, commandOf, type Release, type Service, thisRelease } from "../harness/pods.ts";
 import { isSignedWith, type Receiver } from "../harness/receiver.ts";
 import {
   confirm,
@@ -30,7 +31,10 @@ const called: readonly Service[] = ["checkout", "payments", "merchant", "webhook
 const laterRefund = 100;
 const arriveMsMax = 120_000;
 
-/** Whatever release answers now: the same key gives the same session, a confirm replays, the payment stands and is refunded a bit more. */
+/**
+ * Whatever release answers now: the same key gives the same session, a confirm replays, the payment stands and is
+ * refunded a bit more.
+ */
 export async function visitAgain(shop: Shop, visit: Visited): Promise<void> {
   const { purchase } = visit;
   assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
@@ -71,14 +75,17 @@ export async function afterwards(rehearsal: Rehearsal): Promise<string[]> {
   for (const visit of rehearsal.visited) await stands(rehearsal.shop, visit.purchase.payment, refundedOf(visit));
   for (const release of [rehearsal.old, thisRelease]) {
     const env = { ...process.env, DATABASE_URL: rehearsal.cluster.databases.of.payments };
-    await promisify(execFile)(process.execPath, [join(release.root, "deploy/journal-check.ts")], { env }).catch(
-      (error) => problems.push(`the books do not agree by ${release.name}: ${error.stdout || error.message}`),
-    );
+    await promisify(execFile)(process.execPath, commandOf(release, "journal-check", ["journal", "check"]), {
+      env,
+    }).catch((error) => problems.push(`the books do not agree by ${release.name}: ${error.stdout || error.message}`));
   }
   return problems;
 }
 
-/** Each payment is told twice (by its confirm and by the processor) and each refund once, whichever release announced or sent it. */
+/**
+ * Each payment is told twice (by its confirm and by the processor) and each refund once, whichever release announced or
+ * sent it.
+ */
 async function webhookProblems({ shopping, visited, receiver, signingSecret }: Rehearsal): Promise<string[]> {
   const wanted = new Map<string, number>();
   for (const { payment } of shopping.bought)
@@ -103,7 +110,9 @@ async function webhookProblems({ shopping, visited, receiver, signingSecret }: R
   return [...differences(), ...(unsigned === 0 ? [] : [`${unsigned} webhooks with a wrong signature`])];
 }
 
-/** Lines of any process that are errors: an event that cannot be read, a statement that does not fit, a job that fails. */
+/**
+ * Lines of any process that are errors: an event that cannot be read, a statement that does not fit, a job that fails.
+ */
 export async function complaints(dir: string): Promise<string[]> {
   const logs = (await readdir(dir)).filter((name) => name.endsWith(".log"));
   const lines = await Promise.all(

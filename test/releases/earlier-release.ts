@@ -1,5 +1,5 @@
-// Finds the release before this one in the repository's own history and unpacks its code beside a copy of the packages that it needs.
-// A clone may have no such history: then it says why.
+// Finds the release before this one in the repository's own history and unpacks its code beside a copy of the packages
+// that it needs. A clone may have no such history: then it says why.
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,8 +27,8 @@ export interface Found {
 /**
  * The commit to compare with.
  * @param root the repository's folder
- * @param given a tag, branch or commit; default: the newest tag before the current commit; a repository without tags has no
- *   releases yet, and then it is the commit before the newest migration, the last one on another schema
+ * @param given a tag, branch or commit; default: the newest tag before the current commit; a repository without tags
+ * has no releases yet, and then it is the commit before the newest migration, the last one on another schema
  */
 export async function findEarlier(root: string, given?: string): Promise<Found> {
   if ((await git(root, "rev-parse", "--git-dir")) === undefined) {

@@ -1,8 +1,10 @@
-// `npm run release-compat -- [tag or commit]`: an update from the release before and the way back, rehearsed under buyers and a merchant
-// at work on one database and one broker: the new schema under the old code, both releases side by side, the new one alone, both
-// again, the old one alone. No request may fail, every webhook arrives, the books agree by both. Exit code 1 when not so.
+// `npm run prove -- release-compat [tag or commit]`: an update from the release before and the way back, rehearsed
+// under buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases
+// side by side, the new one alone, both again, the old one alone. No request may fail, every webhook arrives, the books
+// agree by both. Exit code 1 when not so.
 import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
+import { helpIfAsked } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
 import { infra } from "../harness/infra.ts";
 import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/pods.ts";
@@ -18,12 +20,16 @@ const purchasesEach = 24;
 const visitedEach = 3;
 const wanted = ["payment.succeeded", "payment.refunded"];
 
-// As a proxy does that knows how long a stopping replica still answers (README.md, Run it in production).
+// As a proxy does that knows how long a stopping replica still answers (docs/production.md).
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));
 
+const usage = `npm run prove -- release-compat [tag or commit of the release before]
+
+Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.`;
+helpIfAsked(usage);
 const [given, ...more] = process.argv.slice(2);
 if (more.length > 0 || given?.startsWith("-")) {
-  console.error("usage: npm run release-compat -- [tag or commit of the release before]");
+  console.error(usage);
   process.exit(2);
 }
 const folder = await tempDir("release");
@@ -33,7 +39,7 @@ try {
   await rehearse(await unpack(thisRelease.root, found, folder, console.log));
 } catch (error) {
   if (error instanceof NoEarlierRelease)
-    console.log(`skipped: ${error.message}; or name one: npm run release-compat -- <commit>`);
+    console.log(`skipped: ${error.message}; or name one: npm run prove -- release-compat <commit>`);
   else if (error instanceof UnknownReference) console.error(error.message);
   else console.error(error);
   process.exitCode = error instanceof NoEarlierRelease ? 0 : 1;

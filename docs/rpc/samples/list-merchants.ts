@@ -1,6 +1,6 @@
 // First call of an internal service from TypeScript: the typed client brings deadline, token, retry of reads and balancing.
-import { connectPeer } from "#platform/rpc-client.ts";
-import { tokenFile } from "#platform/rpc-trust.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { tokenFile } from "#platform/secrets/callers.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 
 const { MERCHANT_URL: url = "", RPC_TOKEN_FILE: path = "" } = process.env;

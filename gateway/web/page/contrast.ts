@@ -1,4 +1,5 @@
-// Colours that can be read, whatever colour a merchant chose: relative luminance and contrast of WCAG 2.2 (1.4.3, 1.4.11).
+// Colours that can be read, whatever colour a merchant chose: relative luminance and contrast of WCAG 2.2 (1.4.3,
+// 1.4.11).
 
 /** `#rrggbb`. */
 export type Colour = string;

@@ -1,5 +1,5 @@
-// Four things that a buyer can do after a refusal. The processor's own reason stays with the merchant: it would help thieves to test
-// cards, and it says little to an honest buyer.
+// Four things that a buyer can do after a refusal. The processor's own reason stays with the merchant: it would help
+// thieves to test cards, and it says little to an honest buyer.
 import type { PageTexts } from "../texts/page-texts.ts";
 
 const details = ["expired_card", "incorrect_cvc", "incorrect_number", "incorrect_zip", "invalid_cvc", "invalid_number"];

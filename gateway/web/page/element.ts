@@ -3,7 +3,7 @@
 type Child = Node | string | undefined | false;
 
 /** @param attributes set as they are; `undefined` and `false` leave one out, `true` sets an empty one */
-export function make<K extends keyof HTMLElementTagNameMap>(
+export function makeElement<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
   ...children: readonly Child[]
@@ -18,6 +18,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** Puts values into `{names}` of a text. */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
+export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }

@@ -1,5 +1,6 @@
-// The link that was opened: the session from the path, its secret from the fragment, or from `?secret=` where a mail program lost the
-// fragment. The secret leaves the address bar at once and stays in this tab until the session has ended, so that a reload finds it.
+// The link that was opened: the session from the path, its secret from the fragment, or from `?secret=` where a mail
+// program lost the fragment. The secret leaves the address bar at once and stays in this tab until the session has
+// ended, so that a reload finds it.
 
 export interface PageLink {
   readonly sessionId: string;
@@ -18,9 +19,9 @@ export function openLink(): PageLink | undefined {
     url.searchParams.delete("secret");
     history.replaceState(null, "", url.href);
   }
-  const secret = given ?? read(sessionId);
+  const secret = given ?? readKept(sessionId);
   if (secret === undefined || sessionId !== `cs_${secretFormat.exec(secret)?.[1]}`) return undefined;
-  write(sessionId, secret);
+  keep(sessionId, secret);
   return { sessionId, secret };
 }
 
@@ -31,28 +32,28 @@ export function openedSession(): string {
 
 /** The session has ended: its secret opens nothing that the buyer still needs. How it ended stays, for a reload. */
 export function forgetSecret(sessionId: string, end: string): void {
-  write(sessionId, "");
-  write(`${sessionId}:paying`, "0");
-  write(`${sessionId}:end`, end);
+  keep(sessionId, "");
+  keep(`${sessionId}:paying`, "0");
+  keep(`${sessionId}:end`, end);
 }
 
 /** How the session ended in this tab, if it did. */
 export function endOf(sessionId: string): string | undefined {
-  return read(`${sessionId}:end`);
+  return readKept(`${sessionId}:end`);
 }
 
 const payingMaxMs = 1_800_000; // a visit to a bank's page and back takes minutes
 
 /** True when this tab was in the middle of paying: before a reload, or before the processor's page. */
 export function isPaying(sessionId: string): boolean {
-  return Date.now() - Number(read(`${sessionId}:paying`) ?? 0) < payingMaxMs;
+  return Date.now() - Number(readKept(`${sessionId}:paying`) ?? 0) < payingMaxMs;
 }
 
 export function notePaying(sessionId: string, isPayingNow: boolean): void {
-  write(`${sessionId}:paying`, isPayingNow ? String(Date.now()) : "0");
+  keep(`${sessionId}:paying`, isPayingNow ? String(Date.now()) : "0");
 }
 
-function read(key: string): string | undefined {
+function readKept(key: string): string | undefined {
   try {
     return sessionStorage.getItem(`tollbooth:${key}`) ?? undefined;
   } catch {
@@ -60,7 +61,7 @@ function read(key: string): string | undefined {
   }
 }
 
-function write(key: string, value: string): void {
+function keep(key: string, value: string): void {
   try {
     if (value === "") sessionStorage.removeItem(`tollbooth:${key}`);
     else sessionStorage.setItem(`tollbooth:${key}`, value);

@@ -1,5 +1,5 @@
-// The merchant's branding (SPEC.md §2) as custom properties: known words and plain colours only, every text colour computed to be
-// readable.
+// The merchant's branding (docs/contract.md §8) as custom properties: known words and plain colours only, every text
+// colour computed to be readable.
 import type { Appearance, BrandingView } from "../sdk/contract.ts";
 import { type Colour, colourOf, mix, needsEdge, readableOn, textOn } from "./contrast.ts";
 
@@ -15,7 +15,10 @@ const radius = new Map([
   ["rectangular", "2px"],
 ]);
 
-/** Families that the buyer's device may have: no font is loaded, so no text waits or jumps and nobody else hears of the visit. */
+/**
+ * Families that the buyer's device may have: no font is loaded, so no text waits or jumps and nobody else hears of the
+ * visit.
+ */
 const fonts = new Map([
   ["inter", "Inter"],
   ["roboto", "Roboto"],

@@ -1,7 +1,7 @@
 // A screen that says how things stand, in place of the fields: a sign, a heading, a few words, what can be done.
 import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
-import { make } from "./element.ts";
+import { makeElement } from "./element.ts";
 import { returnAddress } from "./return-address.ts";
 
 export type Sign = "done" | "wait" | "attention";
@@ -18,16 +18,16 @@ export interface MessageParts {
 }
 
 export function message({ sign, title, text, facts = [], actions = [], note }: MessageParts): HTMLElement {
-  const list = make("dl", { class: "facts" });
+  const list = makeElement("dl", { class: "facts" });
   for (const [label, value] of facts) {
-    list.append(make("div", {}, make("dt", {}, label), make("dd", { dir: "auto" }, value)));
+    list.append(makeElement("div", {}, makeElement("dt", {}, label), makeElement("dd", { dir: "auto" }, value)));
   }
-  return make(
+  return makeElement(
     "div",
     { class: "message" },
-    make("div", { class: `sign sign-${sign}`, "aria-hidden": "true" }),
-    make("h1", { tabindex: "-1" }, title),
-    make("p", { class: "message-text" }, text),
+    makeElement("div", { class: `sign sign-${sign}`, "aria-hidden": "true" }),
+    makeElement("h1", { tabindex: "-1" }, title),
+    makeElement("p", { class: "message-text" }, text),
     facts.length > 0 && list,
     ...actions,
     note,
@@ -35,7 +35,7 @@ export function message({ sign, title, text, facts = [], actions = [], note }: M
 }
 
 export function retryButton(texts: PageTexts): HTMLElement {
-  const button = make("button", { class: "pay", type: "button" }, texts.retry);
+  const button = makeElement("button", { class: "pay", type: "button" }, texts.retry);
   // The whole page anew: a server that was away may not have told it where the fields come from.
   button.addEventListener("click", () => location.reload());
   return button;
@@ -43,11 +43,11 @@ export function retryButton(texts: PageTexts): HTMLElement {
 
 export function receiptLink({ receiptUrl }: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!receiptUrl) return undefined;
-  const link = make("a", { href: receiptUrl, target: "_blank", rel: "noopener noreferrer" }, texts.receipt);
-  return make("p", { class: "receipt" }, link);
+  const link = makeElement("a", { href: receiptUrl, target: "_blank", rel: "noopener noreferrer" }, texts.receipt);
+  return makeElement("p", { class: "receipt" }, link);
 }
 
 export function backLink(session: SessionView, address: string | undefined, status: string, text: string) {
   if (!address) return undefined;
-  return make("a", { class: "pay", href: returnAddress(address, session.id, status), rel: "noreferrer" }, text);
+  return makeElement("a", { class: "pay", href: returnAddress(address, session.id, status), rel: "noreferrer" }, text);
 }

@@ -1,8 +1,8 @@
-// The end of a good visit: what was paid, the receipt, the way back to the shop. A payment that was made in this visit takes the buyer
-// back by itself, unless the buyer wants to stay; a link that is opened again later does not.
+// The end of a good visit: what was paid, the receipt, the way back to the shop. A payment that was made in this visit
+// takes the buyer back by itself, unless the buyer wants to stay; a link that is opened again later does not.
 import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
-import { fill, make } from "./element.ts";
+import { fillText, makeElement } from "./element.ts";
 import { backLink, message, receiptLink } from "./message.ts";
 import { returnAddress } from "./return-address.ts";
 
@@ -21,7 +21,7 @@ export function paidScreen(session: SessionView, texts: PageTexts, isFresh: bool
     text: texts.paidText,
     facts,
     actions: [
-      backLink(session, successUrl, session.status, fill(texts.back, { merchant: merchantName })),
+      backLink(session, successUrl, session.status, fillText(texts.back, { merchant: merchantName })),
       receiptLink(session, texts),
     ],
     note: isFresh && successUrl ? countdown(returnAddress(successUrl, session.id, session.status), texts) : undefined,
@@ -29,11 +29,11 @@ export function paidScreen(session: SessionView, texts: PageTexts, isFresh: bool
 }
 
 function countdown(address: string, texts: PageTexts): HTMLElement {
-  const text = make("span");
-  const stay = make("button", { type: "button", class: "quiet" }, texts.stay);
-  const note = make("p", { class: "countdown" }, text, stay);
+  const text = makeElement("span");
+  const stay = makeElement("button", { type: "button", class: "quiet" }, texts.stay);
+  const note = makeElement("p", { class: "countdown" }, text, stay);
   let left = backSeconds;
-  const show = () => (text.textContent = fill(texts.backIn, { seconds: String(left) }));
+  const show = () => (text.textContent = fillText(texts.backIn, { seconds: String(left) }));
   const timer = setInterval(() => {
     left -= 1;
     if (left > 0) return show();

@@ -1,7 +1,7 @@
 // The place to pay: the processor's fields, the Pay button, what went wrong last, the test cards.
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
-import { fill, make } from "./element.ts";
+import { fillText, makeElement } from "./element.ts";
 import { returnAddress } from "./return-address.ts";
 
 export interface PayView {
@@ -24,30 +24,38 @@ export interface PayActions {
 
 export function payView(session: SessionView, texts: PageTexts, locale: string, actions: PayActions): PayView {
   const isRedirect = session.surface.kind === "redirect";
-  const alert = make("div", { class: "notice notice-error", role: "alert", tabindex: "-1", hidden: true });
-  const challenge = make(
+  const alert = makeElement("div", { class: "notice notice-error", role: "alert", tabindex: "-1", hidden: true });
+  const challenge = makeElement(
     "div",
     { class: "challenge", hidden: true },
-    make("h2", { tabindex: "-1" }, texts.challengeTitle),
-    make("p", {}, texts.challengeText),
+    makeElement("h2", { tabindex: "-1" }, texts.challengeTitle),
+    makeElement("p", {}, texts.challengeText),
   );
-  const bones = make("div", { class: "bones", "aria-hidden": "true" });
-  for (let rows = 0; rows < 3; rows++) bones.append(make("span", { class: "bone bone-field" }));
-  const fields = make("div", { class: "fields" });
-  const frame = make("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
-  const label = isRedirect ? texts.continue : fill(texts.pay, { amount: session.amount?.formatted ?? "" });
-  const button = make(
+  const bones = makeElement("div", { class: "bones", "aria-hidden": "true" });
+  for (let rows = 0; rows < 3; rows++) bones.append(makeElement("span", { class: "bone bone-field" }));
+  const fields = makeElement("div", { class: "fields" });
+  const frame = makeElement("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
+  const label = isRedirect ? texts.continue : fillText(texts.pay, { amount: session.amount?.formatted ?? "" });
+  const button = makeElement(
     "button",
     { class: "pay", type: "button" },
-    make("span", { class: "spinner", "aria-hidden": "true" }),
-    make("span", { class: "pay-label" }, label),
+    makeElement("span", { class: "spinner", "aria-hidden": "true" }),
+    makeElement("span", { class: "pay-label" }, label),
   );
-  const cards = make("div", { class: "test-cards-place" });
+  const cards = makeElement("div", { class: "test-cards-place" });
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-disabled") !== "true") actions.pay();
   });
-  const secure = make("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : texts.secure);
-  const element = make("div", { class: "pay-view" }, alert, challenge, frame, button, expiry(session, texts, locale));
+  const secure = makeElement("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : texts.secure);
+  const element = makeElement(
+    "div",
+    { class: "pay-view" },
+    alert,
+    challenge,
+    frame,
+    button,
+    expiry(session, texts, locale),
+  );
   element.append(secure);
   const cancel = cancelLink(session, texts);
   if (cancel) element.append(cancel);
@@ -86,35 +94,35 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
 function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLElement, texts: PageTexts): HTMLElement {
   const rows = list.map(({ number, label }) => {
     const digits = number.replace(/(.{4})(?=.)/g, "$1 ");
-    const row = make(
+    const row = makeElement(
       "button",
       { type: "button", "data-card": number },
-      make("span", {}, label),
-      make("code", {}, digits),
+      makeElement("span", {}, label),
+      makeElement("code", {}, digits),
     );
     row.addEventListener("click", () => {
       actions.fill(number);
       button.focus();
     });
-    return make("li", {}, row);
+    return makeElement("li", {}, row);
   });
-  const items = make("ul", { lang: "en", dir: "ltr" }, ...rows);
-  return make("details", { class: "test-cards" }, make("summary", {}, texts.testCards), items);
+  const items = makeElement("ul", { lang: "en", dir: "ltr" }, ...rows);
+  return makeElement("details", { class: "test-cards" }, makeElement("summary", {}, texts.testCards), items);
 }
 
 function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!session.cancelUrl) return undefined;
   const href = returnAddress(session.cancelUrl, session.id, "canceled");
-  return make("p", { class: "cancel" }, make("a", { href, rel: "noreferrer" }, texts.cancel));
+  return makeElement("p", { class: "cancel" }, makeElement("a", { href, rel: "noreferrer" }, texts.cancel));
 }
 
 /** Says when the link expires, once the end is near. */
 function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): HTMLElement {
-  const note = make("p", { class: "expiry", role: "status" });
+  const note = makeElement("p", { class: "expiry", role: "status" });
   if (!expiresAt) return note;
   const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
   const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
-  setTimeout(() => (note.textContent = fill(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));
+  setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));
   return note;
 }
 

@@ -1,5 +1,5 @@
-// The two public operations of a buyer's browser. Every outcome is a value; the secret travels in the query that the API reads it
-// from, and in nothing else.
+// The two public operations of a buyer's browser. Every outcome is a value; the secret travels in the query that the
+// API reads it from, and in nothing else.
 import type { CheckoutError } from "./contract.ts";
 import type { Fail } from "./failure.ts";
 import { type ReadSession, readSession } from "./session.ts";
@@ -14,13 +14,13 @@ export interface Verdict {
   readonly paymentStatus: string;
 }
 
-export type Answer<T> =
+export type ApiAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: CheckoutError; readonly retryAfterMs: number };
 
 export interface CheckoutApi {
-  resolve(): Promise<Answer<ReadSession>>;
-  confirm(): Promise<Answer<Verdict>>;
+  resolve(): Promise<ApiAnswer<ReadSession>>;
+  confirm(): Promise<ApiAnswer<Verdict>>;
 }
 
 export interface ApiPlace {
@@ -38,13 +38,13 @@ export function checkoutApi(place: ApiPlace): CheckoutApi {
     `${origin}/v1/checkout/${sessionId}${suffix}?secret=${encodeURIComponent(secret)}`;
   return {
     async resolve() {
-      const answer = await call(place, "GET", address(""), resolveMs);
+      const answer = await callApi(place, "GET", address(""), resolveMs);
       if (!answer.ok) return answer;
       const value = readSession(answer.value, place.locale);
       return value ? { ok: true, value } : { ok: false, error: fail("server_error"), retryAfterMs: 0 };
     },
     async confirm() {
-      const answer = await call(place, "POST", address("/confirm"), confirmMs);
+      const answer = await callApi(place, "POST", address("/confirm"), confirmMs);
       if (!answer.ok) return answer;
       const { status, payment_id: paymentId, payment_status: paymentStatus } = Object(answer.value);
       const isKnown = status === "open" || status === "processing" || status === "completed";
@@ -56,7 +56,7 @@ export function checkoutApi(place: ApiPlace): CheckoutApi {
   };
 }
 
-async function call(place: ApiPlace, method: string, url: string, limitMs: number): Promise<Answer<unknown>> {
+async function callApi(place: ApiPlace, method: string, url: string, limitMs: number): Promise<ApiAnswer<unknown>> {
   const { fail, signal } = place;
   const own = new AbortController();
   const stop = () => own.abort();
@@ -88,7 +88,10 @@ async function call(place: ApiPlace, method: string, url: string, limitMs: numbe
   }
 }
 
-/** `connector_error` of the API says that the outcome is not known, which is one more trouble of the server to the buyer. */
+/**
+ * `connector_error` of the API says that the outcome is not known, which is one more trouble of the server to the
+ * buyer.
+ */
 function refusal(response: Response, body: unknown, fail: Fail): CheckoutError {
   const requestId = response.headers.get("request-id");
   const more = requestId ? { requestId } : {};

@@ -1,7 +1,7 @@
 // The served script: as a classic script it defines `Tollbooth`, as a module it exports the same.
 import { consumeReturn } from "./consume-return.ts";
 import type { CheckoutJs } from "./contract.ts";
-import { createHandle } from "./handle.ts";
+import { createHandle } from "./handle/handle.ts";
 
 declare const TOLLBOOTH_VERSION: string; // put in by the build
 

@@ -1,4 +1,5 @@
-// After a redirect: what the address says, taken out of it. The merchant's own parameters and fragment stay as they were.
+// After a redirect: what the address says, taken out of it. The merchant's own parameters and fragment stay as they
+// were.
 import type { ReturnResult } from "./contract.ts";
 
 /** Ours, then the processors'. A processor's client secret in an address goes too. */

@@ -1,6 +1,6 @@
-// The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated union:
-// nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the processor; the
-// durable word for fulfilment is the verified webhook all the same.
+// The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated
+// union: nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the
+// processor; the durable word for fulfilment is the verified webhook all the same.
 
 import type { Money } from "./money.ts";
 
@@ -12,7 +12,10 @@ export interface CheckoutJs {
   readonly version: string;
   /** Makes a handle for one session; no network yet. Any number of handles may live on a page. */
   create(options: CreateOptions): CheckoutHandle;
-  /** After a redirect: reads what the return address says and strips it from the address bar. Null when there is nothing. */
+  /**
+   * After a redirect: reads what the return address says and strips it from the address bar. Null when there is
+   * nothing.
+   */
   consumeReturn(): ReturnResult | null;
 }
 
@@ -63,9 +66,9 @@ export interface CheckoutHandle {
 }
 
 /**
- * idle → loading → ready ⇄ submitting → action_required → processing → succeeded. A decline goes back to `ready`; `processing`
- * means that the outcome is not known yet, and the handle keeps asking. `failed` says that the session could not be read or its
- * surface not mounted; `load` or `mount` tries again.
+ * idle → loading → ready ⇄ submitting → action_required → processing → succeeded. A decline goes back to `ready`;
+ * `processing` means that the outcome is not known yet, and the handle keeps asking. `failed` says that the session
+ * could not be read or its surface not mounted; `load` or `mount` tries again.
  */
 export type HandleState =
   | "idle"
@@ -83,7 +86,9 @@ export type HandleState =
 export interface SessionView {
   readonly id: string;
   readonly status: "open" | "processing" | "completed" | "expired" | "canceled";
-  /** False: test mode, no money moves. This, amount and expiry are absent when an expired or canceled session is read. */
+  /**
+   * False: test mode, no money moves. This, amount and expiry are absent when an expired or canceled session is read.
+   */
   readonly livemode?: boolean;
   readonly amount?: Money;
   readonly description?: string;

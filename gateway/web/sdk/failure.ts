@@ -1,4 +1,5 @@
-// The SDK's errors: one code, one kind, one text that a buyer may read. A page in another language brings its own texts.
+// The SDK's errors: one code, one kind, one text that a buyer may read. A page in another language brings its own
+// texts.
 import type { CheckoutError, ErrorCode } from "./contract.ts";
 
 type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: string];

@@ -1,9 +1,12 @@
-// The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing; without a DOM the
-// answer is null. A failure is forgotten, so that the next call really tries.
+// The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing;
+// without a DOM the answer is null. A failure is forgotten, so that the next call really tries.
 import type { CheckoutJs } from "./contract.ts";
 
 export interface LoadOptions {
-  /** Address of the script: `https://<your Tollbooth>/js/v1/checkout.js`, or `/js/<version>/checkout.js` with `integrity`. */
+  /**
+   * Address of the script: `https://<your Tollbooth>/js/v1/checkout.js`, or `/js/<version>/checkout.js` with
+   * `integrity`.
+   */
   readonly src: string;
   /** From `/js/manifest.json`, for a pinned version. */
   readonly integrity?: string;

@@ -1,5 +1,6 @@
-// Money for people: integers of minor units with as many decimals as ISO 4217 gives the currency. Browsers' own tables differ from
-// ISO 4217 for some currencies, so the decimals that are not two stand here; a test compares them with the service's table.
+// Money for people: integers of minor units with as many decimals as ISO 4217 gives the currency. Browsers' own tables
+// differ from ISO 4217 for some currencies, so the decimals that are not two stand here; a test compares them with the
+// service's table.
 export interface Money {
   readonly minor: number;
   readonly currency: string;

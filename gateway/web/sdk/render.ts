@@ -1,5 +1,5 @@
-// What tells a browser how to mount the processor's surface: the session's `render`, as a typed union. `kind` alone selects the
-// surface; a `render` that lacks what its kind needs is unsupported, never guessed.
+// What tells a browser how to mount the processor's surface: the session's `render`, as a typed union. `kind` alone
+// selects the surface; a `render` that lacks what its kind needs is unsupported, never guessed.
 
 /** The processor's page in an iframe of its own origin. */
 export interface FrameRender {

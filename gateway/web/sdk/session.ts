@@ -1,4 +1,5 @@
-// The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types get through.
+// The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
+// get through.
 import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";

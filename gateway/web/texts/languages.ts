@@ -1,5 +1,5 @@
-// The page's languages and the choice of one: what the address asks for, then what the merchant chose for the session, then what the
-// browser prefers, then English.
+// The page's languages and the choice of one: what the address asks for, then what the merchant chose for the session,
+// then what the browser prefers, then English.
 import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { en } from "./en.ts";

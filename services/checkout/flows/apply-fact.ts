@@ -1,9 +1,11 @@
-// Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in ONE
-// statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
-import { clockNow } from "#platform/clock.ts";
-import { Failure } from "#platform/failure.ts";
-import type { Announcement } from "#platform/outbox.ts";
+// Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in
+// ONE statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
+
+import type { Announcement } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
+import type { CheckoutContext } from "../context.ts";
 import {
   cancelMeaning,
   decide,
@@ -14,7 +16,6 @@ import {
   type SessionStatus,
 } from "../rules/session.ts";
 import { changeSession, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
-import type { CheckoutContext } from "./context.ts";
 
 // Each try is lost to a change that did commit; a session has a handful of changes in its life.
 const triesMax = 5;
@@ -32,9 +33,9 @@ export async function applyFact(
     if (decision.kind === "ignored") return known;
     const { status, paymentStatus } = decision.state;
     const announcements = decision.event ? [sessionEvent(decision.event, known, status, paymentStatus)] : [];
-    const changed = await changeSession(context.db, known, decision.state, context.outbox.rows(announcements));
+    const changed = await changeSession(context.db, known, decision.state, context.outbox.toRows(announcements));
     if (changed) {
-      context.outbox.poke();
+      context.outbox.wake();
       return changed;
     }
     const again = await findSession(context.db, known.id);
@@ -53,7 +54,7 @@ export type Answered = PaymentFact & { readonly card: string };
  * What payments answers, as a fact.
  * @throws Failure of payments (CONNECTOR_ERROR, SERVICE_UNAVAILABLE); nothing has changed then.
  */
-export async function ask(
+export async function askPayment(
   context: CheckoutContext,
   session: StoredSession,
   method: "verifyIntent" | "cancelIntent",
@@ -83,7 +84,10 @@ function factOf(payment: PaymentState | undefined): Answered {
   return { outcome, paymentStatus, receiptUrl, failedAttempts, version, at: "now", card };
 }
 
-/** The announcement of a session's event. Attributes: payment_id, payment_status (may be empty). */
+/**
+ * The announcement of a session's event. Attributes: payment_id, payment_status (may be empty); of a creation also
+ * image (session-image.ts).
+ */
 export function sessionEvent(
   type: SessionEvent,
   session: NewSession,

@@ -1,14 +1,15 @@
-// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment · 2 payments
-// asks the processor what became of the intent (and cancels it when time or tries are over) · 3 apply the answer, at most one
-// commit; after a decline risk screening may have the intent canceled first. An answer that could not be had changes nothing.
-import { crashPoint } from "#platform/crash-point.ts";
-import { Failure } from "#platform/failure.ts";
+// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment ·
+// 2 payments asks the processor what became of the intent (and cancels it when time or tries are over) · 3 apply the
+// answer, at most one commit; after a decline risk screening may have the intent canceled first. An answer that could
+// not be had changes nothing.
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { CheckoutContext } from "../context.ts";
+import { screenAttempt } from "../risk/screen-risk.ts";
 import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { type Answered, applyFact, ask } from "./apply-fact.ts";
-import type { CheckoutContext } from "./context.ts";
+import { type Answered, applyFact, askPayment } from "./apply-fact.ts";
 import { isOverdue } from "./expire-session.ts";
-import { screenAttempt } from "./screen-risk.ts";
 import { openWithSecret } from "./session-secret.ts";
 
 export interface Confirmation {
@@ -25,12 +26,12 @@ export async function confirmSession(
   address: string,
 ): Promise<Confirmation> {
   const session = await openWithSecret(context, sessionId, secret);
-  if (session.state.status === "completed") return await replay(context, session);
+  if (session.state.status === "completed") return await replayConfirmation(context, session);
   if (!isLive(session.state.status)) throw new Failure("SESSION_EXPIRED");
   const fact = await lastWord(context, session);
   crashPoint("confirm-session.2-asked");
   const blocked = await isTester(context, session, fact, address);
-  const after = await applyFact(context, session, blocked ? await ask(context, session, "cancelIntent") : fact);
+  const after = await applyFact(context, session, blocked ? await askPayment(context, session, "cancelIntent") : fact);
   crashPoint("confirm-session.3-applied");
   if (blocked && after.state.status === "canceled") throw new Failure("PAYMENT_BLOCKED");
   const { status, paymentStatus } = after.state;
@@ -40,13 +41,14 @@ export async function confirmSession(
 }
 
 /**
- * The payment of a completed session again, as it stands now. Payments hears of it, since the processor's webhook may have completed
- * the session before the buyer confirmed, and the confirm path has its own announcement (SPEC.md §6). What it answers is taken in when
- * it has a version and so cannot be mistaken for news; without payments the answer is what the session knows.
+ * The payment of a completed session again, as it stands now. Payments hears of it, since the processor's webhook may
+ * have completed the session before the buyer confirmed, and the confirm path has its own announcement
+ * (docs/contract.md §9). What it answers is taken in when it has a version and so cannot be mistaken for news; without
+ * payments the answer is what the session knows.
  */
-async function replay(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {
+async function replayConfirmation(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {
   try {
-    const fact = await ask(context, session, "verifyIntent");
+    const fact = await askPayment(context, session, "verifyIntent");
     if (fact.version > 0n) {
       const after = await applyFact(context, session, fact);
       return confirmation(after, after.state.paymentStatus);
@@ -58,10 +60,10 @@ async function replay(context: CheckoutContext, session: StoredSession): Promise
 }
 
 async function lastWord(context: CheckoutContext, session: StoredSession) {
-  if (isOverdue(session)) return await ask(context, session, "cancelIntent");
-  const fact = await ask(context, session, "verifyIntent");
+  if (isOverdue(session)) return await askPayment(context, session, "cancelIntent");
+  const fact = await askPayment(context, session, "verifyIntent");
   const triesAreOver = fact.outcome === "open" && isExhausted({ status: "open", failedAttempts: fact.failedAttempts });
-  return triesAreOver ? await ask(context, session, "cancelIntent") : fact;
+  return triesAreOver ? await askPayment(context, session, "cancelIntent") : fact;
 }
 
 /** Screens a decline that is news. Whatever was paid meanwhile counts: the cancellation's answer decides. */

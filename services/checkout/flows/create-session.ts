@@ -1,27 +1,29 @@
-// Creates a session with its intent. Phases, each safe to run again: 1 claim the idempotency key, which reserves the ids of session and
-// payment · 2 screen for risk · 3 create the intent (payments answers the same one for the same id) · 4 session, event and stored answer
-// in one transaction. A key that was claimed before goes on with the intent that its first run began; what was decided then is not asked
-// again. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it after its time.
+// Creates a session with its intent. Phases, each safe to run again: 1 claim the idempotency key, which reserves the
+// ids of session and payment · 2 screen for risk · 3 create the intent (payments answers the same one for the same id)
+// · 4 session, event and stored answer in one transaction. A key that was claimed before goes on with the intent that
+// its first run began. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it.
 
-import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { crashPoint } from "#platform/crash-point.ts";
-import { isDuplicate, type Sql } from "#platform/database.ts";
-import { asFailure, Failure } from "#platform/failure.ts";
-import { type Id, idTimeMs, isId, newId } from "#platform/id.ts";
-import type { IdempotencyScope } from "#platform/idempotency.ts";
+import { isDuplicate, type Sql } from "#platform/database/database.ts";
+import type { IdempotencyScope } from "#platform/database/idempotency.ts";
+import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Id, idTimeMs, isId, newId } from "#platform/values/id.ts";
 import { type CreateSessionResponse, CreateSessionResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type CreateIntentRequestSchema, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import type { CheckoutContext } from "../context.ts";
+import { toSession } from "../messages.ts";
+import { screenCreation } from "../risk/screen-risk.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
 import { insertSession, type NewSession } from "../store/sessions.ts";
-import { sessionToWire } from "../wire.ts";
 import { sessionEvent } from "./apply-fact.ts";
-import type { CheckoutContext } from "./context.ts";
 import { ifBegun } from "./resume-key.ts";
-import { screenCreation } from "./screen-risk.ts";
+import { imageOf } from "./session-image.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
 export interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
@@ -34,47 +36,36 @@ export async function createSession(context: CheckoutContext, request: SessionRe
   const isSandbox = request.environment === Environment.SANDBOX;
   const violations = requestViolations({ ...request, isSandbox });
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
-  const scope = request.idempotency;
-  const freshId = newId("session");
-  if (!scope) return await make(context, request, { id: freshId, isResumed: false }, (record) => record(context.db));
-  const claim = await context.keys.claim(scope, freshId);
-  if (claim.kind === "replay") {
-    if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });
-    return { ...fromBinary(CreateSessionResponseSchema, claim.answer.bytes), replayed: true };
-  }
-  crashPoint("create-session.1-claimed");
-  const { objectId, lockId } = claim;
-  try {
-    if (!isId("session", objectId)) throw new Error("the key stands for another kind of object");
-    const reserved = { id: objectId, isResumed: objectId !== freshId };
-    return await make(context, request, reserved, (record, response) =>
-      context.db.transaction(async (tx) => {
-        await record(tx);
-        const bytes = toBinary(CreateSessionResponseSchema, response);
-        await context.keys.finish(tx, scope, lockId, { kind: "response", bytes });
-      }),
-    );
-  } catch (error) {
-    // The session is there, so another run with this key made it and is about to store its answer.
-    const failure = isDuplicate(error, "sessions_pkey")
-      ? new Failure("IDEMPOTENCY_CONFLICT", { cause: error, retryAfterMs: 1_000 })
-      : asFailure(error);
-    await context.keys.settleFailure(scope, lockId, failure);
-    throw failure;
-  }
+  return await withIdempotency(
+    context.keys,
+    CreateSessionResponseSchema,
+    request.idempotency,
+    newId("session"),
+    async ({ id, isResumed, finish }) => {
+      crashPoint("create-session.1-claimed");
+      if (!isId("session", id)) throw new Error("the key stands for another kind of object");
+      return await makeSession(context, request, { id, isResumed }, async (record, response) => {
+        if (!finish) return await record(context.db);
+        await context.db.transaction(async (tx) => {
+          await record(tx);
+          await finish(tx, response);
+        });
+      });
+    },
+  );
 }
 
 /** Phase 4 as the caller runs it: `record` writes the session and its event with what it is given. */
 type Commit = (record: (sql: Sql) => Promise<void>, response: CreateSessionResponse) => Promise<void>;
 
-/** What the key stands for. */
+/** What the request works on. */
 interface Reserved {
   readonly id: Id<"session">;
-  /** The key was claimed before, so that its first run may have come as far as the intent. */
+  /** Its key was claimed before, so that its first run may have come as far as the intent. */
   readonly isResumed: boolean;
 }
 
-async function make(
+async function makeSession(
   context: CheckoutContext,
   request: SessionRequest,
   { id, isResumed }: Reserved,
@@ -87,7 +78,7 @@ async function make(
   const begun = isResumed
     ? await ifBegun(() => context.payments.createIntent({ ...order, resumeOnly: true }))
     : undefined;
-  const decision = begun ? undefined : await screen(context, request, id);
+  const decision = begun ? undefined : await screenSession(context, request, id);
   crashPoint("create-session.2-screened");
   const intent = begun ?? (await context.payments.createIntent(order));
   crashPoint("create-session.3-intent-made");
@@ -99,21 +90,31 @@ async function make(
     hash: context.hashKeys.hash(secret),
     render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
   };
-  const events = context.outbox.rows([sessionEvent("session.created", session, "open", "")]);
   const response = create(CreateSessionResponseSchema, {
-    session: sessionToWire(session, undefined),
+    session: toSession(session, undefined),
     sessionSecret: secret,
     render,
     checkoutUrl: context.checkoutOrigin === undefined ? "" : `${pageUrl(context.checkoutOrigin, id)}#${secret}`,
   });
-  await commit((sql) => insertSession(sql, session, secrets, events, decision?.looks), response);
+  const created = sessionEvent("session.created", session, "open", "");
+  const image = imageOf(context.vault, id, response, request.idempotency);
+  const events = context.outbox.toRows([{ ...created, attributes: { ...created.attributes, ...image } }]);
+  await commit((sql) => insertSession(sql, session, secrets, events, decision?.looks), response).catch((error) => {
+    if (!isDuplicate(error, "sessions_pkey")) throw error;
+    // Another run with this key made it and is about to store its answer.
+    throw new Failure("IDEMPOTENCY_CONFLICT", { cause: error, retryAfterMs: 1_000 });
+  });
   crashPoint("create-session.4-stored");
-  context.outbox.poke();
+  context.outbox.wake();
   return response;
 }
 
 /** @throws Failure PAYMENT_BLOCKED. */
-async function screen(context: CheckoutContext, request: SessionRequest, id: Id<"session">): Promise<RiskDecision> {
+async function screenSession(
+  context: CheckoutContext,
+  request: SessionRequest,
+  id: Id<"session">,
+): Promise<RiskDecision> {
   const decision = await screenCreation(context, { ...request, id });
   if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");
   return decision;

@@ -1,11 +1,11 @@
-// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret: the language. The
-// rest is for a gateway of the release before, whose page told more by an id alone.
+// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret:
+// the language. The rest is for a gateway of the release before, whose page told more by an id alone.
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Failure } from "#platform/failure.ts";
-import { isId } from "#platform/id.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
 import type { DescribePageResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import type { CheckoutContext } from "../context.ts";
 import { findSession } from "../store/sessions.ts";
-import type { CheckoutContext } from "./context.ts";
 import { openedRender } from "./session-secret.ts";
 
 /** @throws Failure NOT_FOUND. */

@@ -1,11 +1,12 @@
-// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant ended it, end it
-// first, so that nobody is shown a form that cannot be paid · 3 screen the buyer's address before a form can be shown.
-import { Failure } from "#platform/failure.ts";
+// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant
+// ended it, end it first, so that nobody is shown a form that cannot be paid · 3 screen the buyer's address before a
+// form can be shown.
+import { Failure } from "#platform/values/failure.ts";
+import type { CheckoutContext } from "../context.ts";
+import { screenOpening } from "../risk/screen-risk.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import type { CheckoutContext } from "./context.ts";
 import { endSession, isOverdue } from "./expire-session.ts";
 import { freshenSession } from "./freshen-session.ts";
-import { screenOpening } from "./screen-risk.ts";
 import { openWithSecret } from "./session-secret.ts";
 
 /** @throws Failure NOT_FOUND, PAYMENT_BLOCKED; for an overdue session also CONNECTOR_ERROR. */

@@ -1,6 +1,6 @@
-// A key that was claimed before goes straight to its object: whatever rules, accounts and permissions are by now, money that its first
-// run moved is never answered with a refusal.
-import { Failure } from "#platform/failure.ts";
+// A key that was claimed before goes straight to its object: whatever rules, accounts and permissions are by now, money
+// that its first run moved is never answered with a refusal.
+import { Failure } from "#platform/values/failure.ts";
 
 /**
  * What payments answers to a call that only goes on.

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { test } from "uvu";
-import { newId } from "#platform/id.ts";
-import { Vault } from "#platform/secret.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import type { SessionStatus } from "../rules/session.ts";

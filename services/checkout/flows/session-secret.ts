@@ -1,12 +1,12 @@
-// The session secret and what it opens: made once, kept as a keyed hash, compared in constant time (CONTRACT.md §3). A wrong
-// secret, an unknown id and no secret at all look the same.
+// The session secret and what it opens: made once, kept as a keyed hash, compared in constant time (docs/contract.md
+// §3). A wrong secret, an unknown id and no secret at all look the same.
 import { fromBinary } from "@bufbuild/protobuf";
-import { Failure } from "#platform/failure.ts";
-import { type Id, idSuffix, isId } from "#platform/id.ts";
-import { randomToken, sameSecret, type Vault } from "#platform/secret.ts";
+import { randomToken, sameSecret, type Vault } from "#platform/secrets/vault.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Id, idSuffix, isId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
+import type { CheckoutContext } from "../context.ts";
 import { findSession, replaceSecretHash, type StoredSession } from "../store/sessions.ts";
-import type { CheckoutContext } from "./context.ts";
 
 const hashBytes = 32;
 const secretBytes = 32; // 43 base64url characters
@@ -31,7 +31,9 @@ export async function openWithSecret(
   return session;
 }
 
-/** A secret that was hashed under an older key. The buyer goes on whatever becomes of it: the next opening tries again. */
+/**
+ * A secret that was hashed under an older key. The buyer goes on whatever becomes of it: the next opening tries again.
+ */
 async function hashAgain(
   { db, hashKeys, log }: Pick<CheckoutContext, "db" | "hashKeys" | "log">,
   { id, secretHash }: StoredSession,

@@ -1,10 +1,11 @@
-// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under way. A batch is
-// claimed in one statement that also puts off its next check, then the processor is asked outside any transaction; a check that failed
-// comes again after a pause that grows to ten minutes.
-import { Failure } from "#platform/failure.ts";
-import type { JobContext } from "#platform/job.ts";
-import { applyFact, ask } from "../flows/apply-fact.ts";
-import type { CheckoutContext } from "../flows/context.ts";
+// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under
+// way. A batch is claimed in one statement that also puts off its next check, then the processor is asked outside any
+// transaction; a check that failed comes again after a pause that grows to ten minutes.
+
+import type { JobContext } from "#platform/jobs/job.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { CheckoutContext } from "../context.ts";
+import { applyFact, askPayment } from "../flows/apply-fact.ts";
 import { endSession, isOverdue } from "../flows/expire-session.ts";
 import { isExhausted, isUnderWay } from "../rules/session.ts";
 import { claimDueSessions, type StoredSession } from "../store/sessions.ts";
@@ -14,9 +15,11 @@ const batchMax = 50;
 const inFlightMax = 5;
 // A session expires at most this late, unless somebody meets it earlier.
 const everyMs = 5_000;
+// Ten sessions one after the other, each asked about until its calls are at their deadlines, and twice that.
+const limitMs = 600_000;
 
 export function expireSessionsJob(context: CheckoutContext): JobContext {
-  return { name: "expire-sessions", everyMs, runOnce: () => expireSessions(context) };
+  return { name: "expire-sessions", everyMs, limitMs, runOnce: () => expireSessions(context) };
 }
 
 /**
@@ -31,7 +34,7 @@ export async function expireSessions(context: CheckoutContext): Promise<boolean>
   const worker = async () => {
     for (const session of waiting) {
       if (outage) return;
-      outage = await check(context, session);
+      outage = await checkSession(context, session);
     }
   };
   await Promise.all(Array.from({ length: Math.min(inFlightMax, due.length) }, worker));
@@ -40,11 +43,12 @@ export async function expireSessions(context: CheckoutContext): Promise<boolean>
 }
 
 /** @returns the failure when it concerns every session. */
-async function check(context: CheckoutContext, session: StoredSession): Promise<Failure | undefined> {
+async function checkSession(context: CheckoutContext, session: StoredSession): Promise<Failure | undefined> {
   // One that a late event made needless is passed over.
   try {
     if (isOverdue(session) || isExhausted(session.state)) await endSession(context, session);
-    else if (isUnderWay(session.state)) await applyFact(context, session, await ask(context, session, "verifyIntent"));
+    else if (isUnderWay(session.state))
+      await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
     return undefined;
   } catch (error) {
     context.log.warn({ err: error, session_id: session.id }, "session not checked; it stays as it is");

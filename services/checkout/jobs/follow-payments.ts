@@ -1,16 +1,17 @@
-// Follows the payments of our sessions, so that a session completes also when the buyer never came back. Only what payments says that
-// it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats and late ones change nothing.
+// Follows the payments of our sessions, so that a session completes also when the buyer never came back. Only what
+// payments says that it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats
+// and late ones change nothing.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { clockNow } from "#platform/clock.ts";
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Consumer } from "#platform/event-consumer.ts";
-import { type Id, isId } from "#platform/id.ts";
-import { takeIn } from "#platform/inbox.ts";
-import { durableConsumers } from "#platform/streams.ts";
+import { durableConsumers } from "#platform/broker/streams.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
+import { markConsumed } from "#platform/events/inbox.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { type Id, isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
-import type { CheckoutContext } from "../flows/context.ts";
 import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
 import { changeSession, lockSessions, type StoredSession } from "../store/sessions.ts";
@@ -20,8 +21,7 @@ const { name } = durableConsumers.followPayments;
 export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log" | "payments">): Consumer {
   return {
     ...durableConsumers.followPayments,
-    askSource: async (claims, timeoutMs) =>
-      (await context.payments.confirmAnnouncements({ claims }, { timeoutMs })).announcedDigests,
+    announcer: context.payments,
     handle: (events) => takeInBatch(context, events),
   };
 }
@@ -44,7 +44,7 @@ export async function takeInBatch(
   const facts = events.flatMap((event) => sessionFact(event) ?? []);
   if (facts.length === 0) return;
   await context.db.transaction(async (tx) => {
-    const fresh = await takeIn(tx, name, [...new Set(facts.map((f) => f.eventId))]);
+    const fresh = await markConsumed(tx, name, [...new Set(facts.map((f) => f.eventId))]);
     const wanted = facts.filter((f) => fresh.has(f.eventId));
     const sessions = new Map<string, StoredSession>();
     for (const session of await lockSessions(tx, [...new Set(wanted.map((f) => f.sessionId))])) {
@@ -64,13 +64,13 @@ export async function takeInBatch(
       }
       const { status, paymentStatus } = decision.state;
       const announcements = decision.event ? [sessionEvent(decision.event, session, status, paymentStatus)] : [];
-      const changed = await changeSession(tx, session, decision.state, context.outbox.rows(announcements));
+      const changed = await changeSession(tx, session, decision.state, context.outbox.toRows(announcements));
       if (!changed) throw new Error("a locked session changed");
       sessions.set(sessionId, changed);
     }
   });
   crashPoint("follow-payments.1-taken-in");
-  context.outbox.poke();
+  context.outbox.wake();
 }
 
 // What payments calls an intent's outcome, and what that means for the session.
@@ -92,7 +92,8 @@ function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): Se
   if (!/^\d{1,9}$/.test(failed) || !/^\d{1,18}$/.test(version)) return undefined;
   const fact: PaymentFact = {
     outcome,
-    // An event's own status says what happened; where the payment stands since may be another (a refund of a disputed payment).
+    // An event's own status says what happened; where the payment stands since may be another (a refund of a disputed
+    // payment).
     paymentStatus: attributes.payment_status || status,
     receiptUrl,
     failedAttempts: Number(failed),

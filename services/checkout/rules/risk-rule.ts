@@ -1,8 +1,8 @@
 // What a rule of risk screening may say: which subject, limit, window and entries belong to each kind. Pure.
 import ipaddr from "ipaddr.js";
-import { isEmail } from "#platform/email.ts";
-import type { Violation } from "#platform/failure.ts";
-import { currencyExponent } from "#platform/money.ts";
+import { isEmail } from "#platform/values/email.ts";
+import type { Violation } from "#platform/values/failure.ts";
+import { currencyExponent } from "#platform/values/money.ts";
 import type { RiskRule } from "./risk.ts";
 
 type Content = Pick<RiskRule, "kind" | "subject" | "limit" | "windowSeconds" | "entries">;

@@ -1,5 +1,5 @@
-// Risk screening (SPEC.md §4: payment_blocked): which rules count for a merchant, and what they say to the facts. Pure; whoever calls
-// has counted what the rules ask for. Card checks are the processor's part.
+// Risk screening (docs/contract.md §5: payment_blocked): which rules count for a merchant, and what they say to the
+// facts. Pure; whoever calls has counted what the rules ask for. Card checks are the processor's part.
 import ipaddr from "ipaddr.js";
 
 export type RiskKind = "amount_cap" | "velocity" | "block_list" | "card_testing";
@@ -37,7 +37,7 @@ export interface RiskFacts {
 }
 
 /** A rule that was looked at. */
-export interface Look {
+export interface RuleResult {
   readonly ruleId: string;
   readonly kind: RiskKind;
   readonly subject: string;
@@ -49,7 +49,7 @@ export interface Look {
 export interface RiskDecision {
   readonly stage: RiskStage;
   readonly blocked: boolean;
-  readonly looks: readonly Look[];
+  readonly looks: readonly RuleResult[];
 }
 
 const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
@@ -65,8 +65,8 @@ const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
 };
 
 /**
- * The rules that count, by kind and subject: the merchant's before that of every merchant, one for the environment before one for
- * both, switched on or off. Block lists add up.
+ * The rules that count, by kind and subject: the merchant's before that of every merchant, one for the environment
+ * before one for both, switched on or off. Block lists add up.
  */
 export function rulesInEffect(rules: readonly RiskRule[], environment: number): RiskRule[] {
   const fitting = rules.filter((rule) => rule.environment === environment || rule.environment === 0);
@@ -93,14 +93,17 @@ export function judge(stage: RiskStage, rules: readonly RiskRule[], facts: RiskF
   return { stage, blocked: looks.some(({ hit }) => hit), looks };
 }
 
-/** True for an address that can be one buyer's; a private one is a proxy's, and counting it would block everybody behind it. */
+/**
+ * True for an address that can be one buyer's; a private one is a proxy's, and counting it would block everybody behind
+ * it.
+ */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
 }
 
-function look(rule: RiskRule, facts: RiskFacts): Look | undefined {
+function look(rule: RiskRule, facts: RiskFacts): RuleResult | undefined {
   const { id: ruleId, kind, subject, limit } = rule;
-  const seen = (measured: number, hit: boolean): Look => ({ ruleId, kind, subject, measured, limit, hit });
+  const seen = (measured: number, hit: boolean): RuleResult => ({ ruleId, kind, subject, measured, limit, hit });
   if (kind === "amount_cap") {
     return subject === facts.currency ? seen(Number(facts.amount), facts.amount > limit) : undefined;
   }

@@ -1,8 +1,8 @@
 // What a request for a session must keep beyond the bounds of the proto: real currencies, addresses, URLs and languages
-// (CONTRACT.md §4). Pure.
-import { isEmail } from "#platform/email.ts";
-import type { Violation } from "#platform/failure.ts";
-import { currencyExponent } from "#platform/money.ts";
+// (docs/contract.md §4). Pure.
+import { isEmail } from "#platform/values/email.ts";
+import type { Violation } from "#platform/values/failure.ts";
+import { currencyExponent } from "#platform/values/money.ts";
 
 export interface SessionRequest {
   readonly isSandbox: boolean;

@@ -159,7 +159,9 @@ test("whatever happens in whatever order, a completed session stays completed an
   );
 });
 
-/** A payment's life as payments tells it, oldest first: attempts, then an end, then what becomes of money that was paid. */
+/**
+ * A payment's life as payments tells it, oldest first: attempts, then an end, then what becomes of money that was paid.
+ */
 const lives = fc
   .record({
     attempts: fc.array(fc.constantFrom("requires_action", "processing", "failed"), { maxLength: 5 }),

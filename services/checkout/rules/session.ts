@@ -1,6 +1,7 @@
-// The session machine (CONTRACT.md §4): what is known of the payment goes in, the session's new state and the event to announce
-// come out, or a reason why nothing changes. Pure. A completed session stays completed; money that arrived is never refused.
-import { type Id, idSuffix } from "#platform/id.ts";
+// The session machine (docs/contract.md §4): what is known of the payment goes in, the session's new state and the
+// event to announce come out, or a reason why nothing changes. Pure. A completed session stays completed; money that
+// arrived is never refused.
+import { type Id, idSuffix } from "#platform/values/id.ts";
 
 export type SessionStatus = "open" | "processing" | "completed" | "expired" | "canceled";
 /** Where the payment stands for its session (payments.v1.SessionOutcome). */
@@ -35,8 +36,9 @@ export interface PaymentFact {
   /** Counts the payment's changes, so that news can be put in order without any clock; 0: a release that told none. */
   readonly version: bigint;
   /**
-   * Decides about a fact without a version: when it was so. `now` for the processor's own answer to a session that has not changed
-   * since it was asked; a time for an event, which may come late; undefined for an answer that another change overtook.
+   * Decides about a fact without a version: when it was so. `now` for the processor's own answer to a session that has
+   * not changed since it was asked; a time for an event, which may come late; undefined for an answer that another
+   * change overtook.
    */
   readonly at: "now" | Date | undefined;
 }
@@ -48,15 +50,16 @@ export type Decision =
 type Move = SessionStatus | "closed" | "reopened" | "kept" | "final";
 
 /**
- * What each fact does to each status; `closed` is expired or canceled, by what the cancellation means; `kept`: the session stays, and
- * a newer version says where its payment stands (a bank debit that came back is `failed`).
+ * What each fact does to each status; `closed` is expired or canceled, by what the cancellation means; `kept`: the
+ * session stays, and a newer version says where its payment stands (a bank debit that came back is `failed`).
  */
 const moves: { readonly [S in SessionStatus]: { readonly [O in PaymentOutcome]: Move } } = {
   open: { open: "open", processing: "processing", paid: "completed", canceled: "closed" },
   // A declined attempt leaves the session open for another try, also when the decline comes late.
   processing: { open: "reopened", processing: "processing", paid: "completed", canceled: "closed" },
   completed: { open: "kept", processing: "kept", paid: "completed", canceled: "kept" },
-  // The intent is canceled at the processor before a session ends, so `paid` should not come; if it does, the money counts.
+  // The intent is canceled at the processor before a session ends, so `paid` should not come; if it does, the money
+  // counts.
   expired: { open: "final", processing: "final", paid: "completed", canceled: "expired" },
   canceled: { open: "final", processing: "final", paid: "completed", canceled: "canceled" },
 };
@@ -114,7 +117,9 @@ function paidBefore(session: SessionState, fact: PaymentFact): SessionState {
   };
 }
 
-/** A declined attempt leaves the session open; after this many, intent and session are canceled (CONTRACT.md §4). */
+/**
+ * A declined attempt leaves the session open; after this many, intent and session are canceled (docs/contract.md §4).
+ */
 export const failedAttemptsMax = 10;
 
 /** True when the buyer has no try left. */
@@ -148,7 +153,10 @@ function isLate(session: SessionState, fact: PaymentFact): boolean {
   return fact.at instanceof Date && session.heardAt !== undefined && fact.at < session.heardAt;
 }
 
-/** True when a fact about a session that is processing may reopen it: a version orders itself, all else must prove that it is newer. */
+/**
+ * True when a fact about a session that is processing may reopen it: a version orders itself, all else must prove that
+ * it is newer.
+ */
 function isNews(session: SessionState, fact: PaymentFact): boolean {
   return fact.version > 0n || fact.at === "now" || fact.failedAttempts !== session.failedAttempts;
 }

@@ -1,5 +1,6 @@
-// The risk_attempts table: what buyers tried, and how often, for rules with a window. Counts stop where a rule has seen enough.
-import type { Sql } from "#platform/database.ts";
+// The risk_attempts table: what buyers tried, and how often, for rules with a window. Counts stop where a rule has seen
+// enough.
+import type { Sql } from "#platform/database/database.ts";
 import type { Owner } from "./session-lists.ts";
 
 export interface RiskAttempt extends Owner {
@@ -82,7 +83,10 @@ export async function countOfCards(
 // An honest buyer has a few cards.
 const cardsMax = 20;
 
-/** How many sessions were created for the address within the window, and the cards it was seen with lately: one statement. */
+/**
+ * How many sessions were created for the address within the window, and the cards it was seen with lately: one
+ * statement.
+ */
 export async function historyOfEmail(
   sql: Sql,
   owner: Owner,

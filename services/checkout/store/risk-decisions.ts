@@ -1,6 +1,6 @@
-// The risk_decisions table: what was decided about a session, with every rule that was looked at. A creation that passed is written
-// with its session, in one statement (store/sessions.ts).
-import { type Sql, time } from "#platform/database.ts";
+// The risk_decisions table: what was decided about a session, with every rule that was looked at. A creation that
+// passed is written with its session, in one statement (store/sessions.ts).
+import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import type { Owner } from "./session-lists.ts";

@@ -1,7 +1,8 @@
 // Reading sessions for their merchant: one by id, or a page with the exact total of its filters.
-import type { Sql } from "#platform/database.ts";
-import { listDated, type PageWindow } from "#platform/dated-list.ts";
-import { timeRange } from "#platform/day-range.ts";
+import type { Sql } from "#platform/database/database.ts";
+import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
+import { idFloor } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
 
@@ -37,4 +38,13 @@ export async function listSessions(
   const dated = { merchantId, environment, status, range: timeRange(filter.from, filter.to) };
   const { rows, total } = await listDated<SessionRow>(sql, list, dated, window);
   return { sessions: rows.map(sessionOf), total };
+}
+
+/** Everybody's sessions made since then, oldest first. @param after the last one of the page before; empty: none. */
+export async function sessionsSince(sql: Sql, since: Date, after: string, limit: number): Promise<StoredSession[]> {
+  const rows = await sql.rows<SessionRow>(
+    `select ${sessionColumns} from sessions s where s.id >= $1 and s.id > $2 order by s.id limit $3`,
+    [idFloor("session", since.getTime()), after, limit],
+  );
+  return rows.map(sessionOf);
 }

@@ -1,11 +1,11 @@
-// The sessions table: one named statement for each step of the hot paths. A change carries its events in the same statement, so
-// that a confirm costs one round trip and one commit.
-import { type Sql, time } from "#platform/database.ts";
-import type { KeyedHash } from "#platform/hash-keys.ts";
-import type { Id } from "#platform/id.ts";
-import type { OutboxRows } from "#platform/outbox.ts";
+// The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
+// statement, so that a confirm costs one round trip and one commit.
+import { type Sql, time } from "#platform/database/database.ts";
+import type { OutboxRows } from "#platform/events/outbox.ts";
+import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Look } from "../rules/risk.ts";
+import type { RuleResult } from "../rules/risk.ts";
 import { isExhausted, isLive, isUnderWay, type SessionState, type SessionStatus } from "../rules/session.ts";
 
 /** What a session is made of and never changes. */
@@ -72,13 +72,16 @@ export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.a
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
   s.expires_at, s.completed_at`;
 
-/** Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal (isDuplicate, `sessions_pkey`). */
+/**
+ * Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal
+ * (isDuplicate, `sessions_pkey`).
+ */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
   secrets: { hash: KeyedHash; render: Buffer },
   events: OutboxRows,
-  looks: readonly Look[] = [],
+  looks: readonly RuleResult[] = [],
 ): Promise<void> {
   await sql.rows(
     `with announced as (
@@ -122,7 +125,10 @@ export async function findSession(sql: Sql, id: Id<"session">): Promise<StoredSe
   return row && sessionOf(row);
 }
 
-/** Stores the hash of the same secret under another key, unless somebody did since. It is no change of the session: its version stays. */
+/**
+ * Stores the hash of the same secret under another key, unless somebody did since. It is no change of the session: its
+ * version stays.
+ */
 export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedHash, fresh: KeyedHash): Promise<void> {
   await sql.rows("update sessions set secret_hash = $3, secret_hash_key_id = $4 where id = $1 and secret_hash = $2", [
     id,
@@ -145,8 +151,9 @@ export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Pro
 const lookMinutesMax = 10;
 
 /**
- * Writes the state and its events, if the session is still as it was read. It also says when to look at the intent next: at once when
- * tries are over or what was to end is open again, within minutes while an attempt is under way, else when the session's time is over.
+ * Writes the state and its events, if the session is still as it was read. It also says when to look at the intent
+ * next: at once when tries are over or what was to end is open again, within minutes while an attempt is under way,
+ * else when the session's time is over.
  * @returns the session after it; undefined: somebody else changed it, read it again.
  */
 export async function changeSession(
@@ -194,7 +201,10 @@ export async function changeSession(
   return row && sessionOf(row);
 }
 
-/** Remembers that the merchant asked for expiry. Whoever asked carries it out; should that fail, the sweeper does, a minute later. */
+/**
+ * Remembers that the merchant asked for expiry. Whoever asked carries it out; should that fail, the sweeper does, a
+ * minute later.
+ */
 export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows): Promise<void> {
   await sql.rows(
     `with asked as (
@@ -208,8 +218,8 @@ export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows)
 }
 
 /**
- * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4, 8 minutes, then every
- * 10, and when their time is over. The pause is also the lease: nobody else claims them meanwhile.
+ * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4, 8
+ * minutes, then every 10, and when their time is over. The pause is also the lease: nobody else claims them meanwhile.
  */
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(

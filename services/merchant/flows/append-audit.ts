@@ -1,7 +1,7 @@
-// Appends to the audit log and to its chains, in ONE transaction: the heads of the chains are taken first, so that whoever appends to a
-// chain waits his turn, and a repeat finds its entry there.
-import type { Database, Tx } from "#platform/database.ts";
-import { type ChainedEntry, entryBytes, type Place, placeAfter } from "../rules/audit-chain.ts";
+// Appends to the audit log and to its chains, in ONE transaction: the heads of the chains are taken first, so that
+// whoever appends to a chain waits his turn, and a repeat finds its entry there.
+import type { Database, Tx } from "#platform/database/database.ts";
+import { type ChainedEntry, type ChainPosition, entryBytes, placeAfter } from "../rules/audit-chain.ts";
 import { type AuditEntry, chainedEntry, insertEntries } from "../store/audit-entries.ts";
 import { lockHeads, moveHeads } from "../store/audit-heads.ts";
 import { appendLinks, chainedOf, type NewLink } from "../store/audit-links.ts";
@@ -21,7 +21,10 @@ export async function appendAudit(db: Database, entries: readonly AuditEntry[]):
   });
 }
 
-/** Chains entries that were written without a link, by the release before or before there were chains. @returns how many there were */
+/**
+ * Chains entries that were written without a link, by the release before or before there were chains. @returns how many
+ * there were
+ */
 export async function chainLateEntries(db: Database, entries: readonly ChainedEntry[]): Promise<number> {
   if (entries.length === 0) return 0;
   return await db.transaction(async (tx) => {
@@ -39,7 +42,12 @@ export async function chainLateEntries(db: Database, entries: readonly ChainedEn
   });
 }
 
-async function chainEntries(tx: Tx, heads: Map<string, Place>, entries: readonly ChainedEntry[], isLate: boolean) {
+async function chainEntries(
+  tx: Tx,
+  heads: Map<string, ChainPosition>,
+  entries: readonly ChainedEntry[],
+  isLate: boolean,
+) {
   const links: NewLink[] = [];
   for (const entry of entries) {
     const { id: entryId, merchantId } = entry;

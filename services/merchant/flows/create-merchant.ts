@@ -1,14 +1,17 @@
-// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces `merchant.created`.
-// The database copies profile and branding to the sandbox as they come in. Onboarding does the same within its own transaction.
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { MappedTx } from "#platform/mapped-database.ts";
+// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
+// `merchant.created`. The database copies profile and branding to the sandbox as they come in. Onboarding does the same
+// within its own transaction.
+
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { brandingDefaults } from "../rules/branding.ts";
 import { homeViolations, profileViolations } from "../rules/profile.ts";
 import { insertBranding } from "../store/brandings.ts";
 import { insertMerchant, type Merchant } from "../store/merchants.ts";
-import type { MerchantContext } from "./context.ts";
 import { openSimulatorAccount } from "./open-account.ts";
 
 export interface NewMerchant {
@@ -24,11 +27,11 @@ export async function createMerchant(context: MerchantContext, wanted: NewMercha
   const violations = [...profileViolations(wanted), ...homeViolations(wanted)];
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const merchant = await context.db.transaction((tx) => addMerchant(context, tx, wanted));
-  context.outbox.poke();
+  context.outbox.wake();
   return merchant;
 }
 
-/** The writes of it, within the caller's transaction; the caller pokes the outbox after the commit. */
+/** The writes of it, within the caller's transaction; the caller wakes the outbox after the commit. */
 export async function addMerchant(context: MerchantContext, tx: MappedTx, wanted: NewMerchant): Promise<Merchant> {
   const merchant: Merchant = {
     id: newId("merchant"),
@@ -38,7 +41,7 @@ export async function addMerchant(context: MerchantContext, tx: MappedTx, wanted
     website: "",
     refundsEnabled: true,
     failoverEnabled: false,
-    createdAt: new Date(),
+    createdAt: clockNow(),
   };
   await insertMerchant(tx.em, merchant);
   await insertBranding(tx.em, { merchantId: merchant.id, ...brandingDefaults });
@@ -55,6 +58,6 @@ export function merchantChanged(type: "merchant.created" | "merchant.updated", m
     environment: Environment.UNSPECIFIED,
     objectId: merchant.id,
     status: merchant.status,
-    at: new Date(),
+    at: clockNow(),
   };
 }

@@ -1,6 +1,6 @@
 // Finds connector accounts for payments: the one that a new session uses, or a certain one, also when it is inactive.
-import type { Sql } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
+import type { Sql } from "#platform/database/database.ts";
+import { Failure } from "#platform/values/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { chooseConnector } from "../rules/connector-choice.ts";
 import { type AccountRow, findAccountById, findAccountsByExternal, findCandidates } from "../store/connectors.ts";
@@ -13,7 +13,7 @@ export async function activeAccounts(
   sql: Sql,
   merchantId: string,
   environment: Environment,
-): Promise<{ account: AccountRow; standIns: readonly AccountRow[] }> {
+): Promise<{ account: AccountRow; fallbacks: readonly AccountRow[] }> {
   const found = await findCandidates(sql, merchantId, environment);
   if (!found) throw new Failure("NOT_FOUND");
   const choice = chooseConnector(found.merchantStatus, found.accounts);

@@ -1,12 +1,16 @@
-// Creates, rolls, limits and revokes API keys: each ONE transaction that announces what happened to which key, so that gateways forget
-// it at once. The raw key exists in the answer only; what is stored is its keyed hash. Keys are made one after the other under the
-// lock of their merchant, so that what the calling key has and how many there are hold until the commit.
+// Creates, rolls, limits and revokes API keys: each ONE transaction that announces what happened to which key, so that
+// gateways forget it at once. The raw key exists in the answer only; what is stored is its keyed hash. Keys are made
+// one after the other under the lock of their merchant, so that what the calling key has and how many there are hold
+// until the commit.
+
 import { randomBytes } from "node:crypto";
-import { Failure, invalid } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { MappedTx } from "#platform/mapped-database.ts";
-import type { Announcement } from "#platform/outbox.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import type { Announcement } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { keyBursts } from "../metrics.ts";
 import { allowedIpsMax, isSameList, readRange } from "../rules/allowed-ips.ts";
 import {
@@ -36,7 +40,6 @@ import {
   setRevoked,
 } from "../store/api-keys.ts";
 import { lockMerchant } from "../store/merchants.ts";
-import type { MerchantContext } from "./context.ts";
 
 /** Whose keys, and for whom they are made. */
 export interface KeyWish extends KeyOwner {
@@ -49,7 +52,10 @@ export interface NewKey extends KeyWish {
   readonly scopes: readonly string[];
   /** Null: as the calling key's; never, if that does not expire or there is none. */
   readonly expiresAt: Date | null;
-  /** Ranges in any spelling, none for everywhere; undefined: the calling key's, everywhere if that has none or there is none. */
+  /**
+   * Ranges in any spelling, none for everywhere; undefined: the calling key's, everywhere if that has none or there is
+   * none.
+   */
   readonly allowedIps: readonly string[] | undefined;
 }
 
@@ -61,11 +67,13 @@ export interface IssuedKey {
   readonly isBurst: boolean;
 }
 
-/** @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired, no ranges), FORBIDDEN, TOO_MANY_KEYS. */
+/**
+ * @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired, no ranges), FORBIDDEN, TOO_MANY_KEYS.
+ */
 export async function createApiKey(context: MerchantContext, wanted: NewKey): Promise<IssuedKey> {
   const allowedIps = wanted.allowedIps && readAllowedIps(wanted.environment, wanted.allowedIps);
   const issued = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enter(tx, wanted);
+    const { caller, now } = await enterAsCaller(tx, wanted);
     if (wanted.expiresAt && wanted.expiresAt <= now) throw invalid("expires_at", "must be in the future");
     const power = {
       scopes: wanted.scopes,
@@ -76,14 +84,15 @@ export async function createApiKey(context: MerchantContext, wanted: NewKey): Pr
     await assertRoom(tx, wanted, now);
     return await issueKey(context, tx, { ...wanted, ...power }, now);
   });
-  context.outbox.poke();
+  context.outbox.wake();
   tellBurst(context, issued);
   return issued;
 }
 
 /**
- * Creates a successor with the same name, scopes, addresses and expiry; the old key stops after the overlap. Only an active key can be rolled:
- * a revoked one must not come back under another id. Without an overlap it needs no room: one key takes the place of the other.
+ * Creates a successor with the same name, scopes, addresses and expiry; the old key stops after the overlap. Only an
+ * active key can be rolled: a revoked one must not come back under another id. Without an overlap it needs no room: one
+ * key takes the place of the other.
  * @throws Failure NOT_FOUND, FORBIDDEN, TOO_MANY_KEYS.
  */
 export async function rollApiKey(
@@ -92,7 +101,7 @@ export async function rollApiKey(
   overlapSeconds: number,
 ): Promise<IssuedKey> {
   const issued = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enter(tx, wish);
+    const { caller, now } = await enterAsCaller(tx, wish);
     const old = await lockKey(tx, wish, wish.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     assertMayGive(caller, old, now);
@@ -104,7 +113,7 @@ export async function rollApiKey(
     await context.outbox.append(tx, [{ ...keyEvent("api_key.rolled", ended, now), attributes }]);
     return successor;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   tellBurst(context, issued);
   return issued;
 }
@@ -121,7 +130,7 @@ export async function limitApiKey(
 ): Promise<ApiKey> {
   const allowedIps = readAllowedIps(wish.environment, ranges);
   const limited = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enter(tx, wish);
+    const { caller, now } = await enterAsCaller(tx, wish);
     const old = await lockKey(tx, wish, wish.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     if (caller && !mayLimit(caller, old, allowedIps, now)) throw new Failure("FORBIDDEN");
@@ -132,13 +141,13 @@ export async function limitApiKey(
     await context.outbox.append(tx, [{ ...keyEvent("api_key.limited", key, now), attributes }]);
     return key;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return limited;
 }
 
 /**
- * Ends a key at once; a revoked one stays as it is. Whoever may manage keys may end any of them, also a stronger one: a leak is
- * stopped by whoever sees it first.
+ * Ends a key at once; a revoked one stays as it is. Whoever may manage keys may end any of them, also a stronger one: a
+ * leak is stopped by whoever sees it first.
  * @throws Failure NOT_FOUND.
  */
 export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id: string): Promise<ApiKey> {
@@ -146,13 +155,13 @@ export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id
     const key = await lockKey(tx, owner, id);
     if (!key) throw new Failure("NOT_FOUND");
     if (key.revokedAt) return key;
-    const now = new Date();
+    const now = clockNow();
     await setRevoked(tx, key.id, now);
     const ended = { ...key, revokedAt: now };
     await context.outbox.append(tx, [keyEvent("api_key.revoked", ended, now)]);
     return ended;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return revoked;
 }
 
@@ -170,12 +179,14 @@ function readAllowedIps(environment: Environment, texts: readonly string[]): str
   return [...new Set(read.flatMap((each) => ("range" in each ? [each.range] : [])))];
 }
 
-/** Waits for its turn to make a key. @returns the calling key as it is stored, and the time that everything is judged at */
-async function enter(tx: MappedTx, wish: KeyWish): Promise<{ caller: ApiKey | undefined; now: Date }> {
+/**
+ * Waits for its turn to make a key. @returns the calling key as it is stored, and the time that everything is judged at
+ */
+async function enterAsCaller(tx: MappedTx, wish: KeyWish): Promise<{ caller: ApiKey | undefined; now: Date }> {
   if (!(await lockMerchant(tx.em, wish.merchantId))) throw new Failure("NOT_FOUND");
   const caller = wish.callerId === undefined ? undefined : await findKey(tx, wish, wish.callerId);
   if (wish.callerId !== undefined && !caller) throw new Failure("FORBIDDEN");
-  return { caller, now: new Date() };
+  return { caller, now: clockNow() };
 }
 
 function assertMayGive(caller: ApiKey | undefined, power: KeyPower, now: Date): void {

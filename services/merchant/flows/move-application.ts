@@ -1,8 +1,10 @@
-// Onboarding applications: creates a draft, and submits, approves or rejects one, each in ONE transaction. Approval creates the
-// merchant in the same transaction, so that an approved application always has exactly one.
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
+// Onboarding applications: creates a draft, and submits, approves or rejects one, each in ONE transaction. Approval
+// creates the merchant in the same transaction, so that an approved application always has exactly one.
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import {
   type ApplicationCommand,
   type ApplicationFields,
@@ -12,7 +14,6 @@ import {
   missingFields,
 } from "../rules/application.ts";
 import { type Application, insertApplication, lockApplication } from "../store/applications.ts";
-import type { MerchantContext } from "./context.ts";
 import { addMerchant } from "./create-merchant.ts";
 
 /** @throws Failure INVALID_BODY when a field that is there cannot be. */
@@ -24,7 +25,7 @@ export async function createApplication(context: MerchantContext, fields: Applic
     id: newId("application"),
     status: "draft",
     merchantId: null,
-    createdAt: new Date(),
+    createdAt: clockNow(),
   };
   await context.db.transaction((tx) => insertApplication(tx.em, application));
   return application;
@@ -41,7 +42,7 @@ export async function moveApplication(
 ): Promise<Application> {
   const moved = await context.db.transaction(async (tx) => {
     const application = await lockApplication(tx.em, applicationId);
-    if (!application || isOver(application, new Date())) throw new Failure("NOT_FOUND");
+    if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
     const decision = decideApplication(application.status, command);
     if (decision.kind === "unchanged") return application;
     if (decision.kind === "refused") throw refusal(decision.problem);
@@ -57,12 +58,12 @@ export async function moveApplication(
         environment: Environment.UNSPECIFIED,
         objectId: application.id,
         status: decision.to,
-        at: new Date(),
+        at: clockNow(),
       },
     ]);
     return application;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return moved;
 }
 

@@ -1,12 +1,12 @@
-// Connector accounts with their credentials: opens the simulator account of a new merchant, and opens the seal of an account's
-// credentials for payments. Credentials are ciphertext everywhere else.
-import type { Sql } from "#platform/database.ts";
-import { idSuffix, newId } from "#platform/id.ts";
-import type { Vault } from "#platform/secret.ts";
+// Connector accounts with their credentials: opens the simulator account of a new merchant, and opens the seal of an
+// account's credentials for payments. Credentials are ciphertext everywhere else.
+import type { Sql } from "#platform/database/database.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { idSuffix, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { surfaces } from "../rules/connector-choice.ts";
 import { type AccountRow, insertConnector } from "../store/connectors.ts";
-import type { MerchantContext } from "./context.ts";
 
 /** Inserts the merchant's primary sandbox account at the simulator, within the caller's transaction. */
 export async function openSimulatorAccount(context: MerchantContext, sql: Sql, merchantId: string): Promise<void> {

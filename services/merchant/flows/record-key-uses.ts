@@ -1,12 +1,13 @@
-// Records the uses of keys that a gateway reports: (1) when, in one statement; (2) whether a live key was used from a network that is
-// not remembered; (3) only then, in one transaction, those networks and the announcement of each that is news. A repeat finds
-// everything recorded and announces nothing, so that a key and a network ring once.
+// Records the uses of keys that a gateway reports: (1) when, in one statement; (2) whether a live key was used from a
+// network that is not remembered; (3) only then, in one transaction, those networks and the announcement of each that
+// is news. A repeat finds everything recorded and announces nothing, so that a key and a network ring once.
+import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { newNetworks } from "../metrics.ts";
 import { furtherNetworks, isKeyNetwork } from "../rules/key-network.ts";
 import { findUnknownPlaces, insertPlaces, type KeyPlace, lockKeys } from "../store/api-key-networks.ts";
 import { recordUses } from "../store/api-keys.ts";
-import type { MerchantContext } from "./context.ts";
 
 export interface KeyUse {
   readonly id: string;
@@ -34,12 +35,12 @@ export async function recordKeyUses(context: MerchantContext, uses: readonly Key
       kept.push(...further.kept.map((network) => ({ keyId, network })));
       told.push(...further.news.map((network) => ({ keyId, network, merchantId })));
     }
-    const at = new Date();
+    const at = clockNow();
     await insertPlaces(tx, kept, at);
     await context.outbox.append(tx, told.map(announcement(at)));
     return told;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   newNetworks.inc(news.length);
   for (const { keyId: key_id, merchantId: merchant_id, network } of news) {
     context.log.warn({ key_id, merchant_id, network }, "a live key was used from a network that is new for it");

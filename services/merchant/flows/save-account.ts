@@ -1,10 +1,11 @@
 // Stores a processor's account with its credentials, or switches one off; each in ONE transaction that announces
 // `connector.updated` for every account that changed. That the processor knows the credentials was asked by payments.
-import { isDuplicate } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { MappedTx } from "#platform/mapped-database.ts";
+import { isDuplicate } from "#platform/database/database.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { mayServe } from "../rules/connector-choice.ts";
 import {
   accountTaken,
@@ -15,7 +16,6 @@ import {
   updateCredentials,
 } from "../store/connectors.ts";
 import { lockMerchant } from "../store/merchants.ts";
-import type { MerchantContext } from "./context.ts";
 import { sealCredentials } from "./open-account.ts";
 import { connectorUpdated } from "./update-connector.ts";
 
@@ -32,35 +32,36 @@ export interface CheckedAccount {
 
 /**
  * A known account gets the new credentials and is active again; what the merchant chose stays.
- * @throws Failure NOT_FOUND (merchant), CONNECTOR_NOT_ELIGIBLE (another merchant has the account, or it may not serve the environment).
+ * @throws Failure NOT_FOUND (merchant), CONNECTOR_NOT_ELIGIBLE (another merchant has the account, or it may not serve
+ * the environment).
  */
 export async function saveAccount(context: MerchantContext, account: CheckedAccount): Promise<ConnectorRow> {
   const { connector, environment } = account;
   if (!mayServe({ connector, isLive: environment === Environment.LIVE })) throw new Failure("CONNECTOR_NOT_ELIGIBLE");
   try {
-    const saved = await context.db.transaction((tx) => save(context, tx, account));
-    context.outbox.poke();
+    const saved = await context.db.transaction((tx) => writeAccount(context, tx, account));
+    context.outbox.wake();
     return saved;
   } catch (error) {
     throw isDuplicate(error, accountTaken) ? new Failure("CONNECTOR_NOT_ELIGIBLE", { cause: error }) : error;
   }
 }
 
-async function save(context: MerchantContext, tx: MappedTx, account: CheckedAccount): Promise<ConnectorRow> {
+async function writeAccount(context: MerchantContext, tx: MappedTx, account: CheckedAccount): Promise<ConnectorRow> {
   const { merchantId, environment, connector, externalAccountId } = account;
   if (!(await lockMerchant(tx.em, merchantId))) throw new Failure("NOT_FOUND");
   const all = await lockConnectors(tx, merchantId, environment);
   const known = all.find((c) => c.connector === connector && c.externalAccountId === externalAccountId);
-  const changed = known ? renewed(known, account) : opened(newId("connector"), account);
+  const changed = known ? renewedAccount(known, account) : newAccount(newId("connector"), account);
   const former = changed.isPrimary ? all.find((c) => c.isPrimary && c.id !== changed.id) : undefined;
-  const dethroned = former && { ...former, isPrimary: false };
-  if (dethroned) await updateConnector(tx, dethroned);
+  const demoted = former && { ...former, isPrimary: false };
+  if (demoted) await updateConnector(tx, demoted);
   const sealed = sealCredentials(context.vault, changed.id, account.credentials);
   if (known) {
     await updateConnector(tx, changed);
     await updateCredentials(tx, changed.id, sealed);
   } else await insertConnector(tx, changed, sealed);
-  await context.outbox.append(tx, [...(dethroned ? [dethroned] : []), changed].map(connectorUpdated));
+  await context.outbox.append(tx, [...(demoted ? [demoted] : []), changed].map(connectorUpdated));
   return changed;
 }
 
@@ -79,11 +80,11 @@ export async function deactivateAccount(
     await context.outbox.append(tx, [connectorUpdated(changed)]);
     return changed;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return inactive;
 }
 
-function renewed(known: ConnectorRow, { surfaces, makePrimary }: CheckedAccount): ConnectorRow {
+function renewedAccount(known: ConnectorRow, { surfaces, makePrimary }: CheckedAccount): ConnectorRow {
   const offered = (surface: string | undefined) => (surface && surfaces.includes(surface) ? surface : undefined);
   return {
     ...known,
@@ -95,7 +96,7 @@ function renewed(known: ConnectorRow, { surfaces, makePrimary }: CheckedAccount)
   };
 }
 
-function opened(id: string, account: CheckedAccount): ConnectorRow {
+function newAccount(id: string, account: CheckedAccount): ConnectorRow {
   const { merchantId, environment, connector, externalAccountId, surfaces, makePrimary } = account;
   return {
     id,

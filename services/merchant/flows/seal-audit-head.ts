@@ -1,11 +1,13 @@
-// Tells the world how far a chain of the audit log has come and with which hash, in ONE transaction with the note that it was told: as an
-// event on the broker's stream, and as a line of the log. Whoever owns the database can write it anew, but not what is out already.
-import { clockNow } from "#platform/clock.ts";
-import type { Database } from "#platform/database.ts";
-import type { Log } from "#platform/log.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// Tells the world how far a chain of the audit log has come and with which hash, in ONE transaction with the note that
+// it was told: as an event on the broker's stream, and as a line of the log. Whoever owns the database can write it
+// anew, but not what is out already.
+
+import type { Database } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Place } from "../rules/audit-chain.ts";
+import type { ChainPosition } from "../rules/audit-chain.ts";
 import { insertSeal } from "../store/audit-seals.ts";
 
 /** As an entry of the log it would move the head that it tells, day after day. */
@@ -18,7 +20,7 @@ export interface SealDeps {
 }
 
 /** @param head of a chain that was just followed up to there; one that is sealed already stays as it is */
-export async function sealHead({ db, outbox, log }: SealDeps, merchantId: string, head: Place): Promise<void> {
+export async function sealHead({ db, outbox, log }: SealDeps, merchantId: string, head: ChainPosition): Promise<void> {
   if (head.seq === 0n) return;
   const [sequence, hash] = [String(head.seq), Buffer.from(head.hash).toString("hex")];
   const isNew = await db.transaction(async (tx) => {
@@ -28,6 +30,6 @@ export async function sealHead({ db, outbox, log }: SealDeps, merchantId: string
     return true;
   });
   if (!isNew) return;
-  outbox.poke();
+  outbox.wake();
   log.info({ merchant_id: merchantId, sequence, hash }, "audit head sealed");
 }

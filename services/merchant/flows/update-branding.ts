@@ -1,10 +1,12 @@
-// Changes a merchant's checkout branding in one environment or in both, in ONE transaction that announces `branding.updated`.
-import { Failure } from "#platform/failure.ts";
+// Changes a merchant's checkout branding in one environment or in both, in ONE transaction that announces
+// `branding.updated`.
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { type Branding, brandingViolations } from "../rules/branding.ts";
 import { type BrandingRow, lockBranding } from "../store/brandings.ts";
 import { tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
-import type { MerchantContext } from "./context.ts";
 
 // The live one first, which is what is answered.
 const both = [Environment.LIVE, Environment.SANDBOX] as const;
@@ -38,12 +40,12 @@ export async function updateBranding(
         environment,
         objectId: merchantId,
         status: "",
-        at: new Date(),
+        at: clockNow(),
         attributes: { changed: Object.keys(change).join(",") },
       },
     ]);
     return answered;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return branding;
 }

@@ -1,11 +1,13 @@
-// Selects a connector's surface and/or makes it primary, in ONE transaction that also takes primary from the other one and
-// announces `connector.updated` for each account that changed.
-import { Failure, invalid } from "#platform/failure.ts";
-import type { Announcement } from "#platform/outbox.ts";
+// Selects a connector's surface and/or makes it primary, in ONE transaction that also takes primary from the other one
+// and announces `connector.updated` for each account that changed.
+
+import type { Announcement } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { type ConnectorWish, isEligible } from "../rules/connector-choice.ts";
 import { type ConnectorRow, lockConnectors, updateConnector } from "../store/connectors.ts";
-import type { MerchantContext } from "./context.ts";
 
 export interface ConnectorChange extends ConnectorWish {
   readonly merchantId: string;
@@ -34,7 +36,7 @@ export async function changeConnector(context: MerchantContext, wish: ConnectorC
     await context.outbox.append(tx, steps.map(connectorUpdated));
     return changed;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return connector;
 }
 
@@ -46,7 +48,7 @@ export function connectorUpdated(connector: ConnectorRow): Announcement {
     environment: connector.environment,
     objectId: connector.id,
     status: connector.isActive ? "active" : "inactive",
-    at: new Date(),
+    at: clockNow(),
     attributes: { is_default: String(connector.isPrimary) },
   };
 }

@@ -1,11 +1,12 @@
-// Changes a merchant's profile in one environment or in both (by itself), or its standing (by an operator), in ONE transaction that
-// announces `merchant.updated` with the status in force; gateways drop what they know of the merchant's keys then.
-import { Failure } from "#platform/failure.ts";
+// Changes a merchant's profile in one environment or in both (by itself), or its standing (by an operator), in ONE
+// transaction that announces `merchant.updated` with the status in force; gateways drop what they know of the
+// merchant's keys then.
+import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
-import type { MerchantContext } from "./context.ts";
 import { merchantChanged } from "./create-merchant.ts";
 
 /**
@@ -30,7 +31,7 @@ export async function updateProfile(
     await context.outbox.append(tx, [merchantUpdated(merchant, environment, change)]);
     return { merchant, profile: environment === Environment.SANDBOX ? sandbox : merchant };
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return updated;
 }
 
@@ -47,7 +48,7 @@ export async function updateStanding(
     await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change)]);
     return found;
   });
-  context.outbox.poke();
+  context.outbox.wake();
   return merchant;
 }
 

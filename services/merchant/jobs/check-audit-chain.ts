@@ -1,7 +1,7 @@
 // Proves the audit log once a day, a stretch at a time, shared by all replicas: chains entries that are in no chain, follows every chain
 // from its beginning, and seals the heads of those that hold. What does not hold is told and left as it is.
 import { Counter, Gauge } from "prom-client";
-import type { JobContext } from "#platform/job.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
 import { chainLateEntries } from "../flows/append-audit.ts";
 import { type SealDeps, sealHead } from "../flows/seal-audit-head.ts";
 import { type Break, breaches, followChain, missingTail, origin } from "../rules/audit-chain.ts";
@@ -10,8 +10,8 @@ import { unchainedEntries } from "../store/audit-entries.ts";
 import { chainsAfter, knownHeads } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 
-// A stretch is some tens of milliseconds of reading and hashing; with the pause a pass goes at about 1,000 entries a second, which leaves
-// the process to its callers.
+// A stretch is some tens of milliseconds of reading and hashing; with the pause a pass goes at about 1,000 entries a
+// second, which leaves the process to its callers.
 const entriesMax = 1_000;
 const chainsMax = 50;
 const stretchEveryMs = 1_000;
@@ -24,6 +24,12 @@ const breaks = new Counter({
   labelNames: ["what"] as const,
 });
 for (const what of breaches) breaks.inc({ what }, 0);
+
+const lateEntries = new Counter({
+  name: "tollbooth_audit_late_entries_total",
+  help: "Audit entries that were written without a link of their chain, and chained by a pass. Only releases without chains write such.",
+});
+lateEntries.inc(0);
 
 const heldAt = new Gauge({
   name: "tollbooth_audit_held_timestamp_seconds",
@@ -38,7 +44,10 @@ export function checkAuditChainJob(deps: SealDeps): JobContext {
   return { name: "check-audit-chain", everyMs: stretchEveryMs, runOnce: () => checkNextStretch(deps) };
 }
 
-/** The next stretch of the shared pass, if one is due. @returns false: the pause before the next one is part of the design */
+/**
+ * The next stretch of the shared pass, if one is due. @returns false: the pause before the next one is part of the
+ * design
+ */
 export async function checkNextStretch(deps: SealDeps): Promise<boolean> {
   const place = await claimCheck(deps.db, leaseSeconds);
   if (place?.chain) await followStretch(deps, place, place.chain);
@@ -53,7 +62,8 @@ export async function checkNextStretch(deps: SealDeps): Promise<boolean> {
 async function chainStretch({ db, log }: SealDeps, place: CheckPlace): Promise<void> {
   const { entries, lookedTo } = await unchainedEntries(db, place.entryId, entriesMax);
   const late = await chainLateEntries(db, entries);
-  if (late > 0) log.info({ entries: late, last_entry: entries.at(-1)?.id }, "audit entries chained late");
+  lateEntries.inc(late);
+  if (late > 0) log.warn({ entries: late, last_entry: entries.at(-1)?.id }, "audit entries chained late");
   if (lookedTo !== undefined) return await saveCheck(db, { ...place, entryId: lookedTo });
   const [first] = await chainsAfter(db, undefined, 1);
   if (first === undefined) await endCheck(db, place.broken);
@@ -68,7 +78,7 @@ async function followStretch(deps: SealDeps, place: CheckPlace, chain: ChainPlac
     // Before the links: what is appended meanwhile is no tail that is missing.
     const heads = await knownHeads(deps.db, merchantId);
     const links = await linksAfter(deps.db, merchantId, from.seq, left);
-    const followed = followChain(from, links, heads);
+    const followed = followChain(merchantId, from, links, heads);
     const isEnd = links.length < left;
     left -= links.length;
     const found = followed.broken ?? (isEnd ? missingTail(followed.place, heads) : undefined);

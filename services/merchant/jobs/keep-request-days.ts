@@ -1,6 +1,9 @@
-// Keeps the request log's daily tables: a week ahead there is always one, and after 30 days a day is dropped as a whole.
-import type { Database } from "#platform/database.ts";
-import type { JobContext } from "#platform/job.ts";
+// Keeps the request log's daily tables: a week ahead there is always one, and after 30 days a day is dropped as a
+// whole.
+
+import type { Database } from "#platform/database/database.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { createRequestDay, dayMs, dropRequestDay, listRequestDays, lockRequestDays } from "../store/request-days.ts";
 
 // A week without a successful run passes before rows have nowhere to go.
@@ -37,5 +40,5 @@ function startOfDay(ms: number): number {
 }
 
 export function keepRequestDaysJob(db: Database): JobContext {
-  return { name: "keep-request-days", everyMs: 3_600_000, runOnce: () => keepRequestDays(db, Date.now()) };
+  return { name: "keep-request-days", everyMs: 3_600_000, runOnce: () => keepRequestDays(db, clockMs()) };
 }

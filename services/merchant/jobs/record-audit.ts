@@ -1,10 +1,10 @@
-// Writes the audit log from the events of all services. Events leave their service in the transaction of the act, and are
-// acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
+// Writes the audit log from the events of all services. Events leave their service in the transaction of the act, and
+// are acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Database } from "#platform/database.ts";
-import type { Consumer } from "#platform/event-consumer.ts";
-import { isId } from "#platform/id.ts";
-import { durableConsumers } from "#platform/streams.ts";
+import { durableConsumers } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
+import { isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { appendAudit } from "../flows/append-audit.ts";
 import { headSealed } from "../flows/seal-audit-head.ts";
@@ -17,6 +17,9 @@ const audited = [
   durableConsumers.auditRefunds,
   durableConsumers.auditFees,
   durableConsumers.auditOperations,
+  durableConsumers.auditReplays,
+  durableConsumers.auditCheckoutReplays,
+  durableConsumers.auditWebhookReplays,
   durableConsumers.auditExpiries,
   durableConsumers.auditRiskRules,
 ] as const;
@@ -28,6 +31,8 @@ export function auditConsumers(db: Database): Consumer[] {
 /** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */
 function entryOf(event: Event): AuditEntry[] {
   if (!isId("event", event.id) || !event.occurredAt || event.type === headSealed) return [];
+  // Ciphertext for its own service's rebuild.
+  const { image: _, ...details } = event.attributes;
   return [
     {
       id: event.id,
@@ -39,7 +44,7 @@ function entryOf(event: Event): AuditEntry[] {
       action: event.type,
       objectId: event.objectId,
       status: event.status,
-      details: event.attributes,
+      details,
     },
   ];
 }

@@ -1,4 +1,5 @@
-// Where a live key may be used from (CONTRACT.md §7): ranges of addresses in one form; none means everywhere. Pure.
+// Where a live key may be used from (docs/contract.md §7): ranges of addresses in one form; none means everywhere.
+// Pure.
 import {
   addressBytes,
   type Cidr,
@@ -7,7 +8,7 @@ import {
   isWithin,
   parseCidr,
   plainRange,
-} from "#platform/address-range.ts";
+} from "#platform/values/address-range.ts";
 
 /** Ranges of one key: more is a network plan, and each is looked at with every request. */
 export const allowedIpsMax = 20;
@@ -32,7 +33,10 @@ export function readRange(text: string): { readonly range: string } | { readonly
   return { range: cidrText(range) };
 }
 
-/** True when every address of the ranges is also one of the limit's, each range within one of them. No ranges are every address. */
+/**
+ * True when every address of the ranges is also one of the limit's, each range within one of them. No ranges are every
+ * address.
+ */
 export function isLimitedBy(ranges: readonly string[], limit: readonly string[]): boolean {
   if (limit.length === 0) return true;
   const outer = limit.map(parseCidr);

@@ -1,5 +1,5 @@
-// API keys (CONTRACT.md §3, §7): the text of a key, its checksum, what a key's times say about its status, and what a key may give
-// to another one. Pure.
+// API keys (docs/contract.md §3 and §7): the text of a key, its checksum, what a key's times say about its status, and
+// what a key may give to another one. Pure.
 import { crc32 } from "node:zlib";
 import { isLimitedBy } from "./allowed-ips.ts";
 
@@ -11,7 +11,10 @@ const secretLength = 40;
 const checksumLength = 6; // 62^6 > 2^32: room for every CRC-32
 const keyFormat = /^sk_(?:test|live)_[0-9A-Za-z]{46}$/;
 
-/** Bytes of entropy that `keyText` takes: 146 bits more than 40 base62 characters hold, so that no character is favoured. */
+/**
+ * Bytes of entropy that `keyText` takes: 146 bits more than 40 base62 characters hold, so that no character is
+ * favoured.
+ */
 export const keyEntropyBytes = 48;
 
 /** The raw key: prefix, 40 base62 characters made of the entropy, and the checksum of all before it. */
@@ -42,10 +45,16 @@ export function keyStatus(key: KeyTimes, now: Date): KeyStatus {
   return key.expiresAt && key.expiresAt <= now ? "expired" : "active";
 }
 
-/** Active keys of a merchant in one environment (CONTRACT.md §7): more than anyone can tell apart, few enough to show at once. */
+/**
+ * Active keys of a merchant in one environment (docs/contract.md §7): more than anyone can tell apart, few enough to
+ * show at once.
+ */
 export const activeKeysMax = 50;
 
-/** Keys made within so long that are no longer somebody's daily work: whoever has stolen one makes more, to keep a way in. */
+/**
+ * Keys made within so long that are no longer somebody's daily work: whoever has stolen one makes more, to keep a way
+ * in.
+ */
 export const burstKeys = 10;
 export const burstMs = 600_000;
 
@@ -62,7 +71,10 @@ export interface KeyPower {
   readonly allowedIps: readonly string[];
 }
 
-/** True when a key may make one like this: itself active, it has every scope of it, is used wherever it is, and does not end before it. */
+/**
+ * True when a key may make one like this: itself active, it has every scope of it, is used wherever it is, and does not
+ * end before it.
+ */
 export function mayGive(giver: KeyPower & KeyTimes, given: KeyPower, now: Date): boolean {
   if (keyStatus(giver, now) !== "active") return false;
   if (!given.scopes.every((scope) => giver.scopes.includes(scope))) return false;
@@ -71,8 +83,9 @@ export function mayGive(giver: KeyPower & KeyTimes, given: KeyPower, now: Date):
 }
 
 /**
- * True when a key may limit another one, or itself, to these addresses: within its own ones in any case. Narrowing a stronger key is
- * less than revoking it; letting it be used from more addresses is giving it out there, and so needs all that it has.
+ * True when a key may limit another one, or itself, to these addresses: within its own ones in any case. Narrowing a
+ * stronger key is less than revoking it; letting it be used from more addresses is giving it out there, and so needs
+ * all that it has.
  */
 export function mayLimit(giver: KeyPower & KeyTimes, key: KeyPower, allowedIps: readonly string[], now: Date): boolean {
   if (keyStatus(giver, now) !== "active" || !isLimitedBy(allowedIps, giver.allowedIps)) return false;

@@ -1,6 +1,7 @@
-// The onboarding application (CONTRACT.md §8): its states, who moves it, and what must be there before it is submitted. Pure.
-import { isEmail } from "#platform/email.ts";
-import type { Violation } from "#platform/failure.ts";
+// The onboarding application (docs/contract.md §8): its states, who moves it, and what must be there before it is
+// submitted. Pure.
+import { isEmail } from "#platform/values/email.ts";
+import type { Violation } from "#platform/values/failure.ts";
 import { homeViolations } from "./profile.ts";
 
 export type ApplicationStatus = "draft" | "submitted" | "approved" | "rejected";
@@ -44,7 +45,7 @@ const table: { readonly [C in ApplicationCommand]: { readonly [S in ApplicationS
   },
 };
 
-/** A draft that nobody submitted in this time is over (CONTRACT.md §8). */
+/** A draft that nobody submitted in this time is over (docs/contract.md §8). */
 export const draftDays = 30;
 const dayMs = 86_400_000;
 

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import {
   type ChainedEntry,
+  type ChainPosition,
   entryBytes,
   followChain,
   type Link,
   missingTail,
   origin,
-  type Place,
   placeAfter,
 } from "./audit-chain.ts";
 
@@ -42,16 +42,16 @@ const entries = fc.record({
 });
 
 function chained(list: readonly ChainedEntry[]): Link[] {
-  let place: Place = origin;
+  let place: ChainPosition = origin;
   return list.map((entry, i) => {
-    const bytes = entryBytes(entry);
+    const bytes = entryBytes({ ...entry, merchantId: example.merchantId });
     place = placeAfter(place, bytes, i % 3 === 0);
     return { ...place, entryId: entry.id, isLate: i % 3 === 0, entry: bytes, sealed: undefined };
   });
 }
 
-const broken = (links: readonly Link[], heads: readonly Place[] = []) => {
-  const { place, broken: found } = followChain(origin, links, heads);
+const broken = (links: readonly Link[], heads: readonly ChainPosition[] = []) => {
+  const { place, broken: found } = followChain(example.merchantId, origin, links, heads);
   return found ?? missingTail(place, heads);
 };
 
@@ -99,15 +99,30 @@ test("two entries that differ anywhere have different bytes; the order in which 
   assert.deepEqual(entryBytes(example), entryBytes({ ...example, details: { amount: "400", note: "é" } }));
 });
 
+test("an entry of another merchant breaks a chain whose hashes are right", () => {
+  const own = { ...example, id: "evt_0" };
+  const bytes = entryBytes({ ...example, merchantId: "mer_2" });
+  const [first] = chained([own]);
+  assert(first);
+  const foreign = {
+    ...placeAfter(first, bytes, false),
+    entryId: "evt_1",
+    isLate: false,
+    entry: bytes,
+    sealed: undefined,
+  };
+  assert.deepEqual(broken([first, foreign]), { what: "entry_of_another", seq: 2n, entryId: "evt_1" });
+});
+
 test("a chain holds in pages of any size, and is found broken at the very place where somebody touched it", () => {
   fc.assert(
     fc.property(fc.array(entries, { minLength: 2, maxLength: 12 }), fc.nat(), fc.nat({ max: 4 }), (list, at, page) => {
       const links = chained(list);
       const end = links.at(-1);
       assert.ok(end);
-      let place: Place = origin;
+      let place: ChainPosition = origin;
       for (let i = 0; i < links.length; i += page + 1) {
-        const step = followChain(place, links.slice(i, i + page + 1), [end]);
+        const step = followChain(example.merchantId, place, links.slice(i, i + page + 1), [end]);
         assert.equal(step.broken, undefined);
         place = step.place;
       }

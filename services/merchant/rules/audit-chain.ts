@@ -1,5 +1,6 @@
-// The chain of audit entries: each link's hash covers its predecessor's and every byte of its entry, so that an entry that was changed,
-// removed or put in between shows, as does a chain that was calculated anew once its head is known outside the database.
+// The chain of audit entries: each link's hash covers its predecessor's and every byte of its entry, so that an entry
+// that was changed, removed or put in between shows, as does a chain that was calculated anew once its head is known
+// outside the database.
 import { createHash } from "node:crypto";
 
 /** An entry as it is hashed. */
@@ -19,13 +20,13 @@ export interface ChainedEntry {
 }
 
 /** A place in a chain: how many links it has there, and the hash of the last one. */
-export interface Place {
+export interface ChainPosition {
   readonly seq: bigint;
   readonly hash: Uint8Array;
 }
 
 /** A link as it is stored. */
-export interface Link extends Place {
+export interface Link extends ChainPosition {
   readonly entryId: string;
   readonly isLate: boolean;
   /** `entryBytes` of its entry as it is stored; undefined: there is none. */
@@ -35,7 +36,14 @@ export interface Link extends Place {
 }
 
 /** How a chain does not hold. */
-export const breaches = ["entry_changed", "entry_missing", "link_missing", "not_as_sealed", "tail_missing"] as const;
+export const breaches = [
+  "entry_changed",
+  "entry_missing",
+  "entry_of_another",
+  "link_missing",
+  "not_as_sealed",
+  "tail_missing",
+] as const;
 export type Breach = (typeof breaches)[number];
 
 /** The first place where a chain does not hold. */
@@ -47,7 +55,7 @@ export interface Break {
 }
 
 /** Before the first link. */
-export const origin: Place = { seq: 0n, hash: new Uint8Array(32) };
+export const origin: ChainPosition = { seq: 0n, hash: new Uint8Array(32) };
 
 // Of what is hashed and how. Another form gets another number.
 const formVersion = 1;
@@ -55,8 +63,9 @@ const formVersion = 1;
 const noText = 0xffff_ffff;
 
 /**
- * The bytes of an entry: for each field four bytes of its length (big-endian) and its UTF-8, in the order id, microseconds, merchant,
- * environment, actor, request, action, object, status, number of details, then each detail's name and text, by their names' bytes.
+ * The bytes of an entry: for each field four bytes of its length (big-endian) and its UTF-8, in the order id,
+ * microseconds, merchant, environment, actor, request, action, object, status, number of details, then each detail's
+ * name and text, by their names' bytes.
  */
 export function entryBytes(entry: ChainedEntry): Buffer {
   const details = detailsOf(entry.details);
@@ -76,8 +85,11 @@ export function entryBytes(entry: ChainedEntry): Buffer {
   return Buffer.concat(fields.flatMap((field) => [lengthOf(field), field ?? Buffer.alloc(0)]));
 }
 
-/** The place after an entry. Its hash is SHA-256 of: form version, 1 if it is late else 0, the hash before, seq (8 bytes), the entry. */
-export function placeAfter(before: Place, entry: Uint8Array, isLate: boolean): Place {
+/**
+ * The place after an entry. Its hash is SHA-256 of: form version, 1 if it is late else 0, the hash before, seq (8
+ * bytes), the entry.
+ */
+export function placeAfter(before: ChainPosition, entry: Uint8Array, isLate: boolean): ChainPosition {
   const seq = before.seq + 1n;
   const head = Buffer.from([formVersion, isLate ? 1 : 0]);
   const number = Buffer.alloc(8);
@@ -86,19 +98,33 @@ export function placeAfter(before: Place, entry: Uint8Array, isLate: boolean): P
   return { seq, hash };
 }
 
+/** What of an entry its bytes tell, in their order. */
+export function tellsOf(entry: Uint8Array): { occurredMicros: string; merchantId: string } {
+  const bytes = Buffer.from(entry);
+  const fields: string[] = [];
+  for (let at = 0; fields.length < 3 && at + 4 <= bytes.length; ) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    fields.push(bytes.toString("utf8", at + 4, end));
+    at = end;
+  }
+  const [, occurredMicros = "", merchantId = ""] = fields;
+  return { occurredMicros, merchantId };
+}
+
 /**
- * Follows a chain over its next links.
+ * Follows the chain of a merchant over its next links.
  * @param heads what else is known of it; those in another part of it are passed over
  * @returns how far it holds, and the first place where it does not
  */
 export function followChain(
-  from: Place,
+  merchantId: string,
+  from: ChainPosition,
   links: readonly Link[],
-  heads: readonly Place[],
-): { place: Place; broken?: Break } {
+  heads: readonly ChainPosition[],
+): { place: ChainPosition; broken?: Break } {
   let place = from;
   for (const link of links) {
-    const { what, after } = judgeLink(place, link, heads);
+    const { what, after } = judgeLink(merchantId, place, link, heads);
     if (!after)
       return { place, broken: { what, seq: place.seq + 1n, entryId: isNext(place, link) ? link.entryId : "" } };
     place = after;
@@ -107,24 +133,26 @@ export function followChain(
 }
 
 /** At the end of a chain: a head beyond it was cut off. */
-export function missingTail(end: Place, heads: readonly Place[]): Break | undefined {
+export function missingTail(end: ChainPosition, heads: readonly ChainPosition[]): Break | undefined {
   const isCut = heads.some(({ seq }) => seq > end.seq);
   return isCut ? { what: "tail_missing", seq: end.seq + 1n, entryId: "" } : undefined;
 }
 
-type Judgement = { what: "held"; after: Place } | { what: Breach; after?: never };
+type Judgement = { what: "held"; after: ChainPosition } | { what: Breach; after?: never };
 
-function judgeLink(place: Place, link: Link, heads: readonly Place[]): Judgement {
+function judgeLink(merchantId: string, place: ChainPosition, link: Link, heads: readonly ChainPosition[]): Judgement {
   if (!isNext(place, link)) return { what: "link_missing" };
   if (!link.entry) return { what: "entry_missing" };
   const after = placeAfter(place, link.entry, link.isLate);
   if (!isSame(after.hash, link.hash)) return { what: "entry_changed" };
+  // Its own chain would not miss it.
+  if (tellsOf(link.entry).merchantId !== merchantId) return { what: "entry_of_another" };
   const known = heads.filter(({ seq }) => seq === link.seq).map(({ hash }) => hash);
   if (link.sealed) known.push(link.sealed);
   return known.every((hash) => isSame(hash, after.hash)) ? { what: "held", after } : { what: "not_as_sealed" };
 }
 
-function isNext(place: Place, link: Link): boolean {
+function isNext(place: ChainPosition, link: Link): boolean {
   return link.seq === place.seq + 1n;
 }
 

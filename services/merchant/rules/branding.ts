@@ -1,6 +1,6 @@
-// Checkout branding (SPEC.md §2, CONTRACT.md §8): its defaults and the bounds that a pattern cannot say. Pure.
-import { isEmail } from "#platform/email.ts";
-import type { Violation } from "#platform/failure.ts";
+// Checkout branding (docs/contract.md §4 and §8): its defaults and the bounds that a pattern cannot say. Pure.
+import { isEmail } from "#platform/values/email.ts";
+import type { Violation } from "#platform/values/failure.ts";
 import { isHttpsAddress } from "./profile.ts";
 
 /** All fields are text; empty means not set. */
@@ -33,7 +33,9 @@ export const brandingDefaults: Branding = {
 
 const logoUrlLengthMax = 2_048;
 
-/** What is wrong with the fields that are there, in the caller's names; patterns and lengths were checked at the door. */
+/**
+ * What is wrong with the fields that are there, in the caller's names; patterns and lengths were checked at the door.
+ */
 export function brandingViolations(change: Partial<Branding>): Violation[] {
   const found: Violation[] = [];
   if (change.logoUrl && !isHttpsAddress(change.logoUrl, logoUrlLengthMax)) {

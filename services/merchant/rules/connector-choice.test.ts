@@ -37,7 +37,7 @@ test("only active accounts that may be primary stand in for the primary one, in 
     account("third", other),
   ]);
   assert.equal(choice.kind === "chosen" && choice.account.id, "first");
-  assert.deepEqual(choice.kind === "chosen" && choice.standIns.map(({ id }) => id), ["second", "third"]);
+  assert.deepEqual(choice.kind === "chosen" && choice.fallbacks.map(({ id }) => id), ["second", "third"]);
 });
 
 test("an account is eligible if it is active, may be primary when it is to be, and allows the surface", () => {

@@ -1,4 +1,5 @@
-// Which connector account serves a new session, and what a merchant may change about an account (CONTRACT.md §8). Pure.
+// Which connector account serves a new session, and what a merchant may change about an account (docs/contract.md §8).
+// Pure.
 import type { MerchantStatus } from "./profile.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
@@ -15,12 +16,13 @@ export interface ConnectorFacts {
 }
 
 export type Choice<C> =
-  | { readonly kind: "chosen"; readonly account: C; readonly standIns: readonly C[] }
+  | { readonly kind: "chosen"; readonly account: C; readonly fallbacks: readonly C[] }
   | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
 
 /**
- * The account for a new session: the merchant's primary one, if it is active and the merchant is; the other candidates stand in
- * for it, in their order. Without an active primary account there are no sessions: who takes the money is the merchant's choice.
+ * The account for a new session: the merchant's primary one, if it is active and the merchant is; the other candidates
+ * stand in for it, in their order. Without an active primary account there are no sessions: who takes the money is the
+ * merchant's choice.
  */
 export function chooseConnector<C extends { readonly connector: ConnectorFacts }>(
   status: MerchantStatus,
@@ -30,11 +32,11 @@ export function chooseConnector<C extends { readonly connector: ConnectorFacts }
   const active = candidates.filter(({ connector }) => connector.isActive);
   const account = active.find(({ connector }) => connector.isPrimary);
   if (!account) return { kind: "refused", reason: "NO_CONNECTOR" };
-  const standIns = active.filter(({ connector }) => !connector.isPrimary && connector.canBePrimary);
-  return { kind: "chosen", account, standIns };
+  const fallbacks = active.filter(({ connector }) => !connector.isPrimary && connector.canBePrimary);
+  return { kind: "chosen", account, fallbacks };
 }
 
-/** False for the simulator's accounts in the live environment: nobody pays there (CONTRACT.md §8). */
+/** False for the simulator's accounts in the live environment: nobody pays there (docs/contract.md §8). */
 export function mayServe(account: { readonly connector: string; readonly isLive: boolean }): boolean {
   return !(account.isLive && account.connector === "simulator");
 }

@@ -1,7 +1,10 @@
 // Networks that a live key was used from: which are remembered, and which are news. Pure.
-import { cidrText, isNetwork, parseCidr } from "#platform/address-range.ts";
+import { cidrText, isNetwork, parseCidr } from "#platform/values/address-range.ts";
 
-/** Remembered networks of one key. A key that is used from more has no usual place: what comes then is neither kept nor told. */
+/**
+ * Remembered networks of one key. A key that is used from more has no usual place: what comes then is neither kept nor
+ * told.
+ */
 export const networksMax = 64;
 
 /** True for what gateways report: a /24 of IPv4 or a /48 of IPv6, in its one form. */
@@ -15,7 +18,8 @@ export function isKeyNetwork(text: string): boolean {
 }
 
 /**
- * What to remember of further networks, and what of that is news. The first network of a key is none: it has to begin somewhere.
+ * What to remember of further networks, and what of that is news. The first network of a key is none: it has to begin
+ * somewhere.
  * @param known how many of the key are remembered
  * @param further networks that are not, in the order of their use
  */

@@ -1,7 +1,7 @@
-// A merchant's profile and standing (CONTRACT.md §8): what may be written into it, and how its state moves. Pure.
-import { isEmail } from "#platform/email.ts";
-import type { Violation } from "#platform/failure.ts";
-import { currencyExponent } from "#platform/money.ts";
+// A merchant's profile and standing (docs/contract.md §8): what may be written into it, and how its state moves. Pure.
+import { isEmail } from "#platform/values/email.ts";
+import type { Violation } from "#platform/values/failure.ts";
+import { currencyExponent } from "#platform/values/money.ts";
 import { isCountry } from "./country.ts";
 
 export type MerchantStatus = "pending" | "active" | "suspended" | "closed";

@@ -1,5 +1,5 @@
 // The api_key_networks table: where live keys were used from.
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { networksMax } from "../rules/key-network.ts";
 
 /** A key at a network. */
@@ -37,7 +37,10 @@ export async function findUnknownPlaces(sql: Sql, places: readonly KeyPlace[]): 
   });
 }
 
-/** Until the transaction ends nobody else adds networks of these keys. Locked in the order of their ids, as uses are recorded. */
+/**
+ * Until the transaction ends nobody else adds networks of these keys. Locked in the order of their ids, as uses are
+ * recorded.
+ */
 export async function lockKeys(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.rows("select id from api_keys where id = any($1) order by id for no key update", [ids]);
 }

@@ -1,7 +1,8 @@
-// The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named statement.
+// The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named
+// statement.
 
-import { type Sql, time } from "#platform/database.ts";
-import type { KeyedHash } from "#platform/hash-keys.ts";
+import { type Sql, time } from "#platform/database/database.ts";
+import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 
@@ -103,7 +104,9 @@ export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Pro
   return Number(row?.n ?? 0);
 }
 
-/** How many of the newest keys were created since then, in whatever state they are now; counts no further than `most`. */
+/**
+ * How many of the newest keys were created since then, in whatever state they are now; counts no further than `most`.
+ */
 export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, most: number): Promise<number> {
   const [row] = await sql.rows<{ n: string }>(
     `select count(*) filter (where created_at > $3) as n from (
@@ -180,8 +183,9 @@ export async function setRevoked(sql: Sql, id: string, revokedAt: Date): Promise
 }
 
 /**
- * Records last uses in one statement. Rows are locked in the order of their ids, so that the batches of two gateways cannot
- * deadlock; times that are not newer than the known one change nothing, and a gateway's fast clock cannot reach the future.
+ * Records last uses in one statement. Rows are locked in the order of their ids, so that the batches of two gateways
+ * cannot deadlock; times that are not newer than the known one change nothing, and a gateway's fast clock cannot reach
+ * the future.
  */
 export async function recordUses(sql: Sql, uses: readonly { id: string; usedAt: Date }[]): Promise<void> {
   await sql.rows(

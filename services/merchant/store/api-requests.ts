@@ -1,5 +1,6 @@
-// The api_requests table: written in batches, read by Request-Id and by merchant. Its daily tables are in request-days.ts.
-import { type Sql, time } from "#platform/database.ts";
+// The api_requests table: written in batches, read by Request-Id and by merchant. Its daily tables are in
+// request-days.ts.
+import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
 export interface ApiRequest {

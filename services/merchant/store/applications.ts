@@ -1,6 +1,6 @@
 // The applications table, mapped.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { type ApplicationStatus, draftDays } from "../rules/application.ts";
 
 export const ApplicationEntity = defineEntity({

@@ -1,6 +1,7 @@
-// The audit_check table: where the daily pass over the audit log stands, so that replicas share one pass and a restart goes on with it.
-import { type Sql, time } from "#platform/database.ts";
-import type { Place } from "../rules/audit-chain.ts";
+// The audit_check table: where the daily pass over the audit log stands, so that replicas share one pass and a restart
+// goes on with it.
+import { type Sql, time } from "#platform/database/database.ts";
+import type { ChainPosition } from "../rules/audit-chain.ts";
 
 export interface CheckPlace {
   /** Entries up to this one are in a chain. */
@@ -13,7 +14,7 @@ export interface CheckPlace {
 
 export interface ChainPlace {
   readonly merchantId: string;
-  readonly place: Place;
+  readonly place: ChainPosition;
 }
 
 interface Row {
@@ -60,10 +61,13 @@ export async function endCheck(sql: Sql, broken: number): Promise<void> {
   );
 }
 
-/** The last pass in which every chain held; as long as there was none: since when there are chains. */
+/**
+ * The last pass in which every chain held; as long as there was none: since when there are chains. A time that no pass
+ * can have ended at was written by somebody else, and is answered as 1970.
+ */
 export async function lastHeld(sql: Sql): Promise<{ at: Date; seconds: number }> {
   const [row] = await sql.rows<{ held_at: string; held_seconds: number }>(
-    `select held_at, held_seconds from audit_check`,
+    `select case when isfinite(held_at) and held_at <= now() then held_at else 'epoch' end as held_at, held_seconds from audit_check`,
   );
   if (!row) throw new Error("the row of audit_check is gone");
   return { at: time(row.held_at), seconds: row.held_seconds };

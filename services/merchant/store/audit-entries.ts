@@ -1,5 +1,6 @@
-// The audit_entries table: appended from events, read newest first, or as the chain hashes them. SQL refuses everything else.
-import { type Sql, time } from "#platform/database.ts";
+// The audit_entries table: appended from events, read newest first, or as the chain hashes them. SQL refuses everything
+// else.
+import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ChainedEntry } from "../rules/audit-chain.ts";
 
@@ -80,19 +81,28 @@ export function storedEntry(row: StoredRow): ChainedEntry {
   };
 }
 
-/** Looks at the next entries by their ids. @returns those that are in no chain, and how far it looked; undefined: to the end */
+/**
+ * Looks at the next entries by their ids.
+ * @returns those that are in no chain, those that stand in another merchant's, and how far it looked; undefined: to the
+ * end
+ */
 export async function unchainedEntries(
   sql: Sql,
   afterId: string,
   limit: number,
-): Promise<{ entries: ChainedEntry[]; lookedTo: string | undefined }> {
-  const rows = await sql.rows<StoredRow & { is_chained: boolean }>(
-    `select ${storedColumns}, exists (select from audit_links link where link.entry_id = entry.id) as is_chained
+): Promise<{ entries: ChainedEntry[]; astray: ChainedEntry[]; lookedTo: string | undefined }> {
+  const rows = await sql.rows<StoredRow & { chain: string | null }>(
+    `select ${storedColumns}, (select link.merchant_id from audit_links link where link.entry_id = entry.id) as chain
      from audit_entries entry where entry.id > $1 order by entry.id limit $2`,
     [afterId, limit],
   );
-  const entries = rows.filter((row) => !row.is_chained).map(storedEntry);
-  return { entries, lookedTo: rows.length < limit ? undefined : rows.at(-1)?.id };
+  const of = (isWanted: (row: StoredRow & { chain: string | null }) => boolean) =>
+    rows.filter(isWanted).map(storedEntry);
+  return {
+    entries: of(({ chain }) => chain === null),
+    astray: of((row) => row.chain !== null && row.chain !== row.merchant_id),
+    lookedTo: rows.length < limit ? undefined : rows.at(-1)?.id,
+  };
 }
 
 interface Row {

@@ -1,6 +1,7 @@
-// The audit_heads table: where each chain of the audit log goes on; and which chains there are, by all that is known of them.
-import type { Sql, Tx } from "#platform/database.ts";
-import { origin, type Place } from "../rules/audit-chain.ts";
+// The audit_heads table: where each chain of the audit log goes on; and which chains there are, by all that is known of
+// them.
+import type { Sql, Tx } from "#platform/database/database.ts";
+import { type ChainPosition, origin } from "../rules/audit-chain.ts";
 
 interface Row {
   merchant_id: string;
@@ -9,10 +10,10 @@ interface Row {
 }
 
 /**
- * Takes the heads of the chains until the end of the transaction, in the order of their names, so that nobody waits for somebody who
- * waits for him. A chain that is not there yet begins.
+ * Takes the heads of the chains until the end of the transaction, in the order of their names, so that nobody waits for
+ * somebody who waits for him. A chain that is not there yet begins.
  */
-export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise<Map<string, Place>> {
+export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise<Map<string, ChainPosition>> {
   const rows = await tx.rows<Row>(
     `insert into audit_heads as head (merchant_id, seq, hash)
      select merchant_id, $2, $3 from unnest($1::text[]) as merchant_id order by merchant_id collate "C"
@@ -24,7 +25,7 @@ export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise
 }
 
 /** For whoever holds them. */
-export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, Place>): Promise<void> {
+export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, ChainPosition>): Promise<void> {
   await tx.rows(
     `update audit_heads head set seq = moved.seq, hash = moved.hash
      from unnest($1::text[], $2::bigint[], $3::bytea[]) as moved (merchant_id, seq, hash)
@@ -37,7 +38,10 @@ const nextText = (condition: string) => `least((select min(merchant_id) from aud
   (select min(merchant_id) from audit_links where ${condition}),
   (select min(merchant_id) from audit_seals where ${condition}))`;
 
-/** The next chains in the order of names, also those of which no more than a link or a seal is left. @param after undefined: the first ones */
+/**
+ * The next chains in the order of names, also those of which no more than a link or a seal is left. @param after
+ * undefined: the first ones
+ */
 export async function chainsAfter(sql: Sql, after: string | undefined, limit: number): Promise<string[]> {
   const rows = await sql.rows<{ merchant_id: string }>(
     `with recursive chain (merchant_id) as (
@@ -51,7 +55,7 @@ export async function chainsAfter(sql: Sql, after: string | undefined, limit: nu
 }
 
 /** What is known of the end of a chain beside its links: its head, and the newest seal. */
-export async function knownHeads(sql: Sql, merchantId: string): Promise<Place[]> {
+export async function knownHeads(sql: Sql, merchantId: string): Promise<ChainPosition[]> {
   const rows = await sql.rows<Row>(
     `select seq, hash from audit_heads where merchant_id = $1 and seq > 0
      union all (select seq, hash from audit_seals where merchant_id = $1 order by seq desc limit 1)`,

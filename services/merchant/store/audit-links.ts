@@ -1,9 +1,9 @@
 // The audit_links table: the chains of the audit log, link by link. SQL refuses everything but appending.
-import type { Sql } from "#platform/database.ts";
-import { entryBytes, type Link, type Place } from "../rules/audit-chain.ts";
+import type { Sql } from "#platform/database/database.ts";
+import { type ChainPosition, entryBytes, type Link } from "../rules/audit-chain.ts";
 import { type StoredRow, storedColumns, storedEntry } from "./audit-entries.ts";
 
-export interface NewLink extends Place {
+export interface NewLink extends ChainPosition {
   readonly merchantId: string;
   readonly entryId: string;
   readonly isLate: boolean;

@@ -1,7 +1,7 @@
-// The tables brandings and sandbox_brandings, mapped: one row per merchant in each, for the live and for the sandbox environment. The
-// database adds the sandbox's with the live one.
+// The tables brandings and sandbox_brandings, mapped: one row per merchant in each, for the live and for the sandbox
+// environment. The database adds the sandbox's with the live one.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 

@@ -1,6 +1,7 @@
-// The connectors table. The look-up for a new session is on its hot path: one named statement. Credentials stay ciphertext here.
+// The connectors table. The look-up for a new session is on its hot path: one named statement. Credentials stay
+// ciphertext here.
 
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConnectorFacts } from "../rules/connector-choice.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
@@ -69,8 +70,8 @@ export async function insertConnector(sql: Sql, connector: ConnectorRow, credent
 const candidatesMax = 5;
 
 /**
- * The merchant's status and the accounts that may serve a new session: the primary one first, if there is one, then, where the
- * merchant allows failover, the other active ones that may be primary. undefined: no such merchant.
+ * The merchant's status and the accounts that may serve a new session: the primary one first, if there is one, then,
+ * where the merchant allows failover, the other active ones that may be primary. undefined: no such merchant.
  */
 export async function findCandidates(
   sql: Sql,

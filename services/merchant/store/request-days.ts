@@ -1,6 +1,7 @@
 // The daily tables of api_requests: made ahead, dropped when their time is over, both by functions of the tables' owner
-// (schema/0005-request-day-functions.sql). A Request-Id begins with its time, so that a day is a range of ids and a look-up by id visits one table.
-import type { Sql } from "#platform/database.ts";
+// (schema/0005-request-day-functions.sql). A Request-Id begins with its time, so that a day is a range of ids and a
+// look-up by id visits one table.
+import type { Sql } from "#platform/database/database.ts";
 
 export const dayMs = 86_400_000;
 // Any number that nobody else locks in this database.

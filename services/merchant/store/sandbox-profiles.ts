@@ -1,7 +1,7 @@
-// The sandbox_profiles table, mapped: a merchant's profile as its sandbox shows it. The database adds the row with the merchant; the live
-// profile is the merchant's own row.
+// The sandbox_profiles table, mapped: a merchant's profile as its sandbox shows it. The database adds the row with the
+// merchant; the live profile is the merchant's own row.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 
 export const SandboxProfileEntity = defineEntity({
   name: "SandboxProfile",
@@ -17,7 +17,10 @@ export const SandboxProfileEntity = defineEntity({
 });
 export type SandboxProfile = InferEntity<typeof SandboxProfileEntity>;
 
-/** Lets the transaction write one copy of a profile or a branding; without it the database changes the other one too (schema/0007). */
+/**
+ * Lets the transaction write one copy of a profile or a branding; without it the database changes the other one too
+ * (schema/0007).
+ */
 export async function tellBothCopiesKnown(sql: Sql): Promise<void> {
   await sql.rows("select set_config('tollbooth.knows_both_copies', 'on', true)");
 }

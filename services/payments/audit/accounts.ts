@@ -1,5 +1,5 @@
-// The auditor's own table of accounts and movements, written down from what they mean and not taken from the rules that book them:
-// a rule that posts to another account is found because this table says otherwise.
+// The auditor's own table of accounts and movements, written down from what they mean and not taken from the rules that
+// book them: a rule that posts to another account is found because this table says otherwise.
 
 /** Accounts per merchant, environment and currency. */
 export const accounts = [
@@ -37,7 +37,8 @@ export const movementForms: ReadonlyMap<string, MovementForm> = new Map<string, 
   // The merchant pays us, or gets that back.
   ["fee_charged", { debit: "merchant_balance", credit: "fees_revenue", about: "attempt" }],
   ["fee_returned", { debit: "fees_revenue", credit: "merchant_balance", about: "attempt" }],
-  // The merchant gives money away; it waits for the processor; it leaves the processor, or it does not and is the merchant's again.
+  // The merchant gives money away; it waits for the processor; it leaves the processor, or it does not and is the
+  // merchant's again.
   ["refund_reserved", { debit: "merchant_balance", credit: "refunds_pending", about: "refund" }],
   ["refund_released", { debit: "refunds_pending", credit: "merchant_balance", about: "refund" }],
   ["refund_paid", { debit: "refunds_pending", credit: "processor_clearing", about: "refund" }],

@@ -1,5 +1,5 @@
-// The rules that book and the auditor that judges know nothing of each other; here they meet. Whatever way a refund or a dispute takes
-// through the rules, the auditor finds its rows right.
+// The rules that book and the auditor that judges know nothing of each other; here they meet. Whatever way a refund or
+// a dispute takes through the rules, the auditor finds its rows right.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { type DisputeStatus, holdOf, moveDispute } from "../rules/dispute.ts";

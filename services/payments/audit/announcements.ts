@@ -1,7 +1,8 @@
-// Audits that what the books say was announced: every capture, refund, dispute and returned debit of a payment that is younger than
-// announcements are kept. Payments are read first: what they hold then was announced in the transaction that wrote it.
+// Audits that what the books say was announced: every capture, refund, dispute and returned debit of a payment that is
+// younger than announcements are kept. Payments are read first: what they hold then was announced in the transaction
+// that wrote it.
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 
 // Rows of the outbox stay for longer, but an earlier release has kept them for 3 days.
@@ -16,7 +17,10 @@ export interface DueEvents {
   readonly due: readonly string[];
 }
 
-/** @param onMissing told of each payment with announcements that are not there. @returns how many payments were young enough. */
+/**
+ * @param onMissing told of each payment with announcements that are not there. @returns how many payments were young
+ * enough.
+ */
 export async function auditAnnouncements(
   sql: Sql,
   onMissing: (paymentId: string, missing: readonly string[]) => void,

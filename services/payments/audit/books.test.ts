@@ -1,4 +1,5 @@
-// Every kind of movement with balances worked out by hand, and every way to book it on another account. No row comes from the rules.
+// Every kind of movement with balances worked out by hand, and every way to book it on another account. No row comes
+// from the rules.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { accounts, balancesOf, movementForms } from "./accounts.ts";

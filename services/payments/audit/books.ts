@@ -1,5 +1,5 @@
-// Audits one payment: what is stored of it and what its journal rows leave in each account, against what facts.ts says both must be.
-// Pure; it names every difference in a sentence and imports nothing of what wrote the books.
+// Audits one payment: what is stored of it and what its journal rows leave in each account, against what facts.ts says
+// both must be. Pure; it names every difference in a sentence and imports nothing of what wrote the books.
 import { accounts, balancesOf, movementForms, type Subject } from "./accounts.ts";
 import {
   accountBalances,

@@ -1,5 +1,5 @@
-// What a payment's books must be, from first principles: what happened to it goes in, amounts and the balance of every account come
-// out. Pure, and of one mind only with the contract: it imports nothing of what books, settles or asks.
+// What a payment's books must be, from first principles: what happened to it goes in, amounts and the balance of every
+// account come out. Pure, and of one mind only with the contract: it imports nothing of what books, settles or asks.
 import type { AuditAccount } from "./accounts.ts";
 
 /** A fee schedule: hundredths of a percent, and minor units on top. */
@@ -38,7 +38,10 @@ export interface PaymentFacts {
   /** What the attempts came to. */
   readonly outcome: string;
   readonly capturedAmount: bigint;
-  /** The schedule in effect when it was captured, and the one when that was booked: the same but when one began between the two. */
+  /**
+   * The schedule in effect when it was captured, and the one when that was booked: the same but when one began between
+   * the two.
+   */
   readonly rates: readonly Rate[];
   readonly refunds: readonly RefundFact[];
   readonly disputes: readonly DisputeFact[];
@@ -77,7 +80,10 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   };
 }
 
-/** What is left to the merchant when everything open is decided in the merchant's favour; nothing while nothing is captured. */
+/**
+ * What is left to the merchant when everything open is decided in the merchant's favour; nothing while nothing is
+ * captured.
+ */
 export function expectedNet(facts: PaymentFacts, fee: bigint): bigint {
   if (facts.capturedAmount === 0n) return 0n;
   return facts.capturedAmount - fee - total(facts.refunds.filter(stands)) - total(holding(facts).filter(isLost));
@@ -103,10 +109,14 @@ export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
   return isLost(dispute) ? move("merchant_balance", "processor_clearing", dispute.amount) : {};
 }
 
-/** The same of a charge that nobody asked for. An intent that the processor lost holds nothing; a refund's money is with the refund. */
+/**
+ * The same of a charge that nobody asked for. An intent that the processor lost holds nothing; a refund's money is with
+ * the refund.
+ */
 export function suspenseBalances({ kind, state, amount, returnedAmount }: SuspenseFact): Wanted {
   const isCharge = kind === "second_charge" || kind === "other_amount";
-  // A closed one went back, was taken and is booked as the payment's own, or was settled elsewhere: none of it lies there any more.
+  // A closed one went back, was taken and is booked as the payment's own, or was settled elsewhere: none of it lies
+  // there any more.
   return isCharge && state === "open" ? move("processor_clearing", "suspense", amount - returnedAmount) : {};
 }
 
@@ -120,15 +130,11 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
 }
 
 /**
- * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds asked for (Ap still
- * pending), U refunds nobody asked for, O open disputes, L lost ones and S what is left of charges nobody asked for:
- *   processor_clearing =  C − (A − Ap) − U − L + S   what the processor holds
- *   merchant_balance   = −(C − F − A − O − L)        what we owe the merchant
- *   fees_revenue       = −F
- *   refunds_pending    = −Ap
- *   disputes_held      = −O
- *   suspense           = −(S − U)
- * which sum to zero.
+ * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds
+ * asked for (Ap still pending), U refunds nobody asked for, O open disputes, L lost ones and S what is left of charges
+ * nobody asked for: processor_clearing =  C − (A − Ap) − U − L + S   what the processor holds merchant_balance   = −(C
+ * − F − A − O − L)        what we owe the merchant fees_revenue       = −F refunds_pending    = −Ap disputes_held
+ * = −O suspense           = −(S − U) which sum to zero.
  */
 export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<AuditAccount, bigint> {
   const captured = facts.capturedAmount;

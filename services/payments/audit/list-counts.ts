@@ -1,6 +1,7 @@
-// Audits the totals of lists: what is counted (list_counts, and the changes that are not folded in yet) against the rows themselves, by
-// merchant, environment, day and status, and by week, status and bucket of amounts. Each look is one statement, so both are of a moment.
-import type { Sql } from "#platform/database.ts";
+// Audits the totals of lists: what is counted (list_counts, and the changes that are not folded in yet) against the
+// rows themselves, by merchant, environment, day and status, and by week, status and bucket of amounts. Each look is
+// one statement, so both are of a moment.
+import type { Sql } from "#platform/database/database.ts";
 
 export interface CountDifference {
   readonly merchantId: string;
@@ -31,7 +32,10 @@ const lists = [
   { list: "refunds", visible: "true", bucket: "null" },
 ] as const;
 
-/** @param onDifference told of each count that is not the number of rows. @returns how many windows of lists were looked at. */
+/**
+ * @param onDifference told of each count that is not the number of rows. @returns how many windows of lists were looked
+ * at.
+ */
 export async function auditListCounts(sql: Sql, onDifference: (found: CountDifference) => void): Promise<number> {
   let windows = 0;
   for (const one of lists) {

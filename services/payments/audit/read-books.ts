@@ -1,5 +1,6 @@
-// Reads what the auditor judges, each batch in ONE statement and so as of one moment. The fee schedules are ranked here anew.
-import type { Sql } from "#platform/database.ts";
+// Reads what the auditor judges, each batch in ONE statement and so as of one moment. The fee schedules are ranked here
+// anew.
+import type { Sql } from "#platform/database/database.ts";
 import type { PaymentBooks } from "./books.ts";
 
 /** A number in JSON would lose digits past 2^53. */
@@ -25,8 +26,8 @@ interface Row {
 }
 
 /**
- * The schedule in effect at a time: a merchant's own goes before everybody's, then one of the currency, then one of the connector, and
- * among equals the latest that had begun.
+ * The schedule in effect at a time: a merchant's own goes before everybody's, then one of the currency, then one of the
+ * connector, and among equals the latest that had begun.
  * @param at an SQL expression over `p`, a payment.
  */
 function rateAt(at: string): string {
@@ -63,10 +64,10 @@ const booksText = `
 /** The books of the payments after this id, in the order of ids. */
 export async function booksAfter(sql: Sql, afterId: string, limit: number): Promise<PaymentBooks[]> {
   const rows = await sql.rows<Row>(booksText, [afterId, limit]);
-  return rows.map(read);
+  return rows.map(booksOf);
 }
 
-function read(row: Row): PaymentBooks {
+function booksOf(row: Row): PaymentBooks {
   const inMinorUnits = <T extends { amount: string }>(list: T[]) =>
     list.map((one) => ({ ...one, amount: BigInt(one.amount) }));
   const rates = row.rates.filter((rate) => rate !== null);

@@ -1,5 +1,5 @@
-// Audits captured amounts, refunds and disputes by the processor's own statement: what it says moved money against what we have stored
-// under its ids. Pure; the match that settles differences is another one (flows/match-statement.ts).
+// Audits captured amounts, refunds and disputes by the processor's own statement: what it says moved money against what
+// we have stored under its ids. Pure; the match that settles differences is another one (flows/match-statement.ts).
 
 /** A line of a statement, or what we hold under the same id. */
 export interface StatementEntry {

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../../test/harness/eventually.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { Circuits } from "./circuit.ts";
-import type { Account, Answer, Connector, IntentReport } from "./connector.ts";
+import type { Connector, IntentReport, ProcessorAccount, ProcessorAnswer } from "./connector.ts";
 
 const test = suite("circuits of connector accounts");
 const noAnswer = { kind: "unknown", answered: false, cause: new Error("no answer") } as const;
 const refused = { kind: "declined", code: "refused", message: "" } as const;
 
-function account(id: string): Account {
+function account(id: string): ProcessorAccount {
   const name = { id, merchantId: "mer_1", environment: Environment.SANDBOX, connector: "acme" };
   return { ...name, externalAccountId: id, surface: "embedded", credentials: {}, refundsEnabled: true };
 }
 
 /** A processor that gives one answer to everything until it is told another one. */
 function processor(timeoutMs = 1_000) {
-  const acme = { answer: noAnswer as Answer<never> | "never", sent: 0 };
-  const say = async <T>(): Promise<Answer<T>> => {
+  const acme = { answer: noAnswer as ProcessorAnswer<never> | "never", sent: 0 };
+  const say = async <T>(): Promise<ProcessorAnswer<T>> => {
     acme.sent += 1;
     return acme.answer === "never" ? await new Promise(() => {}) : acme.answer;
   };
@@ -45,7 +45,7 @@ function processor(timeoutMs = 1_000) {
   return { acme, circuits, guarded: circuits.guard(connector) };
 }
 
-async function breakIt({ guarded }: ReturnType<typeof processor>, of: Account): Promise<void> {
+async function breakIt({ guarded }: ReturnType<typeof processor>, of: ProcessorAccount): Promise<void> {
   for (let i = 0; i < 2; i++) await guarded.cancelIntent(of, "pi_1");
 }
 

@@ -1,6 +1,6 @@
-// A time limit and a circuit breaker for each connector account, around the port. While a circuit is open nothing is sent: a call
-// that changes something surely did not happen, a question stays unanswered. After a pause one call probes; it closes the circuit
-// or opens it for twice as long.
+// A time limit and a circuit breaker for each connector account, around the port. While a circuit is open nothing is
+// sent: a call that changes something surely did not happen, a question stays unanswered. After a pause one call
+// probes; it closes the circuit or opens it for twice as long.
 import {
   type CircuitBreakerPolicy,
   CircuitState,
@@ -15,9 +15,9 @@ import {
   timeout,
 } from "cockatiel";
 import { Counter, Gauge } from "prom-client";
-import type { Log } from "#platform/log.ts";
-import { processorShareMs } from "#platform/time-budget.ts";
-import type { Account, Answer, Connector, StatementPeriod } from "./connector.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { processorShareMs } from "#platform/values/time-budget.ts";
+import type { Connector, ProcessorAccount, ProcessorAnswer, StatementPeriod } from "./connector.ts";
 
 export interface CircuitSettings {
   /** A circuit opens when more than half of this many latest calls failed; half of them must have been made. */
@@ -44,7 +44,7 @@ const circuitsMax = 10_000;
 const firstPauseMs = 1_000;
 
 // Never given: a connector is asked for a list only when it has one.
-const noList: Answer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
+const noList: ProcessorAnswer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
 
 interface Circuit {
   readonly policy: CircuitBreakerPolicy;
@@ -53,7 +53,7 @@ interface Circuit {
 }
 
 /** `failed`: it says something about the account, as no answer does, and a change that could not be sent. */
-type Judged<T> = { readonly answer: Answer<T>; readonly failed: boolean };
+type Judged<T> = { readonly answer: ProcessorAnswer<T>; readonly failed: boolean };
 
 export class Circuits {
   readonly #settings: CircuitSettings;
@@ -75,12 +75,12 @@ export class Circuits {
   /** The connector with each account's circuit around its calls. */
   guard(connector: Connector): Connector {
     open.inc({ connector: connector.name }, 0);
-    const change = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
+    const change = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
       this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", {
         kind: "not_sent",
         cause: new Error(`the circuit of ${account.id} is open`),
       });
-    const ask = <T>(account: Account, call: string, work: () => Promise<Answer<T>>) =>
+    const ask = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
       this.#run(account, call, work, (answer) => answer.kind === "unknown", {
         kind: "unknown",
         cause: new Error(`the circuit of ${account.id} is open`),
@@ -103,11 +103,11 @@ export class Circuits {
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
       findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
       ...(connector.readStatement && {
-        readStatement: (a: Account, period: StatementPeriod, after: string) =>
+        readStatement: (a: ProcessorAccount, period: StatementPeriod, after: string) =>
           ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noList),
       }),
       ...(connector.readEvents && {
-        readEvents: (a: Account, since: Date | undefined, after: string) =>
+        readEvents: (a: ProcessorAccount, since: Date | undefined, after: string) =>
           ask(a, "read_events", async () => (await connector.readEvents?.(a, since, after)) ?? noList),
       }),
       readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
@@ -116,12 +116,12 @@ export class Circuits {
   }
 
   async #run<T>(
-    account: Account,
+    account: ProcessorAccount,
     call: string,
-    work: () => Promise<Answer<T>>,
-    isFailure: (answer: Answer<T>) => boolean,
-    refusal: Answer<T>,
-  ): Promise<Answer<T>> {
+    work: () => Promise<ProcessorAnswer<T>>,
+    isFailure: (answer: ProcessorAnswer<T>) => boolean,
+    refusal: ProcessorAnswer<T>,
+  ): Promise<ProcessorAnswer<T>> {
     const count = (answer: string) => calls.inc({ connector: account.connector, call, answer });
     const refuse = () => {
       count("refused");
@@ -144,7 +144,7 @@ export class Circuits {
     }
   }
 
-  async #within<T>(work: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  async #within<T>(work: () => Promise<ProcessorAnswer<T>>): Promise<ProcessorAnswer<T>> {
     try {
       const shareMs = processorShareMs(this.#settings.timeoutMs);
       if (shareMs === 0) throw new TaskCancelledError("no time is left");
@@ -155,7 +155,7 @@ export class Circuits {
     }
   }
 
-  #of(account: Account): Circuit {
+  #of(account: ProcessorAccount): Circuit {
     const known = this.#byAccount.get(account.id);
     if (known) return known;
     if (this.#byAccount.size >= circuitsMax) this.#forgetClosed();
@@ -177,7 +177,10 @@ export class Circuits {
     return circuit;
   }
 
-  /** A pause that doubles each time a probe fails. @param taken hears when it ends; the library would measure it by a clock that can step. */
+  /**
+   * A pause that doubles each time a probe fails. @param taken hears when it ends; the library would measure it by a
+   * clock that can step.
+   */
   #pauseOf(ms: number, taken: (probeAt: number) => void): { next(): IBackoff<unknown> } {
     const pauseMs = Math.min(ms, this.#settings.openMaxMs);
     return {
@@ -188,7 +191,7 @@ export class Circuits {
     };
   }
 
-  #tell(account: Account, policy: CircuitBreakerPolicy): void {
+  #tell(account: ProcessorAccount, policy: CircuitBreakerPolicy): void {
     const { id, connector } = account;
     const fields = { connector, connector_account_id: id };
     let wasClosed = true;

@@ -1,5 +1,5 @@
-// The port to a card processor. A connector speaks one processor's API and answers in five ways; whatever it cannot prove is
-// unknown, and unknown is never failed.
+// The port to a card processor. A connector speaks one processor's API and answers in five ways; whatever it cannot
+// prove is unknown, and unknown is never failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import type { IntentFact } from "../rules/payment.ts";
@@ -10,7 +10,7 @@ import type { StatementLine } from "../rules/statement.ts";
 export type { DisputeReport, RefundReport };
 
 /** A merchant's account at the processor, with what is needed to act on it. */
-export interface Account {
+export interface ProcessorAccount {
   /** `mco_…`. */
   readonly id: string;
   readonly merchantId: string;
@@ -24,39 +24,43 @@ export interface Account {
 }
 
 /** What came of a call. `T` is what the processor then knows. */
-export type Answer<T> =
+export type ProcessorAnswer<T> =
   /** It is done. */
   | { readonly kind: "succeeded"; readonly value: T }
   /** It is accepted and will be decided later. */
   | { readonly kind: "pending"; readonly value: T }
   /** The processor refused for good. */
   | { readonly kind: "declined"; readonly code: DeclineCode; readonly message: string }
-  /** To a command: this call surely did nothing, because it never left or our credentials were refused. It says nothing of others. */
+  /**
+   * To a command: this call surely did nothing, because it never left or our credentials were refused. It says nothing
+   * of others.
+   */
   | { readonly kind: "not_sent"; readonly cause: unknown }
   /**
-   * To a question: the processor has nothing of it now, by a list that is ordered and complete. `at` is the processor's own time of
-   * the answer; undefined: it did not say. It proves nothing about a call that may still be under way there.
+   * To a question: the processor has nothing of it now, by a list that is ordered and complete. `at` is the processor's
+   * own time of the answer; undefined: it did not say. It proves nothing about a call that may still be under way
+   * there.
    */
   | { readonly kind: "not_found"; readonly at: Date | undefined; readonly cause: unknown }
   /**
-   * It may have happened: every 5xx, 408, 409, 425, 429, a broken connection and silence. `resumeAfter`: a search that was too long for one
-   * call goes on from here.
+   * It may have happened: every 5xx, 408, 409, 425, 429, a broken connection and silence. `resumeAfter`: a search that
+   * was too long for one call goes on from here.
    */
   | { readonly kind: "unknown"; readonly cause: unknown; readonly resumeAfter?: string };
 
 /** Answers that bring what the processor knows. */
-export type Told<T> = Extract<Answer<T>, { readonly kind: "succeeded" | "pending" }>;
+export type Known<T> = Extract<ProcessorAnswer<T>, { readonly kind: "succeeded" | "pending" }>;
 
 /** True when the answer brings what the processor knows. */
-export function isTold<A extends { readonly kind: string }>(
+export function isKnown<A extends { readonly kind: string }>(
   answer: A,
 ): answer is Extract<A, { readonly kind: "succeeded" | "pending" }> {
   return answer.kind === "succeeded" || answer.kind === "pending";
 }
 
 /**
- * Refusals that flows tell apart; everything else is `refused`. `amount_not_accepted` and `return_url_missing` are about the
- * order itself: the same order will never be taken.
+ * Refusals that flows tell apart; everything else is `refused`. `amount_not_accepted` and `return_url_missing` are
+ * about the order itself: the same order will never be taken.
  */
 export type DeclineCode =
   | "currency_not_accepted"
@@ -94,7 +98,7 @@ export interface StatementPage {
   readonly next: string;
 }
 
-/** What the buyer's browser needs (CONTRACT.md §4). */
+/** What the buyer's browser needs (docs/contract.md §4). */
 export interface Mount {
   readonly kind: "element" | "frame" | "redirect";
   readonly publishableKey: string;
@@ -141,7 +145,10 @@ export interface IntentSearch {
   /** Our payment id. */
   readonly reference: string;
   readonly surface: string;
-  /** A time of the processor's own clock before the first try was sent; undefined: none is known, so the search has no beginning. */
+  /**
+   * A time of the processor's own clock before the first try was sent; undefined: none is known, so the search has no
+   * beginning.
+   */
   readonly since?: Date | undefined;
   /** `resumeAfter` of an earlier answer; empty: from the newest on. */
   readonly after?: string;
@@ -165,7 +172,10 @@ export interface ProcessorEvent {
   readonly report: IntentReport | undefined;
   /** The intent to ask the processor for, when the event only tells that something happened to it; empty: none. */
   readonly intentRef: string;
-  /** The refund, dispute or attempt that it is about: an answer without it is older than the event. Absent or empty: the intent. */
+  /**
+   * The refund, dispute or attempt that it is about: an answer without it is older than the event. Absent or empty: the
+   * intent.
+   */
   readonly objectRef?: string;
 }
 
@@ -192,46 +202,63 @@ export interface Connector {
   readonly surfaces: readonly [string, ...string[]];
   /** Where its accounts may take payments. */
   readonly environments: readonly Environment[];
-  /** How long the processor surely keeps an idempotency key, and how long nothing must be found before absence is proved; seconds. */
+  /**
+   * How long the processor surely keeps an idempotency key, and how long nothing must be found before absence is
+   * proved; seconds.
+   */
   readonly keyLifeSeconds: number;
   /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */
   processorTime(): Date | undefined;
   /** Why the processor never takes this amount in this currency, as `must …`; undefined: it does. Minor units. */
   refusesAmount(amount: bigint, currency: string): string | undefined;
   /** Judges credentials by their form alone: missing and unknown names, and keys of the other environment. */
-  judgeCredentials(environment: Environment, credentials: Account["credentials"]): readonly CredentialProblem[];
+  judgeCredentials(
+    environment: Environment,
+    credentials: ProcessorAccount["credentials"],
+  ): readonly CredentialProblem[];
   /** A live call with the credentials that reads the account; declined: the processor does not know them. */
-  readAccount(environment: Environment, credentials: Account["credentials"]): Promise<Answer<AccountReport>>;
+  readAccount(
+    environment: Environment,
+    credentials: ProcessorAccount["credentials"],
+  ): Promise<ProcessorAnswer<AccountReport>>;
   /** Creates an intent; the same key makes at most one. */
-  createIntent(account: Account, order: IntentOrder, key: string): Promise<Answer<CreatedIntent>>;
+  createIntent(account: ProcessorAccount, order: IntentOrder, key: string): Promise<ProcessorAnswer<CreatedIntent>>;
   /**
-   * Creates an intent and pays it at once with a payment method that the processor has; the same key makes at most one. What the
-   * issuer says, also no, is a fact of the report; `declined` means that the processor refused the order and made nothing, for
-   * example `unknown_payment_method`. A card that needs its buyer is a decline. `findIntent` finds what came of it.
+   * Creates an intent and pays it at once with a payment method that the processor has; the same key makes at most one.
+   * What the issuer says, also no, is a fact of the report; `declined` means that the processor refused the order and
+   * made nothing, for example `unknown_payment_method`. A card that needs its buyer is a decline. `findIntent` finds
+   * what came of it.
    */
-  payIntent(account: Account, order: PaymentOrder, key: string): Promise<Answer<IntentReport>>;
+  payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Asks for the intent under our reference: the oldest where there are several. */
-  findIntent(account: Account, search: IntentSearch): Promise<Answer<CreatedIntent>>;
+  findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
   /** Asks what became of an intent. */
-  retrieveIntent(account: Account, ref: string): Promise<Answer<IntentReport>>;
+  retrieveIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Cancels an unpaid intent; declined `not_cancelable` when it is paid or being paid. Harmless to repeat. */
-  cancelIntent(account: Account, ref: string): Promise<Answer<IntentReport>>;
+  cancelIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Refunds; the same key makes at most one. */
-  createRefund(account: Account, order: RefundOrder, key: string): Promise<Answer<RefundReport>>;
+  createRefund(account: ProcessorAccount, order: RefundOrder, key: string): Promise<ProcessorAnswer<RefundReport>>;
   /** Asks for the refund under our reference: the oldest where there are several. */
-  findRefund(account: Account, order: Pick<RefundOrder, "intentRef" | "reference">): Promise<Answer<RefundReport>>;
+  findRefund(
+    account: ProcessorAccount,
+    order: Pick<RefundOrder, "intentRef" | "reference">,
+  ): Promise<ProcessorAnswer<RefundReport>>;
   /**
-   * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the page before;
-   * empty: the first one. Absent: the processor has no such list.
+   * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the
+   * page before; empty: the first one. Absent: the processor has no such list.
    */
-  readStatement?(account: Account, period: StatementPeriod, after: string): Promise<Answer<StatementPage>>;
+  readStatement?(
+    account: ProcessorAccount,
+    period: StatementPeriod,
+    after: string,
+  ): Promise<ProcessorAnswer<StatementPage>>;
   /**
-   * A page of the account's event list from `since` on, by the processor's clock; undefined: the newest page and no more. Absent: the
-   * processor has no such list.
+   * A page of the account's event list from `since` on, by the processor's clock; undefined: the newest page and no
+   * more. Absent: the processor has no such list.
    */
-  readEvents?(account: Account, since: Date | undefined, after: string): Promise<Answer<EventPage>>;
+  readEvents?(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>>;
   /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
-  readEvent(account: Account, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
+  readEvent(account: ProcessorAccount, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
   /** Ends its connections. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // One HTTP call to a processor with a total time limit, told apart as: answered, never sent, or unknown.
 import { Pool } from "undici";
-import { inSpan } from "#platform/trace.ts";
+import { inSpan } from "#platform/telemetry/trace.ts";
 
 export type HttpAnswer =
   | {

@@ -1,17 +1,18 @@
-// What each HTTP answer of a processor proves, by both connectors alike: to a command that moves money, and to a question.
+// What each HTTP answer of a processor proves, by both connectors alike: to a command that moves money, and to a
+// question.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import type { Account, Connector } from "./connector.ts";
-import { simulatorConnector } from "./simulator.ts";
-import { stripeConnector } from "./stripe.ts";
+import type { Connector, ProcessorAccount } from "./connector.ts";
+import { simulatorConnector } from "./simulator/simulator.ts";
+import { stripeConnector } from "./stripe/stripe.ts";
 
 const test = suite("what a processor's answers prove");
 const timeoutMs = 2_000;
 const dayS = 86_400;
-const account: Account = {
+const account: ProcessorAccount = {
   id: "mco_1",
   merchantId: "mer_1",
   environment: Environment.SANDBOX,

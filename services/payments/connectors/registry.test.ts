@@ -1,6 +1,6 @@
 // Which connectors there are, and where each may take payments.
 import assert from "node:assert/strict";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { Circuits } from "./circuit.ts";

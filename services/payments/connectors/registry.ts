@@ -1,9 +1,10 @@
-// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line here.
-import { Failure } from "#platform/failure.ts";
+// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line
+// here.
+import { Failure } from "#platform/values/failure.ts";
 import type { Circuits } from "./circuit.ts";
-import type { Account, Connector } from "./connector.ts";
-import { simulatorConnector } from "./simulator.ts";
-import { stripeConnector } from "./stripe.ts";
+import type { Connector, ProcessorAccount } from "./connector.ts";
+import { simulatorConnector } from "./simulator/simulator.ts";
+import { stripeConnector } from "./stripe/stripe.ts";
 
 export interface ProcessorSettings {
   /** The simulator's API and form origin; undefined: there is none. */
@@ -12,7 +13,9 @@ export interface ProcessorSettings {
   readonly stripeUrl: string;
   /** For one question to a processor as a whole. */
   readonly timeoutMs: number;
-  /** How long nothing must be found before absence is proved, and how long processors keep idempotency keys; seconds. */
+  /**
+   * How long nothing must be found before absence is proved, and how long processors keep idempotency keys; seconds.
+   */
   readonly keyLifeSeconds: number;
 }
 
@@ -34,7 +37,7 @@ export class Connectors {
   }
 
   /** True when the account may take new payments here: its connector is one of these and serves its environment. */
-  serves(account: Pick<Account, "connector" | "environment">): boolean {
+  serves(account: Pick<ProcessorAccount, "connector" | "environment">): boolean {
     return this.#byName.get(account.connector)?.environments.includes(account.environment) ?? false;
   }
 

@@ -1,13 +1,14 @@
-// Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled instead, so
-// that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was never recorded · 3 cancel at the
-// processor · 4 settle in one transaction.
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Tx } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
+// Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled
+// instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was
+// never recorded · 3 cancel at the processor · 4 settle in one transaction.
+
+import type { Tx } from "#platform/database/database.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { isReturned } from "../rules/payment.ts";
 import { closeOperation, findOperation } from "../store/operations.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
-import { provenValue } from "./ask-processor.ts";
+import { provenValue } from "./accounts/ask-processor.ts";
 import { lookForIntent } from "./make-at-processor.ts";
 import { lockedBooks, settleNeverMade } from "./settle-payment.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
@@ -30,7 +31,10 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
   return settled;
 }
 
-/** The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure CONNECTOR_ERROR. */
+/**
+ * The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure
+ * CONNECTOR_ERROR.
+ */
 async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
   const operation = await findOperation(deps.db, "create_intent", payment.id);
   if (!operation) throw new Error("a payment without its operation");
@@ -44,14 +48,14 @@ async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string
 /** The processor has no intent under our reference, so there is nothing to cancel there. */
 async function cancelUnmade(deps: VerifyDeps, paymentId: string): Promise<StoredPayment> {
   const settled = await deps.db.transaction((tx) => endUnmadePayment(tx, deps, paymentId));
-  deps.outbox.poke();
+  deps.outbox.wake();
   return settled;
 }
 
 /** Ends a payment of which the processor surely has nothing, and its operation. @throws Failure NOT_FOUND. */
 export async function endUnmadePayment(
   tx: Tx,
-  deps: Pick<VerifyDeps, "outbox" | "patienceSeconds">,
+  deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   paymentId: string,
 ): Promise<StoredPayment> {
   const books = await lockedBooks(tx, paymentId);

@@ -1,5 +1,6 @@
-// What became of an intent, and its end where nobody may pay it any more: its merchant is suspended or closed, or its connector does not
-// serve its environment. Phases: 1 verify, which takes in what is paid · 2 cancel what is not; the processor decides which of both it is.
+// What became of an intent, and its end where nobody may pay it any more: its merchant is suspended or closed, or its
+// connector does not serve its environment. Phases: 1 verify, which takes in what is paid · 2 cancel what is not; the
+// processor decides which of both it is.
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { isUnpaid, type Path } from "../rules/payment.ts";
 import { hastenChecks } from "../store/payment-checks.ts";
@@ -17,8 +18,8 @@ export async function confirmIntent(deps: VerifyDeps, paymentId: string, path: P
 }
 
 /**
- * A merchant takes no new money from now on: the reconcile job looks at its unpaid intents at once, since buyers may have their forms
- * open. Where the event is not heard, each ends at its next check or its buyer's confirm.
+ * A merchant takes no new money from now on: the reconcile job looks at its unpaid intents at once, since buyers may
+ * have their forms open. Where the event is not heard, each ends at its next check or its buyer's confirm.
  */
 export async function endUnpaid(deps: Pick<VerifyDeps, "db" | "log">, event: Event): Promise<void> {
   if (event.type !== "merchant.updated" || event.status === "active") return;

@@ -1,17 +1,17 @@
-// Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call, each
-// safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor; where it surely
-// did not happen, go to an account that stands in and create there · 4 record.
-// The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled.
+// Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call,
+// each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor;
+// where it surely did not happen, go to an account that stands in and create there · 4 record. The payment id is the
+// processor's reference, so a run that broke anywhere is continued, never doubled.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Counter } from "prom-client";
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Database } from "#platform/database.ts";
-import { Failure, invalid } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { Vault } from "#platform/secret.ts";
+import type { Database } from "#platform/database/database.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { type Account, type CreatedIntent, isTold, type Told } from "../connectors/connector.ts";
+import { type CreatedIntent, isKnown, type Known, type ProcessorAccount } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import {
   findOperation,
@@ -30,7 +30,7 @@ import {
   recordIntent,
   type StoredPayment,
 } from "../store/payments.ts";
-import type { Accounts } from "./ask-processor.ts";
+import type { Accounts } from "./accounts/ask-processor.ts";
 import { type Made, makeIntent } from "./make-at-processor.ts";
 
 export interface CreateIntentDeps {
@@ -38,7 +38,7 @@ export interface CreateIntentDeps {
   readonly vault: Vault;
   readonly accounts: Accounts;
   /** The reconcile job leaves a call alone this long, that may still be under way; seconds. */
-  readonly patienceSeconds: number;
+  readonly reconcileAfterSeconds: number;
   readonly connectors: Connectors;
 }
 
@@ -69,7 +69,7 @@ export async function createIntent(
   deps: CreateIntentDeps,
   { resumeOnly, ...request }: IntentRequest & { readonly resumeOnly: boolean },
 ): Promise<IntentAnswer> {
-  if (resumeOnly) return await resume(deps, request);
+  if (resumeOnly) return await resumeIntent(deps, request);
   const active = await deps.accounts.active(request.merchantId, request.environment);
   const accounts = active.filter((each) => deps.connectors.serves(each));
   // All down: the first one is asked all the same, which is also how its recovery is noticed.
@@ -80,16 +80,22 @@ export async function createIntent(
   const sentAfter = deps.connectors.get(connector).processorTime();
   const operation = firstTry(newId("operation"), "create_intent", request.id, sentAfter);
   const payment: NewPayment = { ...request, connector, connectorAccountId, surface };
-  const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: firstCheckPatience * deps.patienceSeconds };
+  const timing = {
+    operationSeconds: deps.reconcileAfterSeconds,
+    checkSeconds: firstCheckPatience * deps.reconcileAfterSeconds,
+  };
   const fresh = await insertPayment(deps.db, payment, operation, timing);
   crashPoint("create-intent.2-rows-written");
-  if (!fresh) return await resume(deps, request);
+  if (!fresh) return await resumeIntent(deps, request);
   const fallbacks = accounts.slice(accounts.indexOf(account) + 1);
-  return await make(deps, { account, surface, fallbacks }, request, operation);
+  return await makeAndRecord(deps, { account, surface, fallbacks }, request, operation);
 }
 
-/** An earlier run with this id has begun: its account, its operation, and its answer if it got that far. @throws Failure NOT_FOUND. */
-async function resume(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
+/**
+ * An earlier run with this id has begun: its account, its operation, and its answer if it got that far. @throws Failure
+ * NOT_FOUND.
+ */
+async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
   const payment = await findPayment(deps.db, request.id);
   if (!payment) throw new Failure("NOT_FOUND");
   // From here on the first run can no longer speak for all tries, so it does not change the account any more.
@@ -98,25 +104,25 @@ async function resume(deps: CreateIntentDeps, request: IntentRequest): Promise<I
   if (!operation) throw new Error("a payment without its operation");
   assertSameRequest(payment, request);
   if (payment.render) {
-    const render = fromBinary(RenderSchema, deps.vault.decrypt(payment.render, context(payment.id)));
+    const render = fromBinary(RenderSchema, deps.vault.decrypt(payment.render, renderContext(payment.id)));
     return { connector: payment.connector, surface: payment.surface, render };
   }
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  return await make(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
+  return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
 /** Where an intent is made. */
-interface Place {
-  readonly account: Account;
+interface IntentTarget {
+  readonly account: ProcessorAccount;
   readonly surface: string;
   /** Accounts to go to while it surely did not happen. */
-  readonly fallbacks: readonly Account[];
+  readonly fallbacks: readonly ProcessorAccount[];
 }
 
 /** Phases 3 and 4. */
-async function make(
+async function makeAndRecord(
   deps: CreateIntentDeps,
-  place: Place,
+  place: IntentTarget,
   request: IntentRequest,
   operation: Operation,
 ): Promise<IntentAnswer> {
@@ -124,14 +130,15 @@ async function make(
   const { id: reference, amount, currency, description, returnUrl } = request;
   const order = { reference, amount, currency, description, returnUrl, surface };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
-  // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one intent.
+  // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
+  // intent.
   if (made.kind === "never_made") {
-    const anew = await rotateKey(deps.db, operation, deps.patienceSeconds);
-    return await make(deps, place, request, anew);
+    const anew = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds);
+    return await makeAndRecord(deps, place, request, anew);
   }
   const next = made.kind === "not_sent" ? await fallBack(deps, place, request.id, operation) : undefined;
-  if (next) return await make(deps, next, request, operation);
-  if (!isTold(made)) throw refusedOrder(made);
+  if (next) return await makeAndRecord(deps, next, request, operation);
+  if (!isKnown(made)) throw refusedOrder(made);
   crashPoint("create-intent.3-made");
   const render = renderOf(account, made.value);
   await recordMade(deps, request.id, made.value, render);
@@ -140,16 +147,17 @@ async function make(
 }
 
 /**
- * Nothing happened at the account: the payment goes to the next one that is not down. Never after an attempt may have reached a
- * processor: another run with the same id, and the reconcile job, leave their mark on the operation before they ask.
+ * Nothing happened at the account: the payment goes to the next one that is not down. Never after an attempt may have
+ * reached a processor: another run with the same id, and the reconcile job, leave their mark on the operation before
+ * they ask.
  * @returns undefined: it stays where it is.
  */
 async function fallBack(
   deps: CreateIntentDeps,
-  { account, fallbacks }: Place,
+  { account, fallbacks }: IntentTarget,
   paymentId: string,
   operation: Operation,
-): Promise<Place | undefined> {
+): Promise<IntentTarget | undefined> {
   const next = fallbacks.find((each) => !deps.connectors.isDown(each));
   if (!next) return undefined;
   const moved = await deps.db.transaction(async (tx) => {
@@ -162,7 +170,7 @@ async function fallBack(
 }
 
 /** What the processor will never take is the caller's to change; the same request would be refused again. */
-export function refusedOrder(made: Exclude<Made<unknown>, Told<unknown>>): Failure {
+export function refusedOrder(made: Exclude<Made<unknown>, Known<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
   if (made.code === "currency_not_accepted") return invalid("currency", "is not taken by the processor");
@@ -179,12 +187,12 @@ export async function recordMade(
   made: CreatedIntent,
   render: Render,
 ): Promise<void> {
-  const sealed = deps.vault.encrypt(toBinary(RenderSchema, render), context(paymentId));
+  const sealed = deps.vault.encrypt(toBinary(RenderSchema, render), renderContext(paymentId));
   await recordIntent(deps.db, paymentId, made.report.ref, sealed);
 }
 
 /** What the browser gets. */
-export function renderOf(account: Account, { mount }: CreatedIntent): Render {
+export function renderOf(account: ProcessorAccount, { mount }: CreatedIntent): Render {
   const { connector, environment } = account;
   return create(RenderSchema, { ...mount, connector, environment });
 }
@@ -203,6 +211,6 @@ export function assertSameRequest(
   if (!same) throw new Failure("INTERNAL_ERROR", { cause: new Error("this payment id belongs to another request") });
 }
 
-function context(paymentId: string): string {
+function renderContext(paymentId: string): string {
   return `payment:${paymentId}`;
 }

@@ -1,13 +1,14 @@
-// Makes a payment without a session at the merchant's active connector. Phases, each one transaction or one network call, each
-// safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor · 4 settle.
-// The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No answer is not a
-// failure: the payment is shown as pending, and the reconcile job brings it to its end.
-import { clockMs } from "#platform/clock.ts";
-import { crashPoint } from "#platform/crash-point.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { Vault } from "#platform/secret.ts";
-import { type Account, isTold, type PaymentOrder } from "../connectors/connector.ts";
+// Makes a payment without a session at the merchant's active connector. Phases, each one transaction or one network
+// call, each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor
+// · 4 settle. The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No
+// answer is not a failure: the payment is shown as pending, and the reconcile job brings it to its end.
+
+import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { isKnown, type PaymentOrder, type ProcessorAccount } from "../connectors/connector.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, insertPayment, type NewPayment, type StoredPayment, showPayment } from "../store/payments.ts";
@@ -31,21 +32,21 @@ const retryMs = 86_400_000;
 
 /**
  * @param request `resumeOnly`: go on with what an earlier call has begun, and choose nothing anew.
- * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (surely nothing happened), NOT_FOUND (there is
- * nothing to go on with).
+ * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (surely nothing happened),
+ * NOT_FOUND (there is nothing to go on with).
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
   { resumeOnly, ...request }: PaymentRequest & { readonly resumeOnly: boolean },
 ): Promise<PaymentRecord> {
-  if (resumeOnly || !(await begin(deps, request))) await resume(deps, request);
+  if (resumeOnly || !(await beginPayment(deps, request))) await resumePayment(deps, request);
   const record = await findRecord(deps.db, request, request.id);
   if (!record) throw new Error("the payment is gone");
   return record;
 }
 
 /** Phases 1 to 4 for the first time. @returns false: an earlier call has begun. */
-async function begin(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
+async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
   // The token is of the primary account's processor: no other account can stand in.
   const [account] = await deps.accounts.active(request.merchantId, request.environment);
   if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
@@ -56,15 +57,17 @@ async function begin(deps: CreatePaymentDeps, request: PaymentRequest): Promise<
   const sealedOrder = sealOrder(deps.vault, id, orderOf(request));
   const sentAfter = deps.connectors.get(connector).processorTime();
   const operation = firstTry(id, "create_intent", request.id, sentAfter, { sealedOrder });
-  const timing = { operationSeconds: deps.patienceSeconds, checkSeconds: deps.patienceSeconds };
+  const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
   if (!(await insertPayment(deps.db, payment, operation, timing))) return false;
   crashPoint("create-payment.2-rows-written");
-  await pay(deps, account, request, operation);
+  await payAndRecord(deps, account, request, operation);
   return true;
 }
 
-/** An earlier run with this id has begun: what is settled stays, everything else is asked for again under the same key. */
-async function resume(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
+/**
+ * An earlier run with this id has begun: what is settled stays, everything else is asked for again under the same key.
+ */
+async function resumePayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
   const payment = await findPayment(deps.db, request.id);
   if (!payment) throw new Failure("NOT_FOUND");
   assertSameRequest(payment, { ...request, sessionId: "" });
@@ -74,21 +77,21 @@ async function resume(deps: CreatePaymentDeps, request: PaymentRequest): Promise
   const known = await findOperation(deps.db, "create_intent", request.id);
   if (!known) throw new Error("a payment without its operation");
   const sealed = sealOrder(deps.vault, known.id, orderOf(request));
-  await reopenOperation(deps.db, "create_intent", request.id, deps.patienceSeconds, sealed);
-  await pay(deps, await deps.accounts.byId(payment.connectorAccountId), request, known);
+  await reopenOperation(deps.db, "create_intent", request.id, deps.reconcileAfterSeconds, sealed);
+  await payAndRecord(deps, await deps.accounts.byId(payment.connectorAccountId), request, known);
 }
 
 /** Phases 3 and 4. */
-async function pay(
+async function payAndRecord(
   deps: CreatePaymentDeps,
-  account: Account,
+  account: ProcessorAccount,
   request: PaymentRequest,
   operation: Operation,
 ): Promise<void> {
   const connector = deps.connectors.get(account.connector);
   const made = await makePayment(deps.db, connector, account, orderOf(request), operation);
   crashPoint("create-payment.3-paid");
-  if (isTold(made)) {
+  if (isKnown(made)) {
     const { state } = await settleReport(deps, request.id, made.value, "confirm");
     crashPoint("create-payment.4-settled");
     // A processor that has the order and has not begun to pay.
@@ -106,12 +109,12 @@ async function pay(
   }
   // The merchant sees the payment, and the reconcile job brings it to its end.
   await showPayment(deps.db, request.id);
-  await reopenOperation(deps.db, "create_intent", request.id, deps.patienceSeconds);
+  await reopenOperation(deps.db, "create_intent", request.id, deps.reconcileAfterSeconds);
 }
 
 /**
- * Brings a payment whose outcome is in doubt forward: sends it again while its key is remembered, looks for it afterwards. One that its
- * caller never saw is only looked for.
+ * Brings a payment whose outcome is in doubt forward: sends it again while its key is remembered, looks for it
+ * afterwards. One that its caller never saw is only looked for.
  * @returns what was answered, for the history.
  */
 export async function drivePayment(
@@ -123,12 +126,12 @@ export async function drivePayment(
   const connector = deps.connectors.get(payment.connector);
   const order = payment.state.visible ? openOrder(deps.vault, payment, operation) : undefined;
   const made = await makePayment(deps.db, connector, account, order, operation);
-  if (isTold(made)) {
+  if (isKnown(made)) {
     await settleReport(deps, payment.id, made.value, "reconcile");
     await closeOperation(deps.db, "create_intent", payment.id);
   } else if (made.kind === "declined" || made.kind === "never_made") {
     await deps.db.transaction((tx) => endUnmadePayment(tx, deps, payment.id));
-    deps.outbox.poke();
+    deps.outbox.wake();
   }
   return made.kind === "unknown" ? `unknown: ${made.cause}` : made.kind;
 }
@@ -140,17 +143,17 @@ function orderOf(request: PaymentRequest): PaymentOrder {
 
 /** What a repeat needs and the payment's row does not have. */
 function sealOrder(vault: Vault, operationId: string, { description, paymentMethod }: PaymentOrder): Buffer {
-  return vault.encrypt(Buffer.from(JSON.stringify({ description, paymentMethod })), context(operationId));
+  return vault.encrypt(Buffer.from(JSON.stringify({ description, paymentMethod })), tokenContext(operationId));
 }
 
 function openOrder(vault: Vault, payment: StoredPayment, operation: Operation): PaymentOrder | undefined {
   if (!operation.sealedOrder) return undefined;
-  const opened: unknown = JSON.parse(vault.decrypt(operation.sealedOrder, context(operation.id)).toString());
+  const opened: unknown = JSON.parse(vault.decrypt(operation.sealedOrder, tokenContext(operation.id)).toString());
   const { description, paymentMethod } = opened as Pick<PaymentOrder, "description" | "paymentMethod">;
   const { id: reference, currency, state } = payment;
   return { reference, amount: state.amount, currency, description, paymentMethod };
 }
 
-function context(operationId: string): string {
+function tokenContext(operationId: string): string {
   return `operation:${operationId}`;
 }

@@ -1,8 +1,9 @@
 // How operators change what is charged: each change is one transaction with the event that the audit log is made from.
-import { clockNow } from "#platform/clock.ts";
-import { type Database, isDuplicate } from "#platform/database.ts";
-import { Failure, invalid } from "#platform/failure.ts";
-import type { Announcement, Outbox } from "#platform/outbox.ts";
+
+import { type Database, isDuplicate } from "#platform/database/database.ts";
+import type { Announcement, Outbox } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { deleteSchedule, type FeeKey, insertSchedule, type StoredFee } from "../store/fee-schedules.ts";
 
@@ -11,7 +12,10 @@ export interface FeeDeps {
   readonly outbox: Outbox;
 }
 
-/** @param fee `effectiveFrom` undefined: at once. @throws Failure INVALID_BODY (in the past, or another one begins then). */
+/**
+ * @param fee `effectiveFrom` undefined: at once. @throws Failure INVALID_BODY (in the past, or another one begins
+ * then).
+ */
 export async function setSchedule(
   { db, outbox }: FeeDeps,
   fee: Omit<StoredFee, "effectiveFrom"> & { effectiveFrom: Date | undefined },
@@ -21,10 +25,10 @@ export async function setSchedule(
       const inserted = await insertSchedule(tx, fee);
       if (!inserted) throw invalid("schedule.key.effective_from", "must not be in the past");
       const terms = { basis_points: String(inserted.basisPoints), fixed_amount: String(inserted.fixedAmount) };
-      await outbox.append(tx, [told("fee_schedule.set", inserted, fee.operator, terms)]);
+      await outbox.append(tx, [announcement("fee_schedule.set", inserted, fee.operator, terms)]);
       return inserted;
     });
-    outbox.poke();
+    outbox.wake();
     return stored;
   } catch (error) {
     if (isDuplicate(error)) throw invalid("schedule.key.effective_from", "another schedule of this key begins then");
@@ -39,13 +43,21 @@ export async function removeSchedule({ db, outbox }: FeeDeps, key: FeeKey, opera
     if (outcome === "unknown") throw new Failure("NOT_FOUND");
     if (outcome === "begun")
       throw invalid("key.effective_from", "has passed: what has begun stays; add one that begins later");
-    await outbox.append(tx, [told("fee_schedule.removed", key, operator, {})]);
+    await outbox.append(tx, [announcement("fee_schedule.removed", key, operator, {})]);
   });
-  outbox.poke();
+  outbox.wake();
 }
 
-/** Internal: of one merchant, or of every one when merchant_id is empty. The object is `<merchant>/<currency>/<connector>`. */
-function told(type: string, key: FeeKey, operator: string, terms: Readonly<Record<string, string>>): Announcement {
+/**
+ * Internal: of one merchant, or of every one when merchant_id is empty. The object is
+ * `<merchant>/<currency>/<connector>`.
+ */
+function announcement(
+  type: string,
+  key: FeeKey,
+  operator: string,
+  terms: Readonly<Record<string, string>>,
+): Announcement {
   return {
     type,
     merchantId: key.merchantId === "*" ? "" : key.merchantId,

@@ -1,21 +1,23 @@
-// Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our reference, and
-// sends the same key again while the processor surely remembers it; later tries only look. A key is replaced only after absence was proved:
-// complete looks have found nothing for as long as keys live, by the processor's own clock, since the last send. No edge's answer proves it.
-import { noteBegun } from "#platform/call-context.ts";
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Database } from "#platform/database.ts";
+// Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our
+// reference, and sends the same key again while the processor surely remembers it; later tries only look. A key is
+// replaced only after absence was proved: complete looks have found nothing for as long as keys live, by the
+// processor's own clock, since the last send. No edge's answer proves it.
+
+import type { Database } from "#platform/database/database.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { noteBegun } from "#platform/values/call-context.ts";
 import {
-  type Account,
-  type Answer,
   type Connector,
   type CreatedIntent,
   type IntentOrder,
   type IntentReport,
-  isTold,
+  isKnown,
+  type Known,
   type PaymentOrder,
+  type ProcessorAccount,
+  type ProcessorAnswer,
   type RefundOrder,
   type RefundReport,
-  type Told,
 } from "../connectors/connector.ts";
 import {
   type Operation,
@@ -27,13 +29,13 @@ import {
 } from "../store/operations.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
-export type Made<T> = Answer<T> | { readonly kind: "never_made"; readonly cause: unknown };
+export type Made<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };
 
 /** The intent of an operation. */
 export async function makeIntent(
   db: Database,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   order: IntentOrder,
   operation: Operation,
 ): Promise<Made<CreatedIntent>> {
@@ -43,11 +45,14 @@ export async function makeIntent(
   });
 }
 
-/** The payment of an operation: an intent that is paid at once. @param order undefined: nobody knows it any more, so it is only looked for. */
+/**
+ * The payment of an operation: an intent that is paid at once. @param order undefined: nobody knows it any more, so it
+ * is only looked for.
+ */
 export async function makePayment(
   db: Database,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   order: PaymentOrder | undefined,
   operation: Operation,
 ): Promise<Made<IntentReport>> {
@@ -61,19 +66,19 @@ export async function makePayment(
 export async function lookForIntent(
   db: Database,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   surface: string,
   operation: Operation,
 ): Promise<Made<CreatedIntent>> {
   const find = () => findMade(connector, account, operation, surface);
-  return await look(db, connector.keyLifeSeconds, operation, find);
+  return await lookAtProcessor(db, connector.keyLifeSeconds, operation, find);
 }
 
 /** The refund of an operation. */
 export async function makeRefund(
   db: Database,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   order: RefundOrder,
   operation: Operation,
 ): Promise<Made<RefundReport>> {
@@ -85,21 +90,21 @@ export async function makeRefund(
 
 function findMade(
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   { reference, sentAfter: since, searchAfter: after }: Operation,
   surface: string,
-): Promise<Answer<CreatedIntent>> {
+): Promise<ProcessorAnswer<CreatedIntent>> {
   return connector.findIntent(account, { reference, surface, since, after });
 }
 
-function reportOf(found: Answer<CreatedIntent>): Answer<IntentReport> {
-  return isTold(found) ? { ...found, value: found.value.report } : found;
+function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<IntentReport> {
+  return isKnown(found) ? { ...found, value: found.value.report } : found;
 }
 
 interface Calls<T> {
-  readonly find: () => Promise<Answer<T>>;
+  readonly find: () => Promise<ProcessorAnswer<T>>;
   /** undefined: it cannot be sent again. */
-  readonly send: ((key: string) => Promise<Answer<T>>) | undefined;
+  readonly send: ((key: string) => Promise<ProcessorAnswer<T>>) | undefined;
 }
 
 // Keys are surely remembered for this share of their life, whatever the clocks.
@@ -113,33 +118,33 @@ async function makeOnce<T>(
 ): Promise<Made<T>> {
   const mayResend = operation.keyAgeSeconds < keyLifeSeconds * resendShare;
   if (operation.tried) {
-    const found = await look(db, keyLifeSeconds, operation, find);
+    const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
     if (found.kind !== "unknown" || !found.isEmpty || !mayResend || !send) return found;
-    await recordResend(db, operation.id);
+    if (!(await recordResend(db, operation))) return found;
   }
-  if (!send) return await look(db, keyLifeSeconds, operation, find);
+  if (!send) return await lookAtProcessor(db, keyLifeSeconds, operation, find);
   noteBegun();
   const sent = await send(processorKey(operation));
-  if (isTold(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
+  if (isKnown(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
   // An earlier send, whose answer nobody has, may have done what this one was refused for.
   if (sent.kind === "declined") {
-    const found = await look(db, keyLifeSeconds, operation, find);
+    const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
     return found.kind === "unknown" && found.isEmpty ? sent : found;
   }
   await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
-  return await look(db, keyLifeSeconds, operation, find);
+  return await lookAtProcessor(db, keyLifeSeconds, operation, find);
 }
 
 /** Looks for it under our reference. `isEmpty`: a complete look found nothing, which is not proof yet. */
-async function look<T>(
+async function lookAtProcessor<T>(
   db: Database,
   keyLifeSeconds: number,
   operation: Operation,
-  find: () => Promise<Answer<T>>,
+  find: () => Promise<ProcessorAnswer<T>>,
 ): Promise<Found<T>> {
   const found = await find();
-  if (isTold(found)) return found;
+  if (isKnown(found)) return found;
   if (found.kind === "unknown" && found.resumeAfter) await recordSearch(db, operation.id, found.resumeAfter);
   if (found.kind !== "not_found" || !found.at) return unknownBy(found);
   const since = await recordNothingFound(db, operation.id, found.at, keyLifeSeconds);
@@ -148,10 +153,10 @@ async function look<T>(
 }
 
 type Found<T> =
-  | Told<T>
+  | Known<T>
   | { readonly kind: "never_made"; readonly cause: unknown }
   | { readonly kind: "unknown"; readonly cause: unknown; readonly isEmpty?: true };
 
-function unknownBy(answer: Answer<unknown>): { readonly kind: "unknown"; readonly cause: unknown } {
+function unknownBy(answer: ProcessorAnswer<unknown>): { readonly kind: "unknown"; readonly cause: unknown } {
   return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error(answer.kind) };
 }

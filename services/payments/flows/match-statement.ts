@@ -1,14 +1,15 @@
-// Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page of the statement
-// · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle, which takes in what we missed, and
-// compare again · 4 keep what still differs. Then what we captured in the period and the statement does not have. Never a correction.
+// Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page
+// of the statement · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle,
+// which takes in what we missed, and compare again · 4 keep what still differs. Then what we captured in the period and
+// the statement does not have. Never a correction.
 import { Counter } from "prom-client";
-import { isId } from "#platform/id.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
-import type { Account, Connector } from "../connectors/connector.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { type Id, isId } from "#platform/values/id.ts";
+import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
 import { findPayment } from "../store/payments.ts";
-import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/statements.ts";
-import { provenValue } from "./ask-processor.ts";
+import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/processor/statements.ts";
+import { provenValue } from "./accounts/ask-processor.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
@@ -36,28 +37,37 @@ export function hasStatement(connector: Connector): boolean {
   return connector.readStatement !== undefined;
 }
 
-/** @throws Failure CONNECTOR_ERROR (the statement could not be read; what was compared so far is kept). */
+/**
+ * @param onLost absent: what we do not know stays a difference
+ * @throws Failure CONNECTOR_ERROR (the statement could not be read; what was compared so far is kept).
+ */
 export async function matchStatement(
   deps: VerifyDeps,
-  account: Account,
+  account: ProcessorAccount,
   period: { readonly from: Date; readonly to: Date },
+  onLost: LostHandler = async () => {},
 ): Promise<StatementMatch> {
-  const matching = new Matching(deps, account);
+  const matching = new Matching(deps, account, onLost);
   await matching.theirs(period);
   await matching.ours(period);
   return matching.result;
 }
 
+/** Takes in a payment that the statement has under an id of ours, and that we do not know. */
+export type LostHandler = (paymentId: Id<"payment">) => Promise<void>;
+
 class Matching {
   readonly #deps: VerifyDeps;
-  readonly #account: Account;
+  readonly #account: ProcessorAccount;
   readonly #connector: Connector;
+  readonly #onLost: LostHandler;
   /** Everything that the statement has, by kind of object and id. */
   readonly #seen = new Set<string>();
   readonly result = { lines: 0, imported: 0, differences: 0, resolved: 0 };
 
-  constructor(deps: VerifyDeps, account: Account) {
+  constructor(deps: VerifyDeps, account: ProcessorAccount, onLost: LostHandler) {
     this.#deps = deps;
+    this.#onLost = onLost;
     this.#account = account;
     this.#connector = deps.connectors.get(account.connector);
   }
@@ -114,15 +124,22 @@ class Matching {
     }
   }
 
-  /** An intent that we do not know: with our reference it is a second charge, or one whose creation was never recorded. */
+  /**
+   * An intent that we do not know: with our reference it is a second charge, or one whose creation was never recorded.
+   */
   async #takeInUnknown(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
-    const payment = isId("payment", report.reference) ? await findPayment(this.#deps.db, report.reference) : undefined;
-    if (payment?.connectorAccountId !== this.#account.id) return;
+    if (!isId("payment", report.reference)) return;
+    const payment = await findPayment(this.#deps.db, report.reference);
+    if (!payment) return await this.#onLost(report.reference);
+    if (payment.connectorAccountId !== this.#account.id) return;
     await settleReport(this.#deps, payment.id, report, "reconcile");
   }
 
-  /** Ours against theirs: what the statement does not have is asked about one by one, since it may have moved in another period. */
+  /**
+   * Ours against theirs: what the statement does not have is asked about one by one, since it may have moved in another
+   * period.
+   */
   async ours(period: { from: Date; to: Date }): Promise<void> {
     let after: { capturedAt: string; id: string } | undefined = { capturedAt: "-infinity", id: "" };
     while (after) {

@@ -1,22 +1,23 @@
-// Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the processor first, so that
-// a merchant who looks is not shown what a lost webhook has left behind.
-import { clockMs } from "#platform/clock.ts";
-import { Failure } from "#platform/failure.ts";
-import type { StaleReads } from "#platform/stale-read.ts";
+// Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the
+// processor first, so that a merchant who looks is not shown what a lost webhook has left behind.
+
+import type { ReadRepair } from "#platform/jobs/read-repair.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
 import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface ReadDeps extends VerifyDeps {
-  readonly staleReads: StaleReads;
+  readonly readRepair: ReadRepair;
 }
 
 /** @throws Failure NOT_FOUND. */
 export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: string): Promise<PaymentRecord> {
   const record = await findRecord(deps.db, owner, paymentId);
   if (!record) throw new Failure("NOT_FOUND");
-  const since = new Date(clockMs() - deps.patienceSeconds * 1_000);
+  const since = new Date(clockMs() - deps.reconcileAfterSeconds * 1_000);
   if (!isStale(record, since)) return record;
-  const settled = await deps.staleReads.settle(record.id, () => verifyIntent(deps, record.id, "reconcile"));
+  const settled = await deps.readRepair.refresh(record.id, () => verifyIntent(deps, record.id, "reconcile"));
   return (settled && (await findRecord(deps.db, owner, paymentId))) || record;
 }
 

@@ -1,17 +1,18 @@
-// Takes a processor's signed webhook in. Phases: 1 the accounts under the id (merchant) · 2 verify the signature over the raw bytes ·
-// 3 ask the processor, if the event only tells that something happened · 4 record the event and settle the payment in one
-// transaction. A repeat of an event changes nothing; the answer comes after the commit.
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Database, Tx } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { isId } from "#platform/id.ts";
-import type { Log } from "#platform/log.ts";
-import type { Outbox } from "#platform/outbox.ts";
-import type { Account, Connector, IntentReport, ProcessorEvent } from "../connectors/connector.ts";
+// Takes a processor's signed webhook in. Phases: 1 the accounts under the id (merchant) · 2 verify the signature over
+// the raw bytes · 3 ask the processor, if the event only tells that something happened · 4 record the event and settle
+// the payment in one transaction. A repeat of an event changes nothing; the answer comes after the commit.
+
+import type { Database, Tx } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { Connector, IntentReport, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
-import { insertProcessorEvent, isKnownEvent } from "../store/processor-events.ts";
-import { type Accounts, provenValue } from "./ask-processor.ts";
+import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
+import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import { type Settled, settleLocked } from "./settle-payment.ts";
 import { tellSettled } from "./verify-intent.ts";
 
@@ -19,7 +20,7 @@ export interface ReceiveDeps {
   readonly db: Database;
   readonly outbox: Outbox;
   /** When the reconcile job next asks about a payment that is not settled; seconds. */
-  readonly patienceSeconds: number;
+  readonly reconcileAfterSeconds: number;
   readonly log: Log;
   readonly accounts: Accounts;
   readonly connectors: Connectors;
@@ -53,24 +54,29 @@ export async function receiveProcessorEvent(
 export async function findProcessorAccounts(
   deps: Pick<ReceiveDeps, "connectors" | "accounts">,
   { connector: name, externalAccountId }: AccountPath,
-): Promise<{ connector: Connector; accounts: readonly Account[] }> {
+): Promise<{ connector: Connector; accounts: readonly ProcessorAccount[] }> {
   const connector = deps.connectors.get(name);
   return { connector, accounts: await deps.accounts.byExternalId(name, externalAccountId) };
 }
 
 /**
- * Phases 3 and 4: for a webhook that was verified, and for an event of the account's own list, which nobody had to sign.
+ * Phases 3 and 4: for a webhook that was verified, and for an event of the account's own list, which nobody had to
+ * sign.
  * @returns false: it was taken in before, and nothing was changed.
  * @throws Failure CONNECTOR_ERROR: the processor could not be asked; the event comes again.
  */
-export async function takeInEvent(deps: ReceiveDeps, account: Account, event: ProcessorEvent): Promise<boolean> {
+export async function takeInEvent(
+  deps: ReceiveDeps,
+  account: ProcessorAccount,
+  event: ProcessorEvent,
+): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
   const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
   crashPoint("receive-event.3-asked");
   try {
-    const settled = await deps.db.transaction((tx) => takeIn(deps, tx, account, event, report));
+    const settled = await deps.db.transaction((tx) => consumeReport(deps, tx, account, event, report));
     crashPoint("receive-event.4-settled");
-    deps.outbox.poke();
+    deps.outbox.wake();
     // An intent that is not ours is listed for an operator; sending the event again would not change it.
     if (settled) tellSettled(deps.log, settled);
     return true;
@@ -83,12 +89,14 @@ export async function takeInEvent(deps: ReceiveDeps, account: Account, event: Pr
 /** The event was taken in before: whatever it was about to do again is rolled back. */
 class Repeat extends Error {}
 
-/** An id at the processor can stand for an account of each environment: the event is of the one whose secret signed it. */
+/**
+ * An id at the processor can stand for an account of each environment: the event is of the one whose secret signed it.
+ */
 function verifiedEvent(
   connector: Connector,
-  accounts: readonly Account[],
+  accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
-): { account: Account; event: ProcessorEvent } {
+): { account: ProcessorAccount; event: ProcessorEvent } {
   let refusal: unknown = new Failure("NOT_FOUND");
   for (const account of accounts) {
     try {
@@ -106,13 +114,13 @@ const replicaLagMs = 600_000;
 
 /**
  * undefined: the processor has no such intent, long after the event, and it is none that we wait for.
- * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its lists are behind the
- * event: taken in now, the news would be lost.
+ * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its
+ * lists are behind the event: taken in now, the news would be lost.
  */
 async function askedReport(
   db: Database,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   { createdAt, intentRef, objectRef }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
   const answer = await connector.retrieveIntent(account, intentRef);
@@ -130,10 +138,10 @@ async function askedReport(
 }
 
 /** @returns what it settled; undefined: it is not about a payment of ours. @throws Repeat. */
-async function takeIn(
+async function consumeReport(
   deps: ReceiveDeps,
   tx: Tx,
-  account: Account,
+  account: ProcessorAccount,
   event: ProcessorEvent,
   report: IntentReport | undefined,
 ): Promise<Settled | undefined> {

@@ -1,11 +1,13 @@
-// An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask the processor once
-// more, whose own word goes before any operator's · 3 move the money and note who said so on what proof, in one transaction.
-import { clockNow } from "#platform/clock.ts";
-import { type Database, isDuplicate, type Tx } from "#platform/database.ts";
-import { Failure, invalid } from "#platform/failure.ts";
-import type { Announcement } from "#platform/outbox.ts";
-import { type Answer, isTold, type RefundReport } from "../connectors/connector.ts";
-import { findOperationRecord, type OperationRecord, tell, unpark } from "../store/operator-queue.ts";
+// An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask
+// the processor once more, whose own word goes before any operator's · 3 move the money and note who said so on what
+// proof, in one transaction.
+
+import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
+import type { Announcement } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { isKnown, type ProcessorAnswer, type RefundReport } from "../connectors/connector.ts";
+import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
@@ -29,21 +31,21 @@ export async function retryOperation(
   { db, outbox }: Pick<VerifyDeps, "db" | "outbox">,
   word: { operationId: string; operator: string; note: string },
 ): Promise<void> {
-  const operation = await parked(db, word.operationId);
+  const operation = await parkedOperation(db, word.operationId);
   await db.transaction(async (tx) => {
-    if (!(await unpark(tx, word.operationId, "started"))) throw notParked();
-    await tell(tx, word.operationId, "retried", word.note, word.operator);
-    await outbox.append(tx, [told("operation.retried", operation, { operator: word.operator })]);
+    if (!(await unparkOperation(tx, word.operationId, "started"))) throw notParked();
+    await appendHistory(tx, word.operationId, "retried", word.note, word.operator);
+    await outbox.append(tx, [announcement("operation.retried", operation, { operator: word.operator })]);
   });
-  outbox.poke();
+  outbox.wake();
 }
 
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
 export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): Promise<void> {
-  const operation = await parked(deps.db, word.operationId);
-  const answer = await ask(deps, operation);
+  const operation = await parkedOperation(deps.db, word.operationId);
+  const answer = await askProcessor(deps, operation);
   const happened = word.connectorRef !== undefined;
-  if (!happened && isTold(answer)) {
+  if (!happened && isKnown(answer)) {
     throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
   }
   if (happened && answer.kind === "not_found" && operation.kind !== "give_back")
@@ -52,8 +54,8 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
     await deps.db.transaction(async (tx) => {
       // The payment first, as everybody who settles.
       await lockPayment(tx, operation.paymentId);
-      if (!(await unpark(tx, operation.id, "done"))) throw notParked();
-      await tell(
+      if (!(await unparkOperation(tx, operation.id, "done"))) throw notParked();
+      await appendHistory(
         tx,
         operation.id,
         "resolved",
@@ -61,7 +63,9 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
         word.operator,
       );
       const resolution = happened ? "happened" : "never_happened";
-      await deps.outbox.append(tx, [told("operation.resolved", operation, { operator: word.operator, resolution })]);
+      await deps.outbox.append(tx, [
+        announcement("operation.resolved", operation, { operator: word.operator, resolution }),
+      ]);
       // What of an item went back is the processor's report to say; here only the question ends.
       if (operation.kind === "give_back") return;
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
@@ -72,10 +76,10 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
     throw error;
   }
   deps.log.warn({ operation_id: operation.id, happened }, "an operator has resolved an operation");
-  deps.outbox.poke();
+  deps.outbox.wake();
 }
 
-async function parked(db: Database, id: string): Promise<OperationRecord> {
+async function parkedOperation(db: Database, id: string): Promise<OperationRecord> {
   const operation = await findOperationRecord(db, id);
   if (!operation) throw new Failure("NOT_FOUND");
   if (operation.state !== "parked") throw notParked();
@@ -83,7 +87,7 @@ async function parked(db: Database, id: string): Promise<OperationRecord> {
 }
 
 /** Internal, for the audit log; the proof stays in the operation's history. */
-function told(type: string, operation: OperationRecord, facts: Readonly<Record<string, string>>): Announcement {
+function announcement(type: string, operation: OperationRecord, facts: Readonly<Record<string, string>>): Announcement {
   const { merchantId, environment, paymentId, refundId } = operation;
   const of = { payment_id: paymentId, ...(refundId !== "" && { refund_id: refundId }) };
   return {
@@ -101,7 +105,7 @@ function notParked(): Failure {
   return invalid("operation_id", "is not parked");
 }
 
-async function ask(deps: VerifyDeps, operation: OperationRecord): Promise<Answer<unknown>> {
+async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promise<ProcessorAnswer<unknown>> {
   const account = await deps.accounts.byId(operation.connectorAccountId);
   const connector = deps.connectors.get(operation.connector);
   const payment = await findPayment(deps.db, operation.paymentId);

@@ -1,12 +1,13 @@
-// The one place where a payment moves: confirm, the processor's events, the reconcile job, our own refunds, cancellations and operators
-// all end here, in one transaction under the payment's lock: lock · read · fold (rules/settlement.ts) · write · announce. Whoever comes
-// first moves the state; the others find it done.
-import { clockNow } from "#platform/clock.ts";
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Tx } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// The one place where a payment moves: confirm, the processor's events, the reconcile job, our own refunds,
+// cancellations and operators all end here, in one transaction under the payment's lock: lock · read · fold
+// (rules/settlement.ts) · write · announce. Whoever comes first moves the state; the others find it done.
+
+import type { Tx } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { isReturned, type Path, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
@@ -14,13 +15,19 @@ import { type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
-import { insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
-import { endFoundIntent, type Held, holdOtherIntent, holdSecondRefunds, otherIntentOf } from "./hold-suspense.ts";
+import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
+import {
+  endFoundIntent,
+  type Held,
+  holdOtherIntent,
+  holdSecondRefunds,
+  otherIntentOf,
+} from "./suspense/hold-suspense.ts";
 
 export interface SettleDeps {
   readonly outbox: Outbox;
   /** When the reconcile job next asks about a payment that is not settled; seconds. */
-  readonly patienceSeconds: number;
+  readonly reconcileAfterSeconds: number;
 }
 
 /** `ignored`: why facts changed nothing, for the record. */
@@ -30,7 +37,10 @@ export interface Settled extends Held {
   readonly refunds: readonly StoredRefund[];
 }
 
-/** Folds a processor's report into the payment within the caller's transaction. @throws Failure NOT_FOUND (no such payment). */
+/**
+ * Folds a processor's report into the payment within the caller's transaction. @throws Failure NOT_FOUND (no such
+ * payment).
+ */
 export async function settlePayment(
   tx: Tx,
   deps: SettleDeps,
@@ -46,7 +56,7 @@ export async function settlePayment(
 export async function settleLocked(
   tx: Tx,
   deps: SettleDeps,
-  books: LockedPayment & Look,
+  books: LockedPayment & VersionSeen,
   report: IntentReport,
   path: Path,
 ): Promise<Settled> {
@@ -84,7 +94,7 @@ export async function lockedBooks(tx: Tx, paymentId: string): Promise<LockedPaym
 async function settleNews(
   tx: Tx,
   deps: SettleDeps,
-  { payment, fees, lookedAt }: LockedPayment & Look,
+  { payment, fees, lookedAt }: LockedPayment & VersionSeen,
   news: News,
   path: Path,
   connectorRef: string,
@@ -94,23 +104,41 @@ async function settleNews(
   const hasRefunds = news.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
   const refunds = hasRefunds ? await refundsOf(tx, payment.id) : [];
   const disputes = isAbout("disputes") || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
-  const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, newId);
+  const free = await freeReferences(tx, news, refunds);
+  const idOf = (noun: "refund" | "dispute", reference: string) => (free.has(reference) ? reference : newId(noun));
+  const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, idOf);
   // A report may be older than what put a paid payment on the list, so only a look since then takes it off.
   const isOver = state.outcome === "succeeded" || isReturned(state);
   const mayEnd = !payment.scheduled || !isOver || lookedAt === payment.version;
   const ended = { ...settlement, isSettled: settlement.isSettled && mayEnd };
-  const settled = await write(tx, deps, payment, connectorRef, ended);
+  const settled = await writeSettlement(tx, deps, payment, connectorRef, ended);
   const changed = new Set(settled.refunds.map(({ id }) => id));
   return { ...settled, refunds: [...refunds.filter(({ id }) => !changed.has(id)), ...settled.refunds] };
 }
 
-/** The payment's version before the processor was asked; undefined: the report is not the answer to a look of ours at that payment. */
-interface Look {
+/**
+ * Ids of ours that the processor gives refunds which we do not know: a restored database has lost them, and they keep
+ * their ids. One that is another payment's refund is none of them, whatever the processor says.
+ */
+async function freeReferences(tx: Tx, news: News, known: readonly StoredRefund[]): Promise<ReadonlySet<string>> {
+  if (news.kind !== "intent") return new Set();
+  const named = news.refunds.map(({ reference }) => reference);
+  const unknown = named.filter((reference) => isId("refund", reference) && !known.some(({ id }) => id === reference));
+  return unknown.length === 0 ? new Set() : await freeRefundIds(tx, unknown);
+}
+
+/**
+ * The payment's version before the processor was asked; undefined: the report is not the answer to a look of ours at
+ * that payment.
+ */
+interface VersionSeen {
   readonly lookedAt?: number | undefined;
 }
 
-/** Writes everything that changed; nothing is written when nothing did. @returns the refunds that changed or are new. */
-async function write(
+/**
+ * Writes everything that changed; nothing is written when nothing did. @returns the refunds that changed or are new.
+ */
+async function writeSettlement(
   tx: Tx,
   deps: SettleDeps,
   payment: StoredPayment,
@@ -136,13 +164,13 @@ async function write(
   const isNews = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
   const isSaved =
     isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
+  const version = payment.version + (isSaved ? 1 : 0);
+  const announcements = announcementsOf(payment, version, settlement);
   if (isSaved) {
-    const checkAfterSeconds = isSettled ? undefined : deps.patienceSeconds;
+    const checkAfterSeconds = isSettled ? undefined : deps.reconcileAfterSeconds;
     await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, settlement.attempts);
   }
-  const version = payment.version + (isSaved ? 1 : 0);
-  const events = deps.outbox.rows(announcementsOf(payment, version, settlement));
-  await appendMovements(tx, payment, settlement.movements, events);
+  await appendMovements(tx, payment, settlement.movements, deps.outbox.toRows(announcements));
   const held = await holdSecondRefunds(
     tx,
     payment,

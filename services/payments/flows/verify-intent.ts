@@ -1,26 +1,28 @@
-// The confirm path: asks the processor what became of an intent and settles the payment by the answer. Phases: 1 read · 2 ask
-// the processor · 3 settle in one transaction. A payment that this path has announced already is answered without asking. An intent that
-// the processor gave and knows nothing of is listed for an operator, and ends when that was so for as long as absence needs.
-import { crashPoint } from "#platform/crash-point.ts";
-import type { Database, Tx } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
-import type { Log } from "#platform/log.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// The confirm path: asks the processor what became of an intent and settles the payment by the answer. Phases: 1 read ·
+// 2 ask the processor · 3 settle in one transaction. A payment that this path has announced already is answered without
+// asking. An intent that the processor gave and knows nothing of is listed for an operator, and ends when that was so
+// for as long as absence needs.
+
+import type { Database, Tx } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { Failure } from "#platform/values/failure.ts";
 import type { Connector, IntentReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
 import { closeSuspense, suspenseOf } from "../store/suspense.ts";
-import { type Accounts, provenValue } from "./ask-processor.ts";
-import { holdLostIntent } from "./hold-suspense.ts";
+import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import { lockedBooks, type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
+import { holdLostIntent } from "./suspense/hold-suspense.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
   readonly outbox: Outbox;
   /** When the reconcile job next asks about a payment that is not settled; seconds. */
-  readonly patienceSeconds: number;
+  readonly reconcileAfterSeconds: number;
   readonly log: Log;
   readonly accounts: Accounts;
   readonly connectors: Connectors;
@@ -48,7 +50,7 @@ export async function verifyIntent(deps: VerifyDeps, paymentId: string, path: Pa
  * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
  */
 export async function settleReport(
-  deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "patienceSeconds">,
+  deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "reconcileAfterSeconds">,
   paymentId: string,
   report: IntentReport,
   path: Path,
@@ -56,7 +58,7 @@ export async function settleReport(
 ): Promise<StoredPayment> {
   const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt));
   crashPoint("verify-intent.3-settled");
-  deps.outbox.poke();
+  deps.outbox.wake();
   tellSettled(deps.log, settled);
   if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
   // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
@@ -123,14 +125,14 @@ async function missIntent(
     note: "the processor did not know it for as long as it keeps keys",
   } as const;
   const settled = await deps.db.transaction((tx) => endLostIntent(tx, deps, payment, end));
-  deps.outbox.poke();
+  deps.outbox.wake();
   return settled.payment;
 }
 
 /** Ends a payment whose intent the processor lost, and its place in the operators' list. @throws Failure NOT_FOUND. */
 export async function endLostIntent(
   tx: Tx,
-  deps: Pick<VerifyDeps, "outbox" | "patienceSeconds">,
+  deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   { id, connector, connectorRef }: StoredPayment,
   end: Parameters<typeof closeSuspense>[2],
 ): Promise<Settled> {

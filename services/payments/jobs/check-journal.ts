@@ -1,9 +1,9 @@
 // Proves the books: the auditor (audit/) judges every payment. As a job it passes over all payments again and again, a batch at a time;
 // as a command it makes one pass. A difference is an alert, never a correction.
-import type { Database, Sql } from "#platform/database.ts";
-import type { JobContext } from "#platform/job.ts";
-import type { Log } from "#platform/log.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
+import type { Database, Sql } from "#platform/database/database.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { booksDifferences } from "../audit/books.ts";
 import { booksAfter } from "../audit/read-books.ts";
 import { claimStretch, finishStretch } from "../store/journal-check.ts";
@@ -14,37 +14,43 @@ export interface BooksDifference {
   readonly differences: readonly string[];
 }
 
-// A batch is some tens of milliseconds of reading, without a lock; with the pause below a pass goes at about 1,000 payments a
-// second, which leaves the database to the buyers.
+// A batch is some tens of milliseconds of reading, without a lock; with the pause below a pass goes at about 1,000
+// payments a second, which leaves the database to the buyers.
 const batchMax = 1_000;
 const stretchEveryMs = 1_000;
 const passEverySeconds = 3_600;
 // A batch that takes longer than this has lost its process.
 const leaseSeconds = 60;
 
-/** One pass over all payments. @param onDifference told of each payment whose books do not agree. @returns payments checked. */
+/**
+ * One pass over all payments. @param onDifference told of each payment whose books do not agree. @returns payments
+ * checked.
+ */
 export async function checkJournal(sql: Sql, onDifference: (found: BooksDifference) => void): Promise<number> {
   let checked = 0;
   let after = "";
   for (;;) {
-    const { last, count, found } = await checkStretch(sql, after);
+    const { last, count, found, next } = await checkStretch(sql, after);
     checked += count;
     found.forEach(onDifference);
-    if (count < batchMax) return checked;
+    if (next === "") return checked;
     after = last;
   }
 }
 
-/** The next batch of the shared pass, if one is due. @returns false: the pause before the next batch is part of the design. */
+/**
+ * The next batch of the shared pass, if one is due. @returns false: the pause before the next batch is part of the
+ * design.
+ */
 export async function checkNextStretch(deps: { db: Database; log: Log }): Promise<boolean> {
   const after = await claimStretch(deps.db, leaseSeconds);
   if (after === undefined) return false;
-  const { last, count, found } = await checkStretch(deps.db, after);
+  const { last, found, next } = await checkStretch(deps.db, after);
   for (const { paymentId, differences } of found) {
     moneyAlerts.inc({ kind: "journal_difference" });
     deps.log.fatal({ alert: "journal_difference", payment_id: paymentId, differences }, "the books do not agree");
   }
-  if (count === batchMax) await finishStretch(deps.db, last, 0);
+  if (next !== "") await finishStretch(deps.db, last, 0);
   else await finishStretch(deps.db, "", passEverySeconds);
   return false;
 }
@@ -53,13 +59,20 @@ export function checkJournalJob(deps: { db: Database; log: Log }): JobContext {
   return { name: "check-journal", everyMs: stretchEveryMs, runOnce: () => checkNextStretch(deps) };
 }
 
-async function checkStretch(
-  sql: Sql,
-  after: string,
-): Promise<{ last: string; count: number; found: BooksDifference[] }> {
+interface Stretch {
+  readonly last: string;
+  readonly count: number;
+  readonly found: readonly BooksDifference[];
+  /** After which payment the next one begins; empty: there is none. */
+  readonly next: string;
+}
+
+/** A batch of payments, in the order of their ids. */
+export async function checkStretch(sql: Sql, after: string): Promise<Stretch> {
   const books = await booksAfter(sql, after, batchMax);
   const found = books
     .map((one) => ({ paymentId: one.id, differences: booksDifferences(one) }))
     .filter((one) => one.differences.length > 0);
-  return { last: books.at(-1)?.id ?? after, count: books.length, found };
+  const last = books.at(-1)?.id ?? after;
+  return { last, count: books.length, found, next: books.length === batchMax ? last : "" };
 }

@@ -1,11 +1,11 @@
-// Every night-like day the statement of each account is compared with our books, a day at a time, behind the present by as much as things
-// need to settle. An account whose statement could not be read goes on where it stood an hour later.
+// Every night-like day the statement of each account is compared with our books, a day at a time, behind the present by
+// as much as things need to settle. An account whose statement could not be read goes on where it stood an hour later.
 import { Gauge } from "prom-client";
-import { clockMs } from "#platform/clock.ts";
-import type { JobContext } from "#platform/job.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
-import { claimMatch, countOpenDifferences, finishMatch, takeUpAccounts } from "../store/statements.ts";
+import { claimMatch, countOpenDifferences, finishMatch, takeUpAccounts } from "../store/processor/statements.ts";
 
 const openDifferences = new Gauge({
   name: "tollbooth_statement_differences_open",
@@ -47,5 +47,5 @@ export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
 }
 
 export function matchStatementsJob(deps: VerifyDeps): JobContext {
-  return { name: "match-statements", everyMs, runOnce: () => matchNextStatement(deps) };
+  return { name: "match-statements", everyMs, limitMs: leaseSeconds * 1_000, runOnce: () => matchNextStatement(deps) };
 }

@@ -1,14 +1,14 @@
-// Reads each account's own event list once a minute, so that a webhook that was lost, or held back for ever, is made good within two. What
-// a webhook brought is known by its id and passed over. The list is read by the processor's clock, a little further back than it was read
-// before, since entries can show up late.
+// Reads each account's own event list once a minute, so that a webhook that was lost, or held back for ever, is made
+// good within two. What a webhook brought is known by its id and passed over. The list is read by the processor's
+// clock, a little further back than it was read before, since entries can show up late.
 import { Gauge } from "prom-client";
-import type { JobContext } from "#platform/job.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
-import type { Account, Connector, ProcessorEvent } from "../connectors/connector.ts";
-import { provenValue } from "../flows/ask-processor.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
+import { provenValue } from "../flows/accounts/ask-processor.ts";
 import { type ReceiveDeps, takeInEvent } from "../flows/receive-processor-event.ts";
-import { claimCursors, finishCursor, takeUpCursors } from "../store/event-cursors.ts";
-import { unknownEvents } from "../store/processor-events.ts";
+import { claimCursors, countBehind, finishCursor, takeUpCursors } from "../store/processor/event-cursors.ts";
+import { unknownEvents } from "../store/processor/processor-events.ts";
 
 export interface PollDeps extends ReceiveDeps {
   /** Pause between two looks at an account's list. */
@@ -16,6 +16,8 @@ export interface PollDeps extends ReceiveDeps {
 }
 
 const everyMs = 1_000;
+// As many pages as a run reads of an account, each at its deadline.
+const limitMs = 3_600_000;
 const accountsMax = 20;
 const eventsAtOnce = 5;
 // Entries show up later than their time says; Stripe's within seconds.
@@ -30,42 +32,39 @@ const leaseSeconds = 120;
 
 const behind = new Gauge({
   name: "tollbooth_event_lists_behind",
-  help: "Connector accounts whose event list could not be read at the last look.",
+  help: "Connector accounts whose event list could not be read when it was last looked at.",
 });
 
 /** The lists that are due. @returns true when there may be more. */
 export async function pollEvents(deps: PollDeps): Promise<boolean> {
   await takeUpCursors(deps.db, deps.accounts.takeUsed());
   const due = await claimCursors(deps.db, leaseSeconds, accountsMax);
-  const failed = await Promise.all(due.map((cursor) => pollAccount(deps, cursor)));
-  behind.set(failed.filter((hasFailed) => hasFailed).length);
+  await Promise.all(due.map((cursor) => pollAccount(deps, cursor)));
+  // Of all accounts, those included that are not due now or that another replica looked at.
+  behind.set(await countBehind(deps.db));
   return due.length === accountsMax;
 }
 
 export function pollEventsJob(deps: PollDeps): JobContext {
-  return { name: "poll-events", everyMs, runOnce: () => pollEvents(deps) };
+  return { name: "poll-events", everyMs, limitMs, runOnce: () => pollEvents(deps) };
 }
 
-/** @returns true: the list could not be read to its end. */
 async function pollAccount(
   deps: PollDeps,
   { accountId, readUntil }: { accountId: string; readUntil: Date | undefined },
-): Promise<boolean> {
+): Promise<void> {
   const pauseSeconds = deps.eventPollSeconds;
   try {
     const account = await deps.accounts.byId(accountId);
     const connector = deps.connectors.find(account.connector);
     if (!connector?.readEvents) {
-      await finishCursor(deps.db, accountId, { readUntil, pauseSeconds: withoutListSeconds, error: "" });
-      return false;
+      return await finishCursor(deps.db, accountId, { readUntil, pauseSeconds: withoutListSeconds, error: "" });
     }
     const reached = await readList(deps, connector, account, readUntil);
     await finishCursor(deps.db, accountId, { readUntil: reached, pauseSeconds, error: "" });
-    return false;
   } catch (error) {
     deps.log.warn({ err: error, connector_account_id: accountId }, "an event list could not be read; trying again");
     await finishCursor(deps.db, accountId, { readUntil, pauseSeconds, error: String(error) });
-    return true;
   }
 }
 
@@ -73,7 +72,7 @@ async function pollAccount(
 async function readList(
   deps: PollDeps,
   connector: Connector,
-  account: Account,
+  account: ProcessorAccount,
   readUntil: Date | undefined,
 ): Promise<Date | undefined> {
   const since = readUntil && new Date(readUntil.getTime() - overlapMs);
@@ -97,7 +96,7 @@ async function readList(
 /** @returns the time of the oldest event that has to come again. */
 async function takeInPage(
   deps: PollDeps,
-  account: Account,
+  account: ProcessorAccount,
   events: readonly ProcessorEvent[],
 ): Promise<Date | undefined> {
   const unknown = await unknownEvents(

@@ -1,31 +1,31 @@
-// Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose buyer never
-// came back, intents that nobody will pay any more. Only the processor's own word moves money.
+// Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose
+// buyer never came back, intents that nobody will pay any more. Only the processor's own word moves money.
 import { Gauge } from "prom-client";
-import { clockMs } from "#platform/clock.ts";
-import { crashPoint } from "#platform/crash-point.ts";
-import type { JobContext } from "#platform/job.ts";
-import { moneyAlerts } from "#platform/metrics.ts";
-import { isTold } from "../connectors/connector.ts";
+import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { isKnown } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
-import { driveRefund } from "../flows/drive-refund.ts";
-import { driveGiveBack } from "../flows/give-back.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
+import { driveRefund } from "../flows/refunds/drive-refund.ts";
+import { driveGiveBack } from "../flows/suspense/give-back.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
-import { countParked, tell } from "../store/operator-queue.ts";
+import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { countOpenSuspense } from "../store/suspense.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
-// After the first look at 30 s (the patience): 2 m, 10 m, 1 h, 6 h, then daily for a week; then an operator looks. In units of the
-// patience, so that tests can shrink them all.
+// After the first look at 30 s (the patience): 2 m, 10 m, 1 h, 6 h, then daily for a week; then an operator looks. In
+// units of the patience, so that tests can shrink them all.
 const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
 // While an attempt is under way somebody waits for it: at most 10 minutes.
@@ -48,21 +48,30 @@ const openSuspense = new Gauge({
 export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
   const operations = await claimOperations(deps.db, inSeconds(deps, operationPauses), batchMax);
   if (operations.length > 0) crashPoint("reconcile.1-claimed");
-  await Promise.all(operations.map((operation) => attempt(deps, operation.id, () => drive(deps, operation))));
+  await Promise.all(operations.map((operation) => attempt(deps, operation.id, () => driveOperation(deps, operation))));
   return operations.length === batchMax;
 }
 
 /** Payments that are not settled. @returns true when there may be more. */
 export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
-  const ids = await claimChecks(deps.db, inSeconds(deps, checkPauses), underWayPause * deps.patienceSeconds, batchMax);
-  await Promise.all(ids.map((id) => attempt(deps, id, () => check(deps, id))));
+  const ids = await claimChecks(
+    deps.db,
+    inSeconds(deps, checkPauses),
+    underWayPause * deps.reconcileAfterSeconds,
+    batchMax,
+  );
+  await Promise.all(ids.map((id) => attempt(deps, id, () => checkPayment(deps, id))));
   return ids.length === batchMax;
 }
 
-/** @param onStart given a function that makes the operations that are due be asked about now. */
-export function reconcileJobs(deps: ReconcileDeps, onStart: (wake: () => void) => void): readonly JobContext[] {
+/** The one that sends. @param wake makes the operations that are due be asked about now */
+export function driveOperationsJob(deps: ReconcileDeps, wake: Wake): JobContext {
+  return { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps), wake };
+}
+
+/** Those that ask; what they cancel, the processor refuses when it is paid. */
+export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
   return [
-    { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps), onStart },
     { name: "check-payments", everyMs: 5_000, runOnce: () => checkPayments(deps) },
     { name: "count-parked-operations", everyMs: 60_000, runOnce: () => countParkedOperations(deps) },
   ];
@@ -74,7 +83,7 @@ async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
   return false;
 }
 
-async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
+async function driveOperation(deps: ReconcileDeps, operation: Operation): Promise<void> {
   if (operation.state === "parked") {
     moneyAlerts.inc({ kind: "operation_parked" });
     deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "the processor never told the outcome");
@@ -82,8 +91,8 @@ async function drive(deps: ReconcileDeps, operation: Operation): Promise<void> {
   }
   const payment = await findPayment(deps.db, operation.paymentId);
   if (!payment) return;
-  if (isDown(deps, payment)) return await deferOperation(deps.db, operation.id, deps.patienceSeconds);
-  await tell(deps.db, operation.id, "asked", await askAbout(deps, operation, payment));
+  if (isDown(deps, payment)) return await deferOperation(deps.db, operation.id, deps.reconcileAfterSeconds);
+  await appendHistory(deps.db, operation.id, "asked", await askAbout(deps, operation, payment));
 }
 
 /** @returns what was answered, for the history. */
@@ -98,16 +107,16 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
-  if (isTold(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
+  if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 
-async function check(deps: ReconcileDeps, paymentId: string): Promise<void> {
+async function checkPayment(deps: ReconcileDeps, paymentId: string): Promise<void> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) return;
-  if (isDown(deps, payment)) return await deferCheck(deps.db, paymentId, deps.patienceSeconds);
+  if (isDown(deps, payment)) return await deferCheck(deps.db, paymentId, deps.reconcileAfterSeconds);
   const orphan = payment.expiresAt.getTime() + orphanPatienceMs < clockMs();
   if (orphan && payment.state.outcome !== "succeeded" && !isReturned(payment.state))
     await cancelIntent(deps, paymentId);
@@ -120,7 +129,7 @@ function isDown(deps: ReconcileDeps, payment: StoredPayment): boolean {
 }
 
 function inSeconds(deps: ReconcileDeps, pauses: readonly number[]): number[] {
-  return pauses.map((pause) => pause * deps.patienceSeconds);
+  return pauses.map((pause) => pause * deps.reconcileAfterSeconds);
 }
 
 /** One that fails must not keep the others from being asked about; it comes again by its schedule. */

@@ -1,7 +1,7 @@
 // Fees: half up, in integers, for any amount of any currency.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { currencies, currencyExponent } from "#platform/money.ts";
+import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { fee } from "./fee.ts";
 
@@ -48,7 +48,9 @@ function inMajor(minor: bigint, digits: number): string {
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** The share with pen and paper: shift the point four places for basis points, look at the first digit that is cut off. */
+/**
+ * The share with pen and paper: shift the point four places for basis points, look at the first digit that is cut off.
+ */
 function shareInDecimals(major: string, basisPoints: number, digits: number): string {
   const [whole = "", fraction = ""] = major.split(".");
   const product = (BigInt(whole + fraction) * BigInt(basisPoints)).toString().padStart(fraction.length + 5, "0");

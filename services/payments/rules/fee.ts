@@ -1,4 +1,4 @@
-// The service's fee on a captured amount (CONTRACT.md §5). Pure integer arithmetic.
+// The service's fee on a captured amount (docs/contract.md §5). Pure integer arithmetic.
 
 /** Basis points (hundredths of a percent) and a fixed part in minor units of the payment's currency. */
 export interface FeeSchedule {

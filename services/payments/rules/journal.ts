@@ -1,8 +1,8 @@
-// Double entry: every movement of money debits one account and credits another by the same amount, so that the books of a
-// merchant, environment and currency sum to zero by their very shape.
+// Double entry: every movement of money debits one account and credits another by the same amount, so that the books of
+// a merchant, environment and currency sum to zero by their very shape.
 
 /** Accounts per merchant, environment and currency. */
-export type Account =
+export type JournalAccount =
   | "processor_clearing"
   | "merchant_balance"
   | "fees_revenue"
@@ -38,7 +38,9 @@ export interface Movement {
 }
 
 /** What each movement debits and credits. */
-export const postings: { readonly [K in MovementKind]: { readonly debit: Account; readonly credit: Account } } = {
+export const postings: {
+  readonly [K in MovementKind]: { readonly debit: JournalAccount; readonly credit: JournalAccount };
+} = {
   captured: { debit: "processor_clearing", credit: "merchant_balance" },
   fee_charged: { debit: "merchant_balance", credit: "fees_revenue" },
   refund_reserved: { debit: "merchant_balance", credit: "refunds_pending" },
@@ -54,7 +56,8 @@ export const postings: { readonly [K in MovementKind]: { readonly debit: Account
   // A debit that came back after it had succeeded takes the capture and its fee back.
   capture_returned: { debit: "merchant_balance", credit: "processor_clearing" },
   fee_returned: { debit: "fees_revenue", credit: "merchant_balance" },
-  // A charge that nobody asked for, until it is given back at the processor or taken as the merchant's and then booked as usual.
+  // A charge that nobody asked for, until it is given back at the processor or taken as the merchant's and then booked
+  // as usual.
   suspense_held: { debit: "processor_clearing", credit: "suspense" },
   suspense_released: { debit: "suspense", credit: "processor_clearing" },
   // A refund that nobody asked for, until it fails after all or is taken as the merchant's.

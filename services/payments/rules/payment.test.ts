@@ -1,6 +1,7 @@
 // Every outcome × every fact: where the payment goes, what is announced, what is refused.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
+import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
 import {
   type Attempt,
   applyFact,
@@ -23,30 +24,7 @@ function attempt(ref: string, startedAt = noon): Attempt {
 }
 
 function state(change: Partial<PaymentState> = {}): PaymentState {
-  return {
-    amount: 1_000n,
-    outcome: "pending",
-    capturedAmount: 0n,
-    refundedAmount: 0n,
-    feeAmount: 0n,
-    disputeHold: "none",
-    disputedAmount: 0n,
-    lastAttemptRef: "",
-    lastAttemptAt: undefined,
-    failedAttempts: 0,
-    finishedAttempts: new Set(),
-    announcedByConfirm: false,
-    announcedByProcessor: false,
-    visible: false,
-    card: undefined,
-    verification: undefined,
-    authorizationCode: "",
-    receiptUrl: "",
-    authorizedAt: undefined,
-    capturedAt: undefined,
-    failedAt: undefined,
-    ...change,
-  };
+  return { ...untouchedPayment, ...change };
 }
 
 const facts = {

@@ -1,5 +1,6 @@
-// The payment machine: facts from the processor go in, a new state, events to announce and money movements come out, or a
-// reason why the fact changes nothing. Pure. The public status is derived from what is known, never set (CONTRACT.md §5).
+// The payment machine: facts from the processor go in, a new state, events to announce and money movements come out, or
+// a reason why the fact changes nothing. Pure. The public status is derived from what is known, never set
+// (docs/contract.md §5).
 
 import { type FeeSchedule, fee } from "./fee.ts";
 import type { Movement } from "./journal.ts";
@@ -127,7 +128,7 @@ export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fee
   }
 }
 
-/** The public status (CONTRACT.md §5). The generated column `payments.status` says the same in SQL. */
+/** The public status (docs/contract.md §5). The generated column `payments.status` says the same in SQL. */
 export function statusOf(
   state: Pick<PaymentState, "outcome" | "capturedAmount" | "refundedAmount" | "disputeHold">,
 ): PaymentStatus {
@@ -138,8 +139,8 @@ export function statusOf(
 }
 
 /**
- * What is left of a payment for its merchant, minor units: captured − refunded − fee − all lost disputes; may be negative. 0 while nothing
- * is captured. @param amounts `lostAmount`: of all disputes that are lost.
+ * What is left of a payment for its merchant, minor units: captured − refunded − fee − all lost disputes; may be
+ * negative. 0 while nothing is captured. @param amounts `lostAmount`: of all disputes that are lost.
  */
 export function netAmount(
   amounts: Pick<PaymentState, "capturedAmount" | "refundedAmount" | "feeAmount"> & { readonly lostAmount: bigint },
@@ -165,8 +166,8 @@ export function isUnpaid(state: Pick<PaymentState, "outcome" | "authorizedAt">):
 }
 
 /**
- * Ends a payment of which the processor surely has nothing. A merchant who was shown it hears that it failed; a session's intent, or a
- * payment that nobody saw, is canceled. @param isDirect without a session.
+ * Ends a payment of which the processor surely has nothing. A merchant who was shown it hears that it failed; a
+ * session's intent, or a payment that nobody saw, is canceled. @param isDirect without a session.
  */
 export function endUnmade(state: PaymentState, isDirect: boolean, at: Date): Change {
   if (state.outcome === "succeeded" || state.outcome === "canceled" || isReturned(state)) {
@@ -234,7 +235,9 @@ function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_fa
   return { ...changed(next, ["payment.failed"]), ended: [end] };
 }
 
-/** The attempt that had paid failed afterwards, as a returned debit does: the money is gone again, and the fee with it. */
+/**
+ * The attempt that had paid failed afterwards, as a returned debit does: the money is gone again, and the fee with it.
+ */
 function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_failed" }>): Change {
   // A lost dispute has taken this money already.
   if (state.disputeHold === "lost") return ignore(state, "a lost dispute has taken the money");
@@ -268,7 +271,8 @@ function succeed(
   fees: FeeSchedule,
 ): Change {
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
-  // News overtakes other news: a debit that came back may be heard of before that it was paid. No attempt is paid after it failed.
+  // News overtakes other news: a debit that came back may be heard of before that it was paid. No attempt is paid after
+  // it failed.
   const isLate = state.outcome !== "succeeded" && state.finishedAttempts.has(fact.attempt.ref);
   if (isLate) return ignore(state, "this attempt failed afterwards");
   const announce = announcementOf(state, path);
@@ -310,7 +314,7 @@ function cancel(state: PaymentState): Change {
   return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
 }
 
-/** payment.succeeded fires once for the confirm path and once for the processor's webhook (SPEC.md §6). */
+/** payment.succeeded fires once for the confirm path and once for the processor's webhook (docs/contract.md §9). */
 function announcementOf(state: PaymentState, path: Path): readonly string[] {
   if (path === "processor") return state.announcedByProcessor ? [] : ["payment.succeeded"];
   if (path === "confirm") return state.announcedByConfirm ? [] : ["payment.succeeded"];

@@ -1,4 +1,4 @@
-// The refund machine and the limit that keeps refunds within what was captured (CONTRACT.md §5). Pure.
+// The refund machine and the limit that keeps refunds within what was captured (docs/contract.md §5). Pure.
 
 import type { Movement } from "./journal.ts";
 import type { DisputeHold, Outcome } from "./payment.ts";
@@ -37,7 +37,7 @@ export interface RefundReport {
   readonly createdAt: Date;
 }
 
-/** Longest reason, characters (CONTRACT.md §5). */
+/** Longest reason, characters (docs/contract.md §5). */
 export const reasonMax = 255;
 
 /** What a refund is reserved from. */
@@ -77,7 +77,9 @@ export type RefundChange =
   | {
       readonly kind: "moved";
       readonly status: RefundStatus;
-      /** Minor units to take off the payment's refunded amount: the whole refund when it gives its amount back, else 0. */
+      /**
+       * Minor units to take off the payment's refunded amount: the whole refund when it gives its amount back, else 0.
+       */
       readonly givenBack: bigint;
       readonly movements: readonly Movement[];
     }

@@ -1,6 +1,7 @@
 // What a processor tells goes in: whose refund it is, what is booked, held and told, and whether it is asked again.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
+import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
 import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState } from "./payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
@@ -16,15 +17,8 @@ const succeeded: IntentFact = { kind: "attempt_succeeded", attempt, capturedAmou
 const failed: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: later };
 
 const fees = { basisPoints: 290n, fixed: 30n };
-const noMoney = { capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, disputedAmount: 0n };
-const noAttempt = { lastAttemptRef: "", failedAttempts: 0, finishedAttempts: new Set<string>() };
-const notTold = { announcedByConfirm: false, announcedByProcessor: false, visible: false };
-const noDetails = { card: undefined, verification: undefined, authorizationCode: "", receiptUrl: "" };
-const noTimes = { lastAttemptAt: undefined, authorizedAt: undefined, capturedAt: undefined, failedAt: undefined };
-const nothing = { ...noMoney, ...noAttempt, ...notTold, ...noDetails, ...noTimes };
-const unpaid: PaymentState = { amount: 1_000n, outcome: "pending", disputeHold: "none", ...nothing };
 /** 1,000 with a fee of 59. */
-const paid = apply(apply(unpaid, succeeded, "confirm"), succeeded, "processor");
+const paid = apply(apply(untouchedPayment, succeeded, "confirm"), succeeded, "processor");
 /** Paid by a debit that came back. */
 const returned = apply(paid, failed, "processor");
 const disputed = { ...paid, disputeHold: "open", disputedAmount: 500n } as const;
@@ -267,12 +261,12 @@ test("a refund that the processor has is not given back because another try of i
 
 test("nothing is left to ask of a payment that ended; a session's declined one can still be paid", () => {
   const isEnd = (state: PaymentState) => [true, false].map((isDirect) => hear({ state, isDirect }, {}).isSettled);
-  for (const state of [paid, returned, { ...unpaid, outcome: "canceled" } as const]) {
+  for (const state of [paid, returned, { ...untouchedPayment, outcome: "canceled" } as const]) {
     assert.deepEqual(isEnd(state), [true, true], state.outcome);
   }
-  assert.deepEqual(isEnd({ ...unpaid, outcome: "failed" }), [true, false]);
+  assert.deepEqual(isEnd({ ...untouchedPayment, outcome: "failed" }), [true, false]);
   for (const outcome of ["pending", "requires_action", "processing"] as const) {
-    assert.deepEqual(isEnd({ ...unpaid, outcome }), [false, false], outcome);
+    assert.deepEqual(isEnd({ ...untouchedPayment, outcome }), [false, false], outcome);
   }
 });
 
@@ -288,7 +282,7 @@ test("every change of status is told: by the event that made it, else by payment
 
 test("every event of one change tells where the payment stands after it, and what it is about", () => {
   const halves = [reported({ amount: 400n }), reported({ ref: "r_8", amount: 600n })];
-  const settled = hear({ state: unpaid }, { facts: [succeeded], refunds: halves }, "reconcile");
+  const settled = hear({ state: untouchedPayment }, { facts: [succeeded], refunds: halves }, "reconcile");
   const both = "payment.refunded partially_refunded, payment.refunded refunded";
   assert.equal(told(settled), `payment.succeeded succeeded, ${both}`);
   const stands = { outcome: "succeeded", payment_status: "refunded", receipt_url: "https://receipt" };
@@ -303,7 +297,7 @@ test("a decline tells its reason; a debit that came back tells its session that 
     assert.deepEqual([told(settled), failed_attempts], ["payment.failed failed", "1"]);
     return [failure_code, outcome, payment_status, settled.attempts[0]?.code];
   };
-  const [declined, back] = [hear({ state: unpaid }, { facts: [failed] }), hear({}, { facts: [failed] })];
+  const [declined, back] = [hear({ state: untouchedPayment }, { facts: [failed] }), hear({}, { facts: [failed] })];
   assert.deepEqual(why(declined), ["card_declined", "failed", "failed", "card_declined"]);
   assert.deepEqual(why(back), ["returned", "succeeded", "failed", "returned"]);
 });
@@ -311,7 +305,12 @@ test("a decline tells its reason; a debit that came back tells its session that 
 test("what an attempt came to is told as that, wherever the payment stands", () => {
   const unheard = { ...refunded(300n), announcedByProcessor: false };
   assert.equal(told(hear({ state: unheard }, { facts: [succeeded] })), "payment.succeeded succeeded");
-  const newer: PaymentState = { ...unpaid, outcome: "processing", lastAttemptRef: "at_2", lastAttemptAt: later };
+  const newer: PaymentState = {
+    ...untouchedPayment,
+    outcome: "processing",
+    lastAttemptRef: "at_2",
+    lastAttemptAt: later,
+  };
   assert.equal(told(hear({ state: newer }, { facts: [failed] })), "payment.failed failed");
 });
 
@@ -323,7 +322,7 @@ test("payment.refunded tells by the amounts, whatever disputes say", () => {
 
 test("news that comes again changes nothing, and each part of it says why", () => {
   const news = { facts: [succeeded], refunds: [reported()], disputes: [dispute("1", "needs_response", 300n)] };
-  const { state, refunds, disputes } = hear({ state: unpaid }, news);
+  const { state, refunds, disputes } = hear({ state: untouchedPayment }, news);
   const again = hear({ state, refunds: refunds.map((one) => one.refund), disputes }, news);
   assert.equal(again.state, state);
   assert.deepEqual([again.refunds, again.disputes, again.attempts, booked(again), told(again)], [[], [], [], "", ""]);
@@ -331,7 +330,7 @@ test("news that comes again changes nothing, and each part of it says why", () =
 });
 
 test("a payment of which the processor surely has nothing ends, and says why it failed", () => {
-  const state: PaymentState = { ...unpaid, outcome: "processing", visible: true };
+  const state: PaymentState = { ...untouchedPayment, outcome: "processing", visible: true };
   const ended = settle(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
   assert.deepEqual([told(ended), ended.isSettled], ["payment.failed failed", true]);
   assert.equal(ended.announcements[0]?.attributes.failure_code, "not_processed");

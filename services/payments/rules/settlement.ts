@@ -1,6 +1,6 @@
-// Settles a payment: what the processor says goes in, everything that changes comes out, and nothing is written here. Confirm, the
-// processor's events, the reconcile job, refunds, cancellations and operators all end in this one fold. Total: news that changes
-// nothing says why.
+// Settles a payment: what the processor says goes in, everything that changes comes out, and nothing is written here.
+// Confirm, the processor's events, the reconcile job, refunds, cancellations and operators all end in this one fold.
+// Total: news that changes nothing says why.
 import { type Dispute, type DisputeReport, holdOf, isInquiry, moveDispute } from "./dispute.ts";
 import type { FeeSchedule } from "./fee.ts";
 import type { Movement } from "./journal.ts";
@@ -75,13 +75,13 @@ export interface ChangedRefund {
 
 export type ChangedDispute = Dispute & Pick<DisputeReport, "reason" | "openedAt" | "evidenceDueAt">;
 
-/** @param newId an id for a refund or a dispute that is new to us. */
-export function settle(
-  books: Books,
-  news: News,
-  path: Path,
-  newId: (noun: "refund" | "dispute") => string,
-): Settlement {
+/**
+ * An id for a refund or a dispute that is new to us.
+ * @param reference what the processor calls a refund in our name; empty: nothing
+ */
+export type NewId = (noun: "refund" | "dispute", reference: string) => string;
+
+export function settle(books: Books, news: News, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);
   switch (news.kind) {
     case "intent":
@@ -91,7 +91,8 @@ export function settle(
       break;
     case "refund":
       draft.refund(news.report);
-      // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the whole intent tells.
+      // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the
+      // whole intent tells.
       if (!counts(news.report.status)) draft.askAgain();
       break;
     case "never_made":
@@ -104,7 +105,7 @@ export function settle(
 class Draft {
   readonly #books: Books;
   readonly #path: Path;
-  readonly #newId: (noun: "refund" | "dispute") => string;
+  readonly #newId: NewId;
   state: PaymentState;
   readonly #refunds: Refund[];
   readonly #changedRefunds = new Map<string, ChangedRefund>();
@@ -116,7 +117,7 @@ class Draft {
   readonly #ignored: string[] = [];
   #asksAgain = false;
 
-  constructor(books: Books, path: Path, newId: (noun: "refund" | "dispute") => string) {
+  constructor(books: Books, path: Path, newId: NewId) {
     this.#books = books;
     this.#path = path;
     this.#newId = newId;
@@ -227,7 +228,10 @@ class Draft {
     this.#announceRefund(refund, next);
   }
 
-  /** A refund made at the processor's own dashboard, or a second one in the name of one of ours. It waits while it does not fit. */
+  /**
+   * A refund made at the processor's own dashboard, one of ours that a restored database lost, or a second one in the
+   * name of one of ours. It waits while it does not fit.
+   */
   #importRefund(report: RefundReport, unasked: boolean): void {
     const { status, amount } = report;
     if (counts(status) && amount > this.#refundable) {
@@ -237,7 +241,7 @@ class Draft {
       return;
     }
     const refund: Refund = {
-      id: this.#newId("refund"),
+      id: this.#newId("refund", unasked ? "" : report.reference),
       amount,
       status,
       connectorRef: report.ref,
@@ -255,7 +259,9 @@ class Draft {
     this.#announceRefund({ ...refund, acknowledged: false, status: "pending" }, refund);
   }
 
-  /** payment.refunded when a refund is created (acknowledged) or settles; a failure is internal (SPEC.md §6). */
+  /**
+   * payment.refunded when a refund is created (acknowledged) or settles; a failure is internal (docs/contract.md §9).
+   */
   #announceRefund(before: Refund, after: Refund): void {
     const attributes = { refund_id: after.id, refund_status: after.status };
     if (!counts(after.status)) {
@@ -269,7 +275,7 @@ class Draft {
     known: Dispute | undefined,
     report: DisputeReport,
   ): { readonly dispute: Dispute; readonly announce: readonly string[] } {
-    const id = known?.id ?? this.#newId("dispute");
+    const id = known?.id ?? this.#newId("dispute", "");
     // What an inquiry is about may grow until money is held.
     const amount = known && !isInquiry(known.status) ? known.amount : report.amount;
     // What a dispute of an unpaid payment is about came back before anybody heard of the dispute.
@@ -346,14 +352,17 @@ class Draft {
   }
 }
 
-/** The status that an event carries (SPEC.md §6). */
+/** The status that an event carries (docs/contract.md §9). */
 function toldStatus(type: string, state: PaymentState): string {
   if (type === "payment.succeeded") return "succeeded";
   if (type === "payment.failed") return "failed";
   return type === "payment.refunded" ? refundedStatus(state) : statusOf(state);
 }
 
-/** True when the processor tells of another refund than the one that we have under this reference, or of one that we gave up. */
+/**
+ * True when the processor tells of another refund than the one that we have under this reference, or of one that we
+ * gave up.
+ */
 function isSecond(known: Refund, report: RefundReport): boolean {
   if (report.ref === "") return false;
   return known.connectorRef !== "" || (known.status === "failed" && counts(report.status));

@@ -1,4 +1,5 @@
-// What a processor holds that nobody asked for: how much is still there, what the books say, and what can be done about it.
+// What a processor holds that nobody asked for: how much is still there, what the books say, and what can be done about
+// it.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import type { DisputeReport, DisputeStatus } from "./dispute.ts";

@@ -1,14 +1,14 @@
-// What a processor holds or did in a payment's name that nobody asked for: how much of it is still there, what the books say of it, and
-// what a person can do about it. Pure.
+// What a processor holds or did in a payment's name that nobody asked for: how much of it is still there, what the
+// books say of it, and what a person can do about it. Pure.
 import type { DisputeReport } from "./dispute.ts";
 import type { Movement } from "./journal.ts";
 import type { IntentFact, PaymentState } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
 
 /**
- * `second_charge`: a paid intent with our reference beside the one that we know. `other_amount`: an intent of ours that asks for another
- * amount or currency. `second_refund`: a refund with our reference beside the one that we know. `lost_intent`: the processor gave an intent
- * and knows nothing of it.
+ * `second_charge`: a paid intent with our reference beside the one that we know. `other_amount`: an intent of ours that
+ * asks for another amount or currency. `second_refund`: a refund with our reference beside the one that we know.
+ * `lost_intent`: the processor gave an intent and knows nothing of it.
  */
 export type SuspenseKind = "second_charge" | "other_amount" | "second_refund" | "lost_intent";
 export type SuspenseAction = "give_back" | "take" | "close";
@@ -39,7 +39,10 @@ export interface Suspense extends Holding {
   readonly currency: string;
 }
 
-/** What an intent that is none of ours holds, by the processor's report. At most one attempt pays; a later one is what stands. */
+/**
+ * What an intent that is none of ours holds, by the processor's report. At most one attempt pays; a later one is what
+ * stands.
+ */
 export function holdingOf(report: {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
@@ -63,8 +66,8 @@ export function holdingOf(report: {
 }
 
 /**
- * What is known with what is told now. A report that knows of less than we do is an older one and changes nothing; that the attempt which
- * paid has failed means that its debit came back as a whole.
+ * What is known with what is told now. A report that knows of less than we do is an older one and changes nothing; that
+ * the attempt which paid has failed means that its debit came back as a whole.
  */
 export function joinHoldings(known: IntentHolding | undefined, told: ToldHolding): IntentHolding {
   const { amount, returned, paidBy } = told;

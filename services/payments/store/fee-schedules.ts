@@ -1,5 +1,6 @@
-// The fee_schedules table: which schedule is in effect, and the operators' list of them. SQL refuses whatever would change the past.
-import { type Sql, time } from "#platform/database.ts";
+// The fee_schedules table: which schedule is in effect, and the operators' list of them. SQL refuses whatever would
+// change the past.
+import { type Sql, time } from "#platform/database/database.ts";
 
 export interface FeeKey {
   /** `mer_…`, or `*` for every one; so are the next two. */
@@ -28,7 +29,10 @@ interface Row {
   note: string;
 }
 
-/** The schedule in effect, as a subquery's `from … limit 1`: the most specific one that has begun. The words are SQL expressions. */
+/**
+ * The schedule in effect, as a subquery's `from … limit 1`: the most specific one that has begun. The words are SQL
+ * expressions.
+ */
 export function scheduleInEffect(of: { merchant: string; currency: string; connector: string; at: string }): string {
   return `from fee_schedules f
     where f.merchant_id in (${of.merchant}, '*') and f.currency in (${of.currency}, '*')
@@ -65,7 +69,10 @@ export async function listSchedules(
   return { schedules: rows.map(feeOf), total: BigInt(all?.n ?? 0) };
 }
 
-/** @param fee `effectiveFrom` undefined: the next millisecond, the finest time that a caller can name. @returns undefined when it would begin in the past. */
+/**
+ * @param fee `effectiveFrom` undefined: the next millisecond, the finest time that a caller can name. @returns
+ * undefined when it would begin in the past.
+ */
 export async function insertSchedule(
   sql: Sql,
   fee: Omit<StoredFee, "effectiveFrom"> & { effectiveFrom: Date | undefined },

@@ -1,5 +1,5 @@
 // The place where the journal checker's pass stands, so that replicas share one pass and a restart goes on with it.
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 
 /**
  * Takes the next stretch of the pass, for one replica at a time.

@@ -1,6 +1,6 @@
 // The journal table: appended in the transaction of the change, never updated.
-import type { Sql, Tx } from "#platform/database.ts";
-import type { OutboxRows } from "#platform/outbox.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
+import type { OutboxRows } from "#platform/events/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 
@@ -37,7 +37,7 @@ export async function appendMovements(
 }
 
 /** Debits minus credits per currency and account, minor units. */
-export async function balances(
+export async function readBalances(
   sql: Sql,
   owner: { merchantId: string; environment: Environment },
 ): Promise<{ currency: string; account: string; amount: bigint }[]> {

@@ -1,6 +1,6 @@
 // The operations table: every call that changes something at a processor leaves its row here before it is made.
-import { type Sql, type Tx, time } from "#platform/database.ts";
-import { Failure } from "#platform/failure.ts";
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { Failure } from "#platform/values/failure.ts";
 
 export interface Operation {
   readonly id: string;
@@ -44,7 +44,10 @@ interface Row {
 const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.generation, o.state, o.tries, o.sent_after, o.search_after,
   o.sealed_order, extract(epoch from now() - o.key_since) as key_age`;
 
-/** An operation that nobody has tried yet, as its creator holds it. @param sentAfter the processor's clock, as last told. */
+/**
+ * An operation that nobody has tried yet, as its creator holds it. @param sentAfter the processor's clock, as last
+ * told.
+ */
 export function firstTry(
   id: string,
   kind: Operation["kind"],
@@ -84,7 +87,7 @@ export async function findOperation(
     kind,
     reference,
   ]);
-  return row && stored(row);
+  return row && operationOf(row);
 }
 
 /** Keeps an operation on the reconcile job's list, whatever it was before. */
@@ -155,9 +158,16 @@ export async function recordDoubt(sql: Sql, id: string, error: string): Promise<
   );
 }
 
-/** Notes, before a call is sent again, that whatever was not found before it proves nothing any more. */
-export async function recordResend(sql: Sql, id: string): Promise<void> {
-  await sql.rows(`update operations set not_found_since = null, search_after = '' where id = $1`, [id]);
+/**
+ * Notes, before a call is sent again, that whatever was not found before it proves nothing any more.
+ * @returns false: another run has taken a new key meanwhile, so nothing may be sent under this one.
+ */
+export async function recordResend(sql: Sql, { id, generation }: Operation): Promise<boolean> {
+  const rows = await sql.rows(
+    `update operations set not_found_since = null, search_after = '' where id = $1 and generation = $2 returning id`,
+    [id, generation],
+  );
+  return rows.length === 1;
 }
 
 /**
@@ -175,29 +185,31 @@ export async function recordNothingFound(sql: Sql, id: string, at: Date, proofSe
   return time(row?.since ?? null) ?? at;
 }
 
-/** Notes where a look goes on that was too long for one call; the next part is due at once. */
+/** Notes where a look goes on that was too long for one call, whoever looks; the job's next part is due at once. */
 export async function recordSearch(sql: Sql, id: string, searchAfter: string): Promise<void> {
   await sql.rows(
-    `update operations set search_after = $2, tries = greatest(tries - 1, 1), next_try_at = now()
-     where id = $1 and state = 'started'`,
+    `update operations set search_after = $2,
+       tries = case when state = 'started' then greatest(tries - 1, 1) else tries end, next_try_at = now()
+     where id = $1`,
     [id, searchAfter],
   );
 }
 
 /**
  * Takes a new key; call only after the processor has proved that it has nothing under our reference.
- * @throws Failure SERVICE_UNAVAILABLE: somebody else has taken one.
+ * @throws Failure SERVICE_UNAVAILABLE: somebody else has taken one, or sends under the old one again.
  */
 export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfterSeconds: number): Promise<Operation> {
   const [row] = await sql.rows<Row>(
-    `update operations o set ${renewed} where id = $1 and generation = $2 returning ${columns}`,
+    `update operations o set ${renewed}
+     where id = $1 and generation = $2 and not_found_since is not null returning ${columns}`,
     [id, generation, tryAfterSeconds],
   );
   if (!row) {
-    const cause = new Error("another run has taken a new key");
+    const cause = new Error("another run goes on with this operation");
     throw new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
   }
-  return stored(row);
+  return operationOf(row);
 }
 
 /** The operation that gives an item back; one that has ended begins anew, for what is left now. */
@@ -223,11 +235,12 @@ export async function openGiveBack(
     ],
   );
   if (!row) throw new Error("an operation was not written");
-  return stored(row);
+  return operationOf(row);
 }
 
 /**
- * Claims operations that are due: their next try moves on by the schedule before anyone works, so that a crash delays one try.
+ * Claims operations that are due: their next try moves on by the schedule before anyone works, so that a crash delays
+ * one try.
  * @param pausesSeconds pause after the first, second … try; past the last one an operation is parked for an operator.
  */
 export async function claimOperations(sql: Sql, pausesSeconds: readonly number[], limit: number): Promise<Operation[]> {
@@ -245,7 +258,7 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
      select * from claimed`,
     [pausesSeconds, limit],
   );
-  return rows.map(stored);
+  return rows.map(operationOf);
 }
 
 /** Nothing could be asked, so that the try does not count; but the operation never looks untouched again. */
@@ -257,7 +270,7 @@ export async function deferOperation(sql: Sql, id: string, seconds: number): Pro
   );
 }
 
-function stored(row: Row): Operation {
+function operationOf(row: Row): Operation {
   return {
     id: row.id,
     kind: row.kind,

@@ -1,6 +1,6 @@
-// Operations as operators see them: those that are parked, one with its history, and what an operator does about one. The history is
-// written in the statement or transaction of the change that it tells of.
-import { type Sql, type Tx, time } from "#platform/database.ts";
+// Operations as operators see them: those that are parked, one with its history, and what an operator does about one.
+// The history is written in the statement or transaction of the change that it tells of.
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Operation } from "./operations.ts";
 
@@ -87,7 +87,7 @@ export async function historyOf(sql: Sql, id: string): Promise<OperationFact[]> 
 }
 
 /** @param operator undefined: the service itself. */
-export async function tell(
+export async function appendHistory(
   sql: Sql,
   operationId: string,
   fact: OperationFact["fact"],
@@ -103,7 +103,7 @@ export async function tell(
 }
 
 /** Moves a parked operation on. @returns false when it is not parked (any more). */
-export async function unpark(tx: Tx, id: string, to: "started" | "done"): Promise<boolean> {
+export async function unparkOperation(tx: Tx, id: string, to: "started" | "done"): Promise<boolean> {
   const rows = await tx.rows(
     `update operations set state = $2, tries = 1, next_try_at = now() where id = $1 and state = 'parked' returning id`,
     [id, to],

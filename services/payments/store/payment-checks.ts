@@ -1,9 +1,10 @@
-// The reconcile job's list: payments whose outcome at the processor is still open, each with the time of its next question.
-import type { Sql } from "#platform/database.ts";
+// The reconcile job's list: payments whose outcome at the processor is still open, each with the time of its next
+// question.
+import type { Sql } from "#platform/database/database.ts";
 
 /**
- * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that a
- * crash delays one check and no more.
+ * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that
+ * a crash delays one check and no more.
  * @param pausesSeconds pause after the first, second … check; the last one repeats.
  * @param underWaySeconds longest pause while an attempt is under way.
  */

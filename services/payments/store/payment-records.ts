@@ -1,11 +1,11 @@
 // A payment as its merchant reads it: the full record with its refunds and dispute. Read-only.
-import { type Sql, time } from "#platform/database.ts";
+import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { PaymentStatus, Verification } from "../rules/payment.ts";
 import { netAmount } from "../rules/payment.ts";
 import type { RefundStatus } from "../rules/refund.ts";
 
-/** A payment of the list (SPEC.md §2, list item) and, with more, of the full record. */
+/** A payment of the list (docs/contract.md §5, list item) and, with more, of the full record. */
 export interface PaymentItem {
   readonly id: string;
   readonly amount: bigint;
@@ -148,10 +148,10 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
      from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
     [owner.merchantId, owner.environment, id],
   );
-  return row && record(row);
+  return row && recordOf(row);
 }
 
-export function item(row: ItemRow): PaymentItem {
+export function itemOf(row: ItemRow): PaymentItem {
   return {
     id: row.id,
     amount: BigInt(row.amount),
@@ -169,8 +169,8 @@ export function item(row: ItemRow): PaymentItem {
   };
 }
 
-function record(row: RecordRow): PaymentRecord {
-  const base = item(row);
+function recordOf(row: RecordRow): PaymentRecord {
+  const base = itemOf(row);
   return {
     ...base,
     merchantId: row.merchant_id,
@@ -196,12 +196,12 @@ function record(row: RecordRow): PaymentRecord {
       expYear: row.card_exp_year ?? 0,
     },
     verification: row.verification ?? undefined,
-    refunds: (row.refunds ?? []).map(refund),
-    dispute: row.dispute ? dispute(row.dispute) : undefined,
+    refunds: (row.refunds ?? []).map(refundOf),
+    dispute: row.dispute ? disputeOf(row.dispute) : undefined,
   };
 }
 
-export function refund(row: RefundRow): RefundRecord {
+export function refundOf(row: RefundRow): RefundRecord {
   return {
     id: row.id,
     paymentId: row.payment_id,
@@ -216,7 +216,7 @@ export function refund(row: RefundRow): RefundRecord {
   };
 }
 
-function dispute(row: DisputeRow): DisputeRecord {
+function disputeOf(row: DisputeRow): DisputeRecord {
   return {
     id: row.id,
     connectorDisputeId: row.connector_ref,

@@ -1,5 +1,6 @@
-// The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint here.
-import { type Sql, type Tx, time } from "#platform/database.ts";
+// The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
+// here.
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedule } from "../rules/fee.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 } from "../rules/payment.ts";
 import { scheduleInEffect } from "./fee-schedules.ts";
 import type { NewOperation } from "./operations.ts";
+import type { Owner } from "./payment-records.ts";
 
 /** A payment as stored: what never changes, and the state that facts move. */
 export interface StoredPayment {
@@ -106,7 +108,14 @@ const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.c
 /** The payment, or undefined. */
 export async function findPayment(sql: Sql, id: string): Promise<StoredPayment | undefined> {
   const [row] = await sql.rows<Row>(`select ${columns} from payments p where p.id = $1`, [id]);
-  return row && stored(row);
+  return row && paymentOf(row);
+}
+
+/** The same for what a merchant sees of them: its own, in the environment, once they are there to be seen. */
+export async function findOwnPayment(sql: Sql, owner: Owner, id: string): Promise<StoredPayment | undefined> {
+  const payment = await findPayment(sql, id);
+  if (!payment?.state.visible) return undefined;
+  return payment.merchantId === owner.merchantId && payment.environment === owner.environment ? payment : undefined;
 }
 
 const feeInEffect = scheduleInEffect({
@@ -132,7 +141,7 @@ export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | u
   );
   if (!row) return undefined;
   const { basis_points = 0, fixed_amount = 0 } = row.fee_schedule ?? {};
-  return { payment: stored(row), fees: { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) } };
+  return { payment: paymentOf(row), fees: { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) } };
 }
 
 /**
@@ -181,7 +190,8 @@ export async function insertPayment(
 }
 
 /**
- * Gives a payment that no processor has heard of to another account. The caller holds the locks of payment and operation.
+ * Gives a payment that no processor has heard of to another account. The caller holds the locks of payment and
+ * operation.
  * @returns false when it is not with the account `from` any more.
  */
 export async function changeAccount(
@@ -248,9 +258,10 @@ export async function showPayment(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is not
- * settled stays on the reconcile job's list.
- * @param payment `checkAfterSeconds`: when the reconcile job asks about it at the latest, its schedule beginning anew; undefined: never.
+ * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is
+ * not settled stays on the reconcile job's list.
+ * @param payment `checkAfterSeconds`: when the reconcile job asks about it at the latest, its schedule beginning anew;
+ * undefined: never.
  */
 export async function savePayment(
   tx: Tx,
@@ -315,7 +326,7 @@ function iso(at: Date | undefined): string | null {
   return at?.toISOString() ?? null;
 }
 
-function stored(row: Row): StoredPayment {
+function paymentOf(row: Row): StoredPayment {
   return {
     id: row.id,
     merchantId: row.merchant_id,

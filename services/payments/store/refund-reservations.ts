@@ -1,17 +1,21 @@
-// What a new refund writes when its amount is reserved, in one statement that only holds for the payment as it was read: the payment's
-// amount, the refund, the operation that will make it at the processor, the journal entry and the events.
-import type { Sql } from "#platform/database.ts";
-import type { OutboxRows } from "#platform/outbox.ts";
+// What a refund writes when its amount is reserved: the payment's amount, the refund, the operation that will make it
+// at the processor, the journal entry and the events. For a new one it is one statement, which only holds for the
+// payment as it was read.
+import type { Sql, Tx } from "#platform/database/database.ts";
+import type { OutboxRows } from "#platform/events/outbox.ts";
 import { postings } from "../rules/journal.ts";
 import type { Refundable } from "../rules/refund.ts";
-import type { Operation } from "./operations.ts";
-import type { StoredRefund } from "./refunds.ts";
+import { appendMovements } from "./journal.ts";
+import { type Operation, renewOperation } from "./operations.ts";
+import { type StoredPayment, savePayment } from "./payments.ts";
+import { type StoredRefund, saveRefund } from "./refunds.ts";
 
 const { debit, credit } = postings.refund_reserved;
 
 /**
  * @param asRead what the amount was judged by.
- * @param tryAfterSeconds when the reconcile job first looks at the operation, which is its own place on that job's list.
+ * @param tryAfterSeconds when the reconcile job first looks at the operation, which is its own place on that job's
+ * list.
  * @returns false when the payment is not as it was read: nothing was written.
  */
 export async function insertReservation(
@@ -64,4 +68,24 @@ export async function insertReservation(
     ],
   );
   return rows.length === 1;
+}
+
+/**
+ * Takes the amount of a refund again that surely was never made and had given it back.
+ * @param payment locked by the caller.
+ * @param tryAfterSeconds as for a new one; also when a payment that is on the reconcile job's list is looked at next.
+ */
+export async function renewReservation(
+  tx: Tx,
+  payment: StoredPayment,
+  refund: StoredRefund,
+  tryAfterSeconds: number,
+): Promise<void> {
+  const { id, connectorRef, scheduled } = payment;
+  const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + refund.amount };
+  const checkAfterSeconds = scheduled ? tryAfterSeconds : undefined;
+  await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, []);
+  await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refund.id, amount: refund.amount }]);
+  await saveRefund(tx, { ...refund, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
+  await renewOperation(tx, "create_refund", refund.id, tryAfterSeconds);
 }

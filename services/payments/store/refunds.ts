@@ -1,5 +1,5 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
-import type { Sql, Tx } from "#platform/database.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refund, RefundStatus } from "../rules/refund.ts";
 
@@ -32,13 +32,22 @@ interface Row {
 /** Refunds of the payment, oldest first. */
 export async function refundsOf(sql: Sql, paymentId: string): Promise<StoredRefund[]> {
   const rows = await sql.rows<Row>(`select * from refunds where payment_id = $1 order by created_at, id`, [paymentId]);
-  return rows.map(stored);
+  return rows.map(refundOf);
 }
 
 /** The refund, or undefined. */
 export async function findRefund(sql: Sql, id: string): Promise<StoredRefund | undefined> {
   const [row] = await sql.rows<Row>(`select * from refunds where id = $1`, [id]);
-  return row && stored(row);
+  return row && refundOf(row);
+}
+
+/** Those of the ids that no refund of any payment has. */
+export async function freeRefundIds(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from unnest($1::text[]) as id where not exists (select from refunds where refunds.id = id.id)`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> {
@@ -89,7 +98,7 @@ export async function saveRefund(tx: Tx, refund: Refund, ends = false): Promise<
   );
 }
 
-function stored(row: Row): StoredRefund {
+function refundOf(row: Row): StoredRefund {
   return {
     id: row.id,
     paymentId: row.payment_id,

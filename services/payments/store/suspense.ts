@@ -1,6 +1,6 @@
-// The suspense table: what processors hold or did in a payment's name that nobody asked for. The caller holds the lock on the payment
-// whenever it writes here.
-import { type Sql, type Tx, time } from "#platform/database.ts";
+// The suspense table: what processors hold or did in a payment's name that nobody asked for. The caller holds the lock
+// on the payment whenever it writes here.
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Suspense, SuspenseKind } from "../rules/suspense.ts";
 
@@ -55,12 +55,12 @@ export async function suspenseOf(
     `select * from suspense where connector = $1 and connector_ref = $2 and kind = $3`,
     [connector, connectorRef, kind],
   );
-  return row && stored(row);
+  return row && suspenseFrom(row);
 }
 
 export async function findSuspense(sql: Sql, id: string): Promise<StoredSuspense | undefined> {
   const [row] = await sql.rows<Row>(`select * from suspense where id = $1`, [id]);
-  return row && stored(row);
+  return row && suspenseFrom(row);
 }
 
 /** Writes an item that is new, or what is held of a known one. @returns true when it is new. */
@@ -142,7 +142,7 @@ export async function listSuspense(
     `select * from suspense where (state = 'open' or $2) and id > $1 order by id limit $3`,
     [filter.afterId, filter.withClosed, filter.limit],
   );
-  return rows.map(stored);
+  return rows.map(suspenseFrom);
 }
 
 export async function countOpenSuspense(sql: Sql): Promise<bigint> {
@@ -150,7 +150,7 @@ export async function countOpenSuspense(sql: Sql): Promise<bigint> {
   return BigInt(row?.n ?? 0);
 }
 
-function stored(row: Row): StoredSuspense {
+function suspenseFrom(row: Row): StoredSuspense {
   return {
     id: row.id,
     kind: row.kind,

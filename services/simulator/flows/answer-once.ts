@@ -1,12 +1,19 @@
-// An API POST, once per idempotency key: the first answer, also a 500, is kept in the statement that does the work, and repeated
-// for every further call with that key. Fault switches go off here: before, during and after the work.
+// An API POST, once per idempotency key: the first answer, also a 500, is kept in the statement that does the work, and
+// repeated for every further call with that key. Fault switches go off here: before, during and after the work.
 import { createHash } from "node:crypto";
+import { ApiFailure } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { findKey, forgetKey, saveKey } from "../store/idempotency-keys.ts";
 import type { KeyRow, OperationRow } from "../store/intent-writes.ts";
 import { brokenConstraint } from "../store/pool.ts";
-import { ApiFailure } from "./failure.ts";
-import type { Processor } from "./processor.ts";
-import { type Answer, brokenAnswer, edgeAnswer, replayedAnswer, type SentAnswer, sentAnswer } from "./sent-answer.ts";
+import {
+  brokenAnswer,
+  edgeAnswer,
+  type PlannedAnswer,
+  replayedAnswer,
+  type SentAnswer,
+  sentAnswer,
+} from "./sent-answer.ts";
 import { assertLetIn, type FaultyCall, type Firing, takeFaults } from "./take-faults.ts";
 
 export interface ApiCall extends FaultyCall {
@@ -18,12 +25,12 @@ export interface ApiCall extends FaultyCall {
 /** Given to the work: what it must write in its own statement. */
 export interface Stamp {
   /** The row that keeps this answer for the key; undefined where none is to be kept. */
-  key(answer: Answer): KeyRow | undefined;
+  key(answer: PlannedAnswer): KeyRow | undefined;
   operation(object: { id: string; reference: string | null; intent: string }): OperationRow;
 }
 
 /** `isWritten`: the work has written the key's row. */
-export type Work = (stamp: Stamp) => Promise<{ answer: Answer; isWritten: boolean }>;
+export type Work = (stamp: Stamp) => Promise<{ answer: PlannedAnswer; isWritten: boolean }>;
 
 export async function answerOnce(processor: Processor, call: ApiCall, work: Work): Promise<SentAnswer> {
   const release = holdKey(processor, call);
@@ -59,7 +66,7 @@ async function answerKey(processor: Processor, call: ApiCall, work: Work, firing
     return await answerNow(processor, call, work, firing);
   } catch (error) {
     if (call.key === null || brokenConstraint(error) !== "idempotency_keys_pkey") throw error;
-    return await repeat(processor, call, call.key, work, firing);
+    return await repeatAnswer(processor, call, call.key, work, firing);
   }
 }
 
@@ -80,7 +87,7 @@ async function answerNow(processor: Processor, call: ApiCall, work: Work, firing
   return sentAnswer(isBroken ? brokenAnswer : done.answer, firing);
 }
 
-async function repeat(
+async function repeatAnswer(
   processor: Processor,
   call: ApiCall,
   key: string,
@@ -99,7 +106,7 @@ async function repeat(
   return replayedAnswer(stored);
 }
 
-function keyRow(call: ApiCall, answer: Answer): KeyRow | undefined {
+function keyRow(call: ApiCall, answer: PlannedAnswer): KeyRow | undefined {
   if (call.key === null) return undefined;
   return {
     account: call.account,

@@ -1,6 +1,6 @@
 // An API GET: no key, nothing to write. Fault switches make it late, stale or wrong.
-import { notFound } from "./failure.ts";
-import type { Processor } from "./processor.ts";
+import { notFound } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { brokenAnswer, edgeAnswer, type SentAnswer, sentAnswer } from "./sent-answer.ts";
 import { assertLetIn, type FaultyCall, takeFaults } from "./take-faults.ts";
 

@@ -1,12 +1,13 @@
 // The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
 // statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
+
+import { ApiFailure, notFound, outage } from "../failure.ts";
 import { presentIntent } from "../json/intent.ts";
+import { newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import type { Change, DelayedFact, EventType, Intent, Refusal } from "../rules/intent.ts";
 import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "../store/intent-writes.ts";
 import { findIntent } from "../store/intents.ts";
-import { ApiFailure, notFound, outage } from "./failure.ts";
-import { newId } from "./new-id.ts";
-import type { Processor } from "./processor.ts";
 
 /** Refused or without effect (`change` null): nothing was written. */
 export type Changed =

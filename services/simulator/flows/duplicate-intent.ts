@@ -1,6 +1,7 @@
-// Charges once more under the same reference: what somebody else's retry with a new key makes. 1. the new intent with its payment and
-// its events, in one statement. No caller of the API is written down as its cause.
+// Charges once more under the same reference: what somebody else's retry with a new key makes. 1. the new intent with
+// its payment and its events, in one statement. No caller of the API is written down as its cause.
 
+import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";
 import { payIntent } from "../rules/pay-intent.ts";
@@ -9,7 +10,6 @@ import { consequencesOf, wakeFor } from "./change-intent.ts";
 import { keptCard } from "./keep-card.ts";
 import { newIntent } from "./new-intent.ts";
 import { attemptWith } from "./pay-intent.ts";
-import type { Processor } from "./processor.ts";
 
 /** @param card one that succeeds at once */
 export async function duplicateIntent(

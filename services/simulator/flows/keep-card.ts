@@ -1,10 +1,10 @@
 // Turns an entered card into what is kept of it, and into a token: the number and the CVC end here.
 import { createHmac } from "node:crypto";
+import { newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import { type PaymentMethod, paymentMethodOf, type StoredPaymentMethod } from "../rules/payment-method.ts";
 import { insertPaymentMethod } from "../store/payment-methods.ts";
-import { newId } from "./new-id.ts";
-import type { Processor } from "./processor.ts";
 
 // Long enough for a shop's server to use it, short enough that a leaked one is soon worth nothing.
 const keepMs = 3_600_000;

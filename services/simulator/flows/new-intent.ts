@@ -1,6 +1,7 @@
 // A new intent, which waits for a card: its ids and secrets are made up here.
+
+import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
-import { newId, newSecret } from "./new-id.ts";
 
 /** What its caller says of it. */
 export type WantedIntent = Pick<Intent, "account" | "reference" | "amount" | "currency" | "description" | "return_url">;

@@ -1,12 +1,13 @@
-// Paying a new intent with a payment method that the account has, as the merchant's server asks for it: nobody is there to
-// answer a challenge. Nothing is written here; the intent is stored with its attempt in one statement.
+// Paying a new intent with a payment method that the account has, as the merchant's server asks for it: nobody is there
+// to answer a challenge. Nothing is written here; the intent is stored with its attempt in one statement.
+
+import { ApiFailure, outage } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import type { Change, Intent } from "../rules/intent.ts";
 import { payIntent } from "../rules/pay-intent.ts";
 import { testCardNamed } from "../rules/test-card.ts";
 import { findPaymentMethod } from "../store/payment-methods.ts";
-import { ApiFailure, outage } from "./failure.ts";
 import { attemptWith, waitForSlowCard } from "./pay-intent.ts";
-import type { Processor } from "./processor.ts";
 
 /** @throws ApiFailure 400 `payment_method_unknown`; 503 for the outage card, with nothing done */
 export async function payByToken(processor: Processor, intent: Intent, methodId: string): Promise<Change> {

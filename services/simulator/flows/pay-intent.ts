@@ -1,18 +1,18 @@
-// Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes to an
-// intent that waits for no card is told how it stands, and nothing is charged.
+// Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes
+// to an intent that waits for no card is told how it stands, and nothing is charged.
 import { setTimeout as pause } from "node:timers/promises";
+import { ApiFailure, notFound, outage } from "../failure.ts";
+import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";
 import { type AttemptFacts, answerChallenge, payIntent } from "../rules/pay-intent.ts";
 import type { PaymentMethod } from "../rules/payment-method.ts";
 import { testCardNamed } from "../rules/test-card.ts";
+import { sameSecret } from "../same-secret.ts";
 import { intentIdOf } from "../store/intents.ts";
 import { changeIntent } from "./change-intent.ts";
-import { ApiFailure, notFound, outage } from "./failure.ts";
 import { keptCard } from "./keep-card.ts";
-import { newAuthorizationCode, newId, newSecret } from "./new-id.ts";
-import type { Processor } from "./processor.ts";
-import { sameSecret } from "./same-secret.ts";
 
 /** What the form is told. `lost`: paid, but the page must not get to tell anybody (a test card). */
 export interface PayAnswer {
@@ -22,7 +22,7 @@ export interface PayAnswer {
   readonly challenge_url?: string;
 }
 
-const outageMs = 10_000; // CONTRACT.md §11's outage card
+const outageMs = 10_000; // docs/contract.md §11's outage card
 
 /** @param known the intent, where the caller has just read it */
 export async function payWithCard(

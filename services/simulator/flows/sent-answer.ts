@@ -1,8 +1,8 @@
 // What leaves the door of the API: an answer, whether it is a repeat, and whether it arrives at all.
-import { broken } from "./failure.ts";
+import { broken } from "../failure.ts";
 import type { Firing } from "./take-faults.ts";
 
-export interface Answer {
+export interface PlannedAnswer {
   readonly status: number;
   readonly body: unknown;
 }
@@ -16,10 +16,10 @@ export interface SentAnswer {
   readonly arrives: "whole" | "never" | "cut";
 }
 
-export const brokenAnswer: Answer = { status: 500, body: broken().body };
+export const brokenAnswer: PlannedAnswer = { status: 500, body: broken().body };
 
 /** An answer in the processor's own words. */
-export function sentAnswer(answer: Answer, firing: Firing): SentAnswer {
+export function sentAnswer(answer: PlannedAnswer, firing: Firing): SentAnswer {
   const arrives = firing.has("hang_after") ? "never" : firing.has("cut") ? "cut" : "whole";
   return jsonAnswer(answer.status, JSON.stringify(answer.body), { isReplay: false, arrives });
 }

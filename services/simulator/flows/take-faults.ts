@@ -1,8 +1,8 @@
 // The fault switches that fire for one API call. Delays are waited out here; what is left says how the call goes wrong.
 import { setTimeout as pause } from "node:timers/promises";
+import { ApiFailure } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { type ApiFaultKind, type ApiTarget, type CallKind, callFaultKinds } from "../rules/fault.ts";
-import { ApiFailure } from "./failure.ts";
-import type { Processor } from "./processor.ts";
 
 /** A call, as far as fault switches look at it. */
 export interface FaultyCall {

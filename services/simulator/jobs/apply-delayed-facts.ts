@@ -1,15 +1,18 @@
-// Lets happen what happens by itself: a dispute opens, a refund fails, a payment settles. The change removes its fact in the
-// same statement, so a kill at any point neither loses nor doubles it.
+// Lets happen what happens by itself: a dispute opens, a refund fails, a payment settles. The change removes its fact
+// in the same statement, so a kill at any point neither loses nor doubles it.
 import { changeIntent } from "../flows/change-intent.ts";
-import { newAuthorizationCode, newId } from "../flows/new-id.ts";
-import type { Processor } from "../flows/processor.ts";
+import { newAuthorizationCode, newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import { openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
 
-/** @returns true when there may be more due. @throws when one could not be applied: it stays due, and the others are done */
+/**
+ * @returns true when there may be more due. @throws when one could not be applied: it stays due, and the others are
+ * done
+ */
 export async function applyDelayedFacts(processor: Processor): Promise<boolean> {
   const facts = await findDueFacts(processor.db);
   const failures: unknown[] = [];
@@ -20,11 +23,11 @@ export async function applyDelayedFacts(processor: Processor): Promise<boolean> 
 
 async function applyFact(processor: Processor, fact: DueFact): Promise<void> {
   const along = () => ({ doneFactId: fact.id });
-  const { change } = await changeIntent(processor, fact.intent_id, (intent) => decide(intent, fact), { along });
+  const { change } = await changeIntent(processor, fact.intent_id, (intent) => decideFact(intent, fact), { along });
   if (change === null) await dropFact(processor.db, fact.id); // came to nothing: its object has moved on
 }
 
-function decide(intent: Intent, fact: DueFact): Change | Refusal | null {
+function decideFact(intent: Intent, fact: DueFact): Change | Refusal | null {
   const now = new Date().toISOString();
   switch (fact.kind) {
     case "open_dispute":

@@ -1,4 +1,5 @@
-// One POST of a webhook, over kept connections: the status it was answered with, within a time limit that covers all of it.
+// One POST of a webhook, over kept connections: the status it was answered with, within a time limit that covers all of
+// it.
 import * as http from "node:http";
 import * as https from "node:https";
 

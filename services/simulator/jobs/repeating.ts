@@ -1,4 +1,5 @@
-// Runs a piece of work again and again, one run at a time: at once when woken, else after a pause; a failure pauses longer.
+// Runs a piece of work again and again, one run at a time: at once when woken, else after a pause; a failure pauses
+// longer.
 import type { Logger } from "pino";
 
 export interface Repeating {
@@ -10,7 +11,7 @@ export interface Repeating {
 const failurePauseMs = 1_000; // the database is away: ask again soon, but not in a loop
 
 /** @param work answers with the milliseconds until the next run when nobody wakes it */
-export function repeat(name: string, log: Logger, work: () => Promise<number>): Repeating {
+export function repeatWork(name: string, log: Logger, work: () => Promise<number>): Repeating {
   let isStopped = false;
   let isWoken = false;
   let endPause: (() => void) | undefined;

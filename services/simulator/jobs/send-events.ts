@@ -1,5 +1,5 @@
-// Sends the signed webhooks from the table until each was answered with 2xx or three days have passed. A sender that is killed
-// loses none: what it had claimed comes due again.
+// Sends the signed webhooks from the table until each was answered with 2xx or three days have passed. A sender that is
+// killed loses none: what it had claimed comes due again.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Faults } from "../flows/faults.ts";
@@ -15,7 +15,7 @@ import {
 } from "../store/events.ts";
 import type { Db } from "../store/pool.ts";
 import { openPoster, type Poster } from "./post-json.ts";
-import { type Repeating, repeat } from "./repeating.ts";
+import { type Repeating, repeatWork } from "./repeating.ts";
 
 export interface SenderContext {
   readonly db: Db;
@@ -47,7 +47,7 @@ export function startSender(context: SenderContext): Repeating {
     const hasRoom = (event: DueEvent) => underWay.size < (event.newest_first ? 1 : inFlightMax);
     for (let event = waiting[0]; event && hasRoom(event); event = waiting[0]) {
       waiting.shift();
-      const sending: Promise<void> = deliver(context, poster, event, recorder)
+      const sending: Promise<void> = deliverEvent(context, poster, event, recorder)
         .catch((error: unknown) => context.log.warn({ err: reasonOf(error) }, "webhook not sent; it comes due again"))
         .then(() => {
           underWay.delete(sending);
@@ -58,7 +58,7 @@ export function startSender(context: SenderContext): Repeating {
     }
   };
 
-  const job = repeat("send-events", context.log, async () => {
+  const job = repeatWork("send-events", context.log, async () => {
     if (waiting.length >= refillAt) return pollMs; // whoever takes the last ones wakes us
     const early = claimedAt + gatherMs - performance.now();
     if (early > 0) await pause(early);
@@ -82,7 +82,12 @@ export function startSender(context: SenderContext): Repeating {
   };
 }
 
-async function deliver(context: SenderContext, poster: Poster, event: DueEvent, recorder: Recorder): Promise<void> {
+async function deliverEvent(
+  context: SenderContext,
+  poster: Poster,
+  event: DueEvent,
+  recorder: Recorder,
+): Promise<void> {
   const subject = { target: "webhooks", account: event.account, references: [event.reference] } as const;
   if (!event.postponed) {
     const putOff = await context.faults.take({ ...subject, kinds: ["delay", "reorder", "hold", "lose"] });
@@ -91,8 +96,8 @@ async function deliver(context: SenderContext, poster: Poster, event: DueEvent, 
   const firing =
     event.attempts === 0 ? await context.faults.take({ ...subject, kinds: ["duplicate", "drop_once"] }) : [];
   const isDropped = firing.some((fault) => fault.kind === "drop_once");
-  if (!isDropped && firing.some((fault) => fault.kind === "duplicate")) await send(context, poster, event);
-  const error = isDropped ? "dropped by a fault switch" : await send(context, poster, event);
+  if (!isDropped && firing.some((fault) => fault.kind === "duplicate")) await sendEvent(context, poster, event);
+  const error = isDropped ? "dropped by a fault switch" : await sendEvent(context, poster, event);
   const retry_ms = error === null ? null : retryMs(event.attempts + 1, event.age_ms);
   recorder.add({ id: event.id, delivered: error === null, error, retry_ms });
 }
@@ -106,7 +111,7 @@ async function postpone(db: Db, event: DueEvent, firing: readonly Fault[]): Prom
 }
 
 /** @returns null when it was taken, else why not */
-async function send(context: SenderContext, poster: Poster, event: DueEvent): Promise<string | null> {
+async function sendEvent(context: SenderContext, poster: Poster, event: DueEvent): Promise<string | null> {
   const atSeconds = Math.floor(Date.now() / 1_000);
   const url = context.webhookUrl.replaceAll("{account}", event.account);
   try {
@@ -127,7 +132,9 @@ function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : "unknown").slice(0, reasonMax);
 }
 
-/** Results are written together, a moment after the first of them. A write that fails lets its events come due again. */
+/**
+ * Results are written together, a moment after the first of them. A write that fails lets its events come due again.
+ */
 class Recorder {
   readonly #context: SenderContext;
   #results: SendResult[] = [];

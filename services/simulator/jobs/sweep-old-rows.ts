@@ -1,15 +1,15 @@
-// Removes what has been kept long enough: idempotency keys after their life, payment methods after their hour, events that were
-// sent or given up after 30 days.
-import type { Processor } from "../flows/processor.ts";
+// Removes what has been kept long enough: idempotency keys after their life, payment methods after their hour, events
+// that were sent or given up after 30 days.
+import type { Processor } from "../processor.ts";
 import { sweepEvents } from "../store/events.ts";
 import { sweepKeys } from "../store/idempotency-keys.ts";
 import { sweepPaymentMethods } from "../store/payment-methods.ts";
-import { type Repeating, repeat } from "./repeating.ts";
+import { type Repeating, repeatWork } from "./repeating.ts";
 
 const everyMs = 600_000; // old keys are no longer honoured anyway: this is only about room
 
 export function startSweeper({ db, log, keySeconds }: Pick<Processor, "db" | "log" | "keySeconds">): Repeating {
-  return repeat("sweep-old-rows", log, async () => {
+  return repeatWork("sweep-old-rows", log, async () => {
     const more = [await sweepKeys(db, keySeconds), await sweepPaymentMethods(db), await sweepEvents(db)];
     return more.includes(true) ? 0 : everyMs;
   });

@@ -1,4 +1,5 @@
-// The card form. The same page for every payment: its script reads the client secret from the fragment and asks for the rest.
+// The card form. The same page for every payment: its script reads the client secret from the fragment and asks for the
+// rest.
 import { testCards } from "../rules/test-card.ts";
 import { type Page, renderPage } from "./page.ts";
 

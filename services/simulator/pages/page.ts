@@ -1,4 +1,5 @@
-// The frame of every page: head, headers, escaping. Nothing inline, nothing from elsewhere, so that the policy can forbid both.
+// The frame of every page: head, headers, escaping. Nothing inline, nothing from elsewhere, so that the policy can
+// forbid both.
 
 export interface Page {
   readonly html: string;
@@ -12,7 +13,9 @@ export interface PageParts {
   readonly scripts: readonly string[];
   /** HTML; what is not ours in it must have gone through escapeHtml. */
   readonly body: string;
-  /** The card form alone may be framed: by whom does not matter, since only the holder of the client secret can use it. */
+  /**
+   * The card form alone may be framed: by whom does not matter, since only the holder of the client secret can use it.
+   */
   readonly framing: "anybody" | "nobody";
 }
 

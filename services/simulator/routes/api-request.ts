@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ApiFailure, badField } from "../failure.ts";
 import { type ApiCall, answerOnce, type Work } from "../flows/answer-once.ts";
 import { answerRead, type ReadCall } from "../flows/answer-read.ts";
-import { ApiFailure, badField } from "../flows/failure.ts";
-import type { Processor } from "../flows/processor.ts";
-import { sameSecret } from "../flows/same-secret.ts";
 import type { SentAnswer } from "../flows/sent-answer.ts";
+import type { Processor } from "../processor.ts";
+import { sameSecret } from "../same-secret.ts";
 
 /** Answers a POST once per key; see flows/answer-once.ts. */
 export async function answerApi(

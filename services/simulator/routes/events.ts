@@ -1,7 +1,7 @@
 // GET /api/events: the account's events, for a caller that may have missed webhooks.
 import type { FastifyInstance } from "fastify";
-import { badField } from "../flows/failure.ts";
-import type { Processor } from "../flows/processor.ts";
+import { badField } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { type ListedEvent, listAccountEvents, newestAccountEvents } from "../store/event-list.ts";
 import { accountOf, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";

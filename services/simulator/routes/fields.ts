@@ -1,5 +1,6 @@
-// Reads the members of a request's body or query, one by one. What does not fit is a 400 that names the field, never its value.
-import { badField } from "../flows/failure.ts";
+// Reads the members of a request's body or query, one by one. What does not fit is a 400 that names the field, never
+// its value.
+import { badField } from "../failure.ts";
 
 export class Fields {
   /** As they came. */

@@ -1,15 +1,15 @@
-// What the card form and the challenge page ask of us. The secret in the body is the only credential; a wrong one looks like an
-// unknown payment.
+// What the card form and the challenge page ask of us. The secret in the body is the only credential; a wrong one looks
+// like an unknown payment.
 import type { FastifyInstance } from "fastify";
+import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
-import { ApiFailure, notFound } from "../flows/failure.ts";
 import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
-import type { Processor } from "../flows/processor.ts";
-import { sameSecret } from "../flows/same-secret.ts";
 import { receiptUrl } from "../json/intent.ts";
+import type { Processor } from "../processor.ts";
 import { readCardEntry } from "../rules/card-entry.ts";
 import { currencyExponent } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";
+import { sameSecret } from "../same-secret.ts";
 import { findIntent } from "../store/intents.ts";
 import { Fields } from "./fields.ts";
 

@@ -1,11 +1,11 @@
 // /api/intents: create, read, look up by the caller's reference, cancel.
 import type { FastifyInstance } from "fastify";
+import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
-import { ApiFailure, badField, notFound } from "../flows/failure.ts";
 import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-by-token.ts";
-import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
+import type { Processor } from "../processor.ts";
 import type { Intent } from "../rules/intent.ts";
 import { cancelIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { notFound } from "../flows/failure.ts";
-import type { Processor } from "../flows/processor.ts";
+import { notFound } from "../failure.ts";
 import { challengePage } from "../pages/challenge-page.ts";
 import { formPage } from "../pages/form-page.ts";
 import { receiptPage } from "../pages/receipt-page.ts";
+import type { Processor } from "../processor.ts";
 import { findIntentByReceipt } from "../store/intents.ts";
 
 export function pageRoutes(app: FastifyInstance, processor: Processor): void {

@@ -1,9 +1,9 @@
-// Where a buyer's browser turns a card into a token, on our own origin: the merchant sees the token only. Open to every page,
-// without a key, as at any processor; a token is worth something to the account's own server alone.
+// Where a buyer's browser turns a card into a token, on our own origin: the merchant sees the token only. Open to every
+// page, without a key, as at any processor; a token is worth something to the account's own server alone.
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { ApiFailure } from "../flows/failure.ts";
+import { ApiFailure } from "../failure.ts";
 import { createPaymentMethod } from "../flows/keep-card.ts";
-import type { Processor } from "../flows/processor.ts";
+import type { Processor } from "../processor.ts";
 import { readCardEntry } from "../rules/card-entry.ts";
 import { Fields } from "./fields.ts";
 

@@ -1,10 +1,10 @@
 // /api/refunds: create, read, look up by the caller's reference.
 import type { FastifyInstance } from "fastify";
+import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
-import { ApiFailure, notFound } from "../flows/failure.ts";
-import { newId } from "../flows/new-id.ts";
-import type { Processor } from "../flows/processor.ts";
 import { presentRefund } from "../json/intent.ts";
+import { newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import type { Intent, Refund } from "../rules/intent.ts";
 import { createRefund } from "../rules/refund.ts";
 import { findRefund, findRefundsByReference } from "../store/refunds.ts";

@@ -1,7 +1,7 @@
 // GET /api/statement: what moved money on the account in a period, for a caller that compares its books with ours.
 import type { FastifyInstance } from "fastify";
-import { badField } from "../flows/failure.ts";
-import type { Processor } from "../flows/processor.ts";
+import { badField } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { readStatement, type StatementRow } from "../store/statement.ts";
 import { accountOf, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";

@@ -1,12 +1,12 @@
-// /test/…: what people do at the processor's dashboard and what a buyer does at the form, for tests without a browser; and what
-// a test wants to look at. Absent where test controls are off.
+// /test/…: what people do at the processor's dashboard and what a buyer does at the form, for tests without a browser;
+// and what a test wants to look at. Absent where test controls are off.
 import type { FastifyInstance } from "fastify";
+import { ApiFailure, badField, notFound } from "../failure.ts";
 import { type Changed, changeIntent } from "../flows/change-intent.ts";
-import { ApiFailure, badField, notFound } from "../flows/failure.ts";
-import { newId } from "../flows/new-id.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
-import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
+import { newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
 import { moveDispute, openDispute } from "../rules/dispute.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";

@@ -1,7 +1,7 @@
 // /test/faults: the fault switches, for tests. Absent where test controls are off.
 import type { FastifyInstance } from "fastify";
-import { badField } from "../flows/failure.ts";
-import type { Processor } from "../flows/processor.ts";
+import { badField } from "../failure.ts";
+import type { Processor } from "../processor.ts";
 import { type FaultKind, type FaultSwitch, faultTargets, kindsOf } from "../rules/fault.ts";
 import { releaseEvents } from "../store/events.ts";
 import { Fields } from "./fields.ts";

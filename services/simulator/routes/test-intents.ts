@@ -1,12 +1,12 @@
-// /test/intents/…, /test/refunds/…: what real processors and other people's retries do to a payment that its caller did not ask for.
-// Absent where test controls are off.
+// /test/intents/…, /test/refunds/…: what real processors and other people's retries do to a payment that its caller did
+// not ask for. Absent where test controls are off.
 import type { FastifyInstance } from "fastify";
+import { notFound } from "../failure.ts";
 import { changeIntent } from "../flows/change-intent.ts";
 import { duplicateIntent } from "../flows/duplicate-intent.ts";
-import { notFound } from "../flows/failure.ts";
-import { newId } from "../flows/new-id.ts";
-import type { Processor } from "../flows/processor.ts";
 import { presentIntent } from "../json/intent.ts";
+import { newId } from "../new-id.ts";
+import type { Processor } from "../processor.ts";
 import type { Intent } from "../rules/intent.ts";
 import { changeAmount, loseIntent, returnDebit } from "../rules/mishap.ts";
 import { createRefund } from "../rules/refund.ts";

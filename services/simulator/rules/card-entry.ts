@@ -1,5 +1,5 @@
-// Reads what a buyer typed into the card form. A wrong field is named with a code and a sentence for the buyer; what was typed
-// is never repeated.
+// Reads what a buyer typed into the card form. A wrong field is named with a code and a sentence for the buyer; what
+// was typed is never repeated.
 
 /** A card as entered and found plausible. The number and the CVC live in memory only. */
 export interface CardEntry {

@@ -1,4 +1,5 @@
-// A cardholder asks the bank for the money back. Inquiries (warning_*) move no money; from needs_response on it is withheld.
+// A cardholder asks the bank for the money back. Inquiries (warning_*) move no money; from needs_response on it is
+// withheld.
 import {
   type Change,
   type Dispute,

@@ -1,5 +1,5 @@
-// Fault switches: which calls and webhooks a test has asked to go wrong, and how. Chance is a function of the seed and the
-// number of the draw, so that a run can be repeated exactly.
+// Fault switches: which calls and webhooks a test has asked to go wrong, and how. Chance is a function of the seed and
+// the number of the draw, so that a run can be repeated exactly.
 
 const anyCall = [
   "delay",

@@ -1,5 +1,5 @@
-// The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the events
-// that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
+// The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the
+// events that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
 
 export type IntentStatus = "requires_payment_method" | "requires_action" | "processing" | "succeeded" | "canceled";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
@@ -18,7 +18,7 @@ export interface CardFacts {
   readonly exp_year: number;
 }
 
-/** What was checked at an attempt; values of CONTRACT.md §5. */
+/** What was checked at an attempt; values of docs/contract.md §5. */
 export interface Verification {
   readonly avs_line1: string;
   readonly avs_zip: string;

@@ -1,9 +1,10 @@
-// What happens to an intent that no caller asked for: its debit comes back, its amount is another one, the processor loses it.
+// What happens to an intent that no caller asked for: its debit comes back, its amount is another one, the processor
+// loses it.
 import { type Change, type Intent, type Refusal, type Timestamp, withObject } from "./intent.ts";
 
 /**
- * A settled debit comes back, days after it succeeded: nothing is captured any more. What was refunded stays refunded. A lost dispute has
- * given the buyer the money already.
+ * A settled debit comes back, days after it succeeded: nothing is captured any more. What was refunded stays refunded.
+ * A lost dispute has given the buyer the money already.
  */
 export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");

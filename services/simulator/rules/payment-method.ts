@@ -1,4 +1,5 @@
-// A card as the processor keeps it between its entry and a payment: never its number. What the test card does is in `behaviour`.
+// A card as the processor keeps it between its entry and a payment: never its number. What the test card does is in
+// `behaviour`.
 import type { CardEntry } from "./card-entry.ts";
 import type { CardFacts } from "./intent.ts";
 import { testCardOf } from "./test-card.ts";

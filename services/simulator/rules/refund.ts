@@ -1,5 +1,5 @@
-// Giving money back. What is pending or succeeded never exceeds what was captured; a disputed charge is not refunded, since the
-// bank is taking that money already.
+// Giving money back. What is pending or succeeded never exceeds what was captured; a disputed charge is not refunded,
+// since the bank is taking that money already.
 import {
   type Change,
   type Intent,

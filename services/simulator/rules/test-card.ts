@@ -1,5 +1,5 @@
-// The test cards of CONTRACT.md §11: the number alone decides what happens. One table; the form's click-to-fill list, the
-// rules and the tests read it.
+// The test cards of docs/contract.md §11: the number alone decides what happens. One table; the form's click-to-fill
+// list, the rules and the tests read it.
 
 export type Outcome =
   | {
@@ -22,7 +22,7 @@ export interface TestCard {
   readonly outcome: Outcome;
 }
 
-const slowMs = 6_000; // CONTRACT.md §11
+const slowMs = 6_000; // docs/contract.md §11
 
 export const testCards: readonly TestCard[] = [
   card("succeeds", "4242424242424242", "Succeeds", { kind: "succeeds" }),

@@ -1,5 +1,5 @@
-// The webhooks to be sent. Claiming puts an event's next attempt a lease ahead, so that a sender that dies loses nothing: the
-// event comes due again when the lease ends, or when the next sender starts.
+// The webhooks to be sent. Claiming puts an event's next attempt a lease ahead, so that a sender that dies loses
+// nothing: the event comes due again when the lease ends, or when the next sender starts.
 import type { Db } from "./pool.ts";
 
 /** A claimed event, with the reference of its intent. */

@@ -1,4 +1,5 @@
-// The key of the card fingerprints: made up once for this database and kept, so that a card keeps its fingerprint for ever.
+// The key of the card fingerprints: made up once for this database and kept, so that a card keeps its fingerprint for
+// ever.
 import { randomBytes } from "node:crypto";
 import type { Db } from "./pool.ts";
 

@@ -1,5 +1,5 @@
-// Writes intents. A change is ONE statement: the intent's next version, its attempts, refunds and disputes, the events that
-// tell it, what will follow, the caller's idempotency key and the audit row commit together or not at all.
+// Writes intents. A change is ONE statement: the intent's next version, its attempts, refunds and disputes, the events
+// that tell it, what will follow, the caller's idempotency key and the audit row commit together or not at all.
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
@@ -54,8 +54,8 @@ export async function insertIntent(db: Db, intent: Intent, along: Along): Promis
     attempts: intent.attempts,
     events: along.events ?? [],
     delayed: along.delayed ?? [],
-    keys: rows(along.key),
-    operations: rows(along.operation),
+    keys: rowsOf(along.key),
+    operations: rowsOf(along.operation),
   });
   await db.query({
     name: `insert-intent ${namesOf(parts)}`,
@@ -78,8 +78,8 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
     events: along.events ?? [],
     delayed: along.delayed ?? [],
     done: along.doneFactId === undefined ? [] : [{ id: along.doneFactId }],
-    keys: rows(along.key),
-    operations: rows(along.operation),
+    keys: rowsOf(along.key),
+    operations: rowsOf(along.operation),
   });
   const { status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until } = after;
   const rare = [after.amount, after.returned_at, after.lost_at];
@@ -95,7 +95,9 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
   return rowCount === 1;
 }
 
-/** What a change may write besides the intent, each from a JSON list; `gate` is empty where the change must not happen. */
+/**
+ * What a change may write besides the intent, each from a JSON list; `gate` is empty where the change must not happen.
+ */
 const writes = {
   keys: `insert into idempotency_keys select k.* from jsonb_populate_recordset(null::idempotency_keys, $) k, gate`,
   operations: `insert into operations (account, kind, idempotency_key, reference, object_id, intent_id, created_at)
@@ -138,6 +140,6 @@ function writesOf(parts: Parts, firstParameter: number): string {
   return parts.map(([name], i) => `, w${i} as (${writes[name].replace("$", `$$${firstParameter + i}`)})`).join("");
 }
 
-function rows(row: object | undefined): readonly object[] {
+function rowsOf(row: object | undefined): readonly object[] {
   return row ? [row] : [];
 }

@@ -1,4 +1,5 @@
-// Reads intents with all that hangs on them: one statement, whatever they are looked up by. Writing is in intent-writes.ts.
+// Reads intents with all that hangs on them: one statement, whatever they are looked up by. Writing is in
+// intent-writes.ts.
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 

@@ -1,5 +1,5 @@
-// Brings the database to this release's schema: the numbered files of schema/, each once, in a transaction, under a lock that
-// makes several starting processes wait for each other.
+// Brings the database to this release's schema: the numbered files of schema/, each once, in a transaction, under a
+// lock that makes several starting processes wait for each other.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Db } from "./pool.ts";

@@ -1,5 +1,5 @@
-// Connections to the processor's database. A database that goes away and comes back ends no process: what was asked meanwhile
-// fails with an error that `isDatabaseAway` knows.
+// Connections to the processor's database. A database that goes away and comes back ends no process: what was asked
+// meanwhile fails with an error that `isDatabaseAway` knows.
 
 import pg from "pg";
 import type { Logger } from "pino";
@@ -11,7 +11,9 @@ const relaxedConnectionsMax = 2; // one job: a claim and a record
 const connectMs = 2_000; // then the caller gets a 503
 const statementMs = 5_000; // the slowest statement here takes some 10 ms
 
-/** @param isRelaxed commits are answered before they are on disk: for what may be done twice after a crash, but not lost */
+/**
+ * @param isRelaxed commits are answered before they are on disk: for what may be done twice after a crash, but not lost
+ */
 export function openPool(databaseUrl: string, log: Logger, { isRelaxed = false } = {}): Db {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

@@ -1,6 +1,9 @@
 // What the other replicas, and whoever listens, are told of endpoints: events `endpoint.created`, `endpoint.updated`,
-// `endpoint.secret_rolled` and `endpoint.deleted` of source webhook; object_id is the endpoint, status its status or `deleted`. No attributes.
-import type { Announcement } from "#platform/outbox.ts";
+// `endpoint.secret_rolled` and `endpoint.deleted` of source webhook; object_id is the endpoint, status its status or
+// `deleted`. No attributes.
+
+import type { Announcement } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import type { Endpoint } from "../store/endpoints.ts";
 
 export type EndpointEvent = "endpoint.created" | "endpoint.updated" | "endpoint.secret_rolled" | "endpoint.deleted";
@@ -12,6 +15,6 @@ export function endpointAnnouncement(type: EndpointEvent, endpoint: Endpoint, st
     environment: endpoint.environment === 2 ? 2 : 1,
     objectId: endpoint.id,
     status,
-    at: new Date(),
+    at: clockNow(),
   };
 }

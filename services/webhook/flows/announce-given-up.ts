@@ -1,11 +1,13 @@
-// Announces deliveries whose attempts are used up, in the transaction that gave them up. Event `delivery.exhausted` of source
-// webhook: object_id is the delivery, attributes are `endpoint_id`, `event_type` and `last_error`.
-import type { Tx } from "#platform/database.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// Announces deliveries whose attempts are used up, in the transaction that gave them up. Event `delivery.exhausted` of
+// source webhook: object_id is the delivery, attributes are `endpoint_id`, `event_type` and `last_error`.
+
+import type { Tx } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import type { GivenUp } from "../store/attempts.ts";
 
 export async function announceGivenUp(tx: Tx, outbox: Outbox, givenUp: readonly GivenUp[]): Promise<void> {
-  const at = new Date();
+  const at = clockNow();
   await outbox.append(
     tx,
     givenUp.map((delivery) => ({

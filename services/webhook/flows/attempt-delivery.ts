@@ -1,6 +1,8 @@
-// One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the recorder does, in
-// batches. A rerun sends the same bytes again, which receivers expect (SPEC.md §6).
-import { openSpan } from "#platform/trace.ts";
+// One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the
+// recorder does, in batches. A rerun sends the same bytes again, which receivers expect (docs/contract.md §9).
+
+import { openSpan } from "#platform/telemetry/trace.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { errorCode, judge, type Outcome } from "../rules/delivery.ts";
 import type { Signal } from "../rules/lane.ts";
 import type { Schedule } from "../rules/schedule.ts";
@@ -27,7 +29,7 @@ const userAgent = "Tollbooth-Webhooks/1";
 export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<Attempted | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
-  const { outcome, log } = await inAttemptSpan(delivery, () => send(deps.sender, endpoint, delivery));
+  const { outcome, log } = await inAttemptSpan(delivery, () => sendDelivery(deps.sender, endpoint, delivery));
   return {
     delivery,
     verdict: judge(outcome, delivery, deps.schedule, Math.random()),
@@ -55,7 +57,7 @@ const blocked: Sent = {
   log: { durationMs: 0, dnsMs: 0, connectMs: 0, tlsMs: 0, firstByteMs: 0, remoteIp: "", isReused: false, snippet: "" },
 };
 
-async function send(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<Sent> {
+async function sendDelivery(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<Sent> {
   const { target } = endpoint;
   if (!target) return blocked;
   return await sender.send(delivery.endpointId, target, {
@@ -67,7 +69,7 @@ async function send(sender: Sender, endpoint: SendingEndpoint, delivery: DueDeli
       "accept-encoding": "identity",
       "service-event": delivery.eventType,
       "service-delivery": delivery.id,
-      "service-signature": signatureHeader(endpoint.secrets, Math.floor(Date.now() / 1_000), delivery.body),
+      "service-signature": signatureHeader(endpoint.secrets, Math.floor(clockMs() / 1_000), delivery.body),
     },
     body: delivery.body,
   });

@@ -1,9 +1,11 @@
-// Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica hears of it
-// at once and would find out by itself within a second.
-import { Failure } from "#platform/failure.ts";
-import type { MappedDatabase } from "#platform/mapped-database.ts";
-import type { Outbox } from "#platform/outbox.ts";
-import type { Vault } from "#platform/secret.ts";
+// Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica
+// hears of it at once and would find out by itself within a second.
+
+import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { clockMs, clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { type Endpoint, type EndpointStatus, lockEndpoint, type Owner } from "../store/endpoints.ts";
 import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts";
@@ -24,23 +26,23 @@ export async function setEndpointStatus(
   id: string,
   status: EndpointStatus,
 ): Promise<Endpoint> {
-  return await change(deps, owner, id, "endpoint.updated", (endpoint) => {
+  return await changeStored(deps, owner, id, "endpoint.updated", (endpoint) => {
     if (endpoint.status === status) return false;
     endpoint.status = status;
-    endpoint.statusChangedAt = new Date();
+    endpoint.statusChangedAt = clockNow();
     return true;
   });
 }
 
 /** Deletes the endpoint; what is pending stops, its history stays for its time. @throws NOT_FOUND */
 export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string): Promise<void> {
-  await change(deps, owner, id, "endpoint.deleted", (endpoint) => {
-    endpoint.deletedAt = new Date();
+  await changeStored(deps, owner, id, "endpoint.deleted", (endpoint) => {
+    endpoint.deletedAt = clockNow();
     return true;
   });
 }
 
-// CONTRACT.md §9: both secrets sign for 24 h.
+// docs/contract.md §9: both secrets sign for 24 h.
 const overlapMs = 86_400_000;
 
 /** Gives the endpoint a new signing secret. @throws NOT_FOUND */
@@ -50,9 +52,9 @@ export async function rollEndpointSecret(
   id: string,
 ): Promise<{ endpoint: Endpoint; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  const endpoint = await change(deps, owner, id, "endpoint.secret_rolled", (rolled) => {
+  const endpoint = await changeStored(deps, owner, id, "endpoint.secret_rolled", (rolled) => {
     rolled.previousSecret = rolled.secret;
-    rolled.previousUntil = new Date(Date.now() + overlapMs);
+    rolled.previousUntil = new Date(clockMs() + overlapMs);
     rolled.secret = deps.vault.encrypt(signingSecret, secretContext(id));
     return true;
   });
@@ -60,7 +62,7 @@ export async function rollEndpointSecret(
 }
 
 /** @param apply makes the change; false: there is nothing to change */
-async function change(
+async function changeStored(
   deps: ChangeDeps,
   owner: Owner,
   id: string,
@@ -76,7 +78,7 @@ async function change(
     return { endpoint: found, isChanged: true };
   });
   if (isChanged) {
-    deps.outbox.poke();
+    deps.outbox.wake();
     deps.onChange(endpoint);
   }
   return endpoint;

@@ -1,12 +1,12 @@
-// Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing secret is in
-// this answer only (SPEC.md §2).
+// Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing
+// secret is in this answer only (docs/contract.md §9).
 
-import type { Cidr } from "#platform/address-range.ts";
-import { Failure, invalid } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { MappedDatabase } from "#platform/mapped-database.ts";
-import type { Outbox } from "#platform/outbox.ts";
-import { randomToken, type Vault } from "#platform/secret.ts";
+import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { randomToken, type Vault } from "#platform/secrets/vault.ts";
+import type { Cidr } from "#platform/values/address-range.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { blockedAddresses } from "../metrics.ts";
 import { isEventType } from "../rules/event-types.ts";
 import { notPublic, parseTarget, type Target } from "../rules/target.ts";
@@ -53,13 +53,13 @@ export async function createEndpoint(
   for (let tries = 1; tries <= triesMax; tries++) {
     const endpoint = await insertAndAnnounce(deps, row);
     if (endpoint === undefined) continue;
-    deps.outbox.poke();
+    deps.outbox.wake();
     return { endpoint, signingSecret };
   }
   throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
 }
 
-/** CONTRACT.md §3. */
+/** docs/contract.md §3. */
 export function newSigningSecret(): string {
   return `whsec_${randomToken(32)}`;
 }
@@ -70,7 +70,10 @@ function knownEventTypes(codes: readonly string[]): string[] {
   return [...new Set(codes)];
 }
 
-/** CONTRACT.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it is called. */
+/**
+ * docs/contract.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it
+ * is called.
+ */
 async function publicTarget(deps: EndpointDeps, url: string): Promise<Target> {
   const target = parseTarget(url, deps.allow);
   if ("problem" in target) throw refusedUrl(target.problem);

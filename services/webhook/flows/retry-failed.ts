@@ -1,7 +1,9 @@
 // Begins a run over all failed deliveries of an endpoint since a time, in one transaction; a job works it off.
-import { Failure } from "#platform/failure.ts";
-import { newId } from "#platform/id.ts";
-import type { MappedDatabase } from "#platform/mapped-database.ts";
+
+import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { insertRetryRun, type RetryRunRow } from "../store/retry-runs.ts";
@@ -27,7 +29,7 @@ export async function retryFailed(
       id: newId("operation"),
       endpointId,
       fromId: firstDeliveryIdOf(Math.max(0, since.getTime())),
-      untilId: firstDeliveryIdOf(Date.now() + 1),
+      untilId: firstDeliveryIdOf(clockMs() + 1),
     });
   });
   if (!run) throw new Failure("INTERNAL_ERROR");

@@ -1,22 +1,23 @@
-// The dispatcher: sends what was just fanned out straight from memory, and claims from the queue what is due otherwise: retries,
-// what did not fit, what a crashed process left behind. Claims go lane by lane, so that no backlog hides another's work.
-import type { Database } from "#platform/database.ts";
-import type { JobContext } from "#platform/job.ts";
-import type { Log } from "#platform/log.ts";
+// The dispatcher: sends what was just fanned out straight from memory, and claims from the queue what is due otherwise:
+// retries, what did not fit, what a crashed process left behind. Claims go lane by lane, so that no backlog hides
+// another's work.
+import type { Database } from "#platform/database/database.ts";
+import { type JobContext, Wake } from "#platform/jobs/job.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 import { type AttemptDeps, type Attempted, attemptDelivery } from "../flows/attempt-delivery.ts";
 import {
   claimDue,
   type DueDelivery,
   type LaneKey,
-  type LaneWish,
+  type LaneQuota,
   releaseClaims,
   walkLanes,
 } from "../store/delivery-queue.ts";
-import type { Flight } from "./lane.ts";
+import type { Sending } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { type AttemptRecorder, unrecordedMax } from "./record-attempts.ts";
 
-// A due retry starts at most this late; CONTRACT.md §9 asks for 1 s.
+// A due retry starts at most this late; docs/contract.md §9 asks for 1 s.
 const everyMs = 250;
 // One look at the index each: 5,000 lanes take about 15 ms.
 const lanesPerWalkMax = 5_000;
@@ -36,9 +37,9 @@ export class Dispatcher {
   #walkedTo: LaneKey | undefined;
   #walkAtMs = 0;
   #isStopping = false;
-  #pumpTimer: NodeJS.Timeout | undefined;
-  #wake: () => void = () => {};
-  #landed: () => void = () => {};
+  #drainTimer: NodeJS.Timeout | undefined;
+  readonly #wake = new Wake();
+  #completed: () => void = () => {};
 
   /** @param options.owner names this process in claims, which last `leaseSeconds` */
   constructor(options: {
@@ -60,7 +61,7 @@ export class Dispatcher {
 
   /** The dispatcher as a job of this process. */
   get job(): JobContext {
-    return { name: "dispatch", everyMs, runOnce: () => this.runOnce(), onStart: (wake) => (this.#wake = wake) };
+    return { name: "dispatch", everyMs, runOnce: () => this.runOnce(), wake: this.#wake };
   }
 
   /** True while freshly fanned-out deliveries may be claimed along the way. */
@@ -73,13 +74,13 @@ export class Dispatcher {
     const nowMs = performance.now();
     const refused = deliveries.filter((delivery) => this.#isStopping || !this.lanes.take(delivery, nowMs));
     this.#release(refused);
-    this.#pump();
+    this.#drain();
   }
 
   /** The queue holds due deliveries of this endpoint. */
-  poke(key: LaneKey): void {
+  wake(key: LaneKey): void {
     this.lanes.addBacklog(this.lanes.lane(key));
-    this.#wake();
+    this.#wake.now();
   }
 
   /** Looks for due work and claims what lanes have room for. @returns true when there is more */
@@ -89,18 +90,18 @@ export class Dispatcher {
     this.#release(this.lanes.takeStale());
     if (performance.now() >= this.#walkAtMs) await this.#walk();
     const hasMore = await this.#claim();
-    this.#pump();
+    this.#drain();
     return hasMore;
   }
 
   /** Sends nothing more, waits a moment for what is under way, gives back the rest. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearTimeout(this.#pumpTimer);
+    clearTimeout(this.#drainTimer);
     if (this.lanes.inFlight > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, drainMs);
-        this.#landed = () => {
+        this.#completed = () => {
           if (this.lanes.inFlight > 0) return;
           clearTimeout(timer);
           resolve();
@@ -139,48 +140,49 @@ export class Dispatcher {
   }
 
   /** What the lanes of active endpoints have room for; an inactive endpoint's deliveries stay where they are. */
-  async #wishes(): Promise<LaneWish[]> {
+  async #wishes(): Promise<LaneQuota[]> {
     if (this.lanes.isFull || this.#recorder.unrecorded >= unrecordedMax) return [];
     const wishes = this.lanes.takeWishes(performance.now(), claimMax);
     const endpoints = await Promise.all(wishes.map((wish) => this.#deps.endpoints.get(wish)));
     return wishes.filter((_wish, i) => endpoints[i]?.status === "active");
   }
 
-  #pump(): void {
+  #drain(): void {
     while (!this.#isStopping && this.#recorder.unrecorded + this.lanes.inFlight < unrecordedMax) {
-      const flight = this.lanes.next(performance.now());
-      if (!flight) {
-        this.#pumpAt(this.lanes.probeAtMs);
+      const sending = this.lanes.next(performance.now());
+      if (!sending) {
+        this.#drainAt(this.lanes.probeAtMs);
         break;
       }
-      void this.#fly(flight);
+      void this.#send(sending);
     }
   }
 
-  #pumpAt(atMs: number | undefined): void {
-    if (atMs === undefined || this.#pumpTimer || this.#isStopping) return;
-    this.#pumpTimer = setTimeout(
+  #drainAt(atMs: number | undefined): void {
+    if (atMs === undefined || this.#drainTimer || this.#isStopping) return;
+    this.#drainTimer = setTimeout(
       () => {
-        this.#pumpTimer = undefined;
-        this.#pump();
+        this.#drainTimer = undefined;
+        this.#drain();
       },
       Math.max(1, atMs - performance.now()),
     );
   }
 
-  async #fly(flight: Flight): Promise<void> {
+  async #send(sending: Sending): Promise<void> {
     let attempted: Attempted | undefined;
     try {
-      attempted = await attemptDelivery(this.#deps, flight.delivery);
+      attempted = await attemptDelivery(this.#deps, sending.delivery);
     } catch (error) {
-      this.#log.debug({ err: error, delivery: flight.delivery.id }, "delivery put back");
+      this.#log.debug({ err: error, delivery: sending.delivery.id }, "delivery put back");
     }
-    this.lanes.land(flight, attempted?.signal, performance.now());
+    this.lanes.complete(sending, attempted?.signal, performance.now());
     if (attempted) this.#recorder.add(attempted);
-    else this.#release([flight.delivery]);
-    if (this.lanes.hasBacklog(flight.lane) && flight.lane.waiting.length <= flight.lane.state.limit / 2) this.#wake();
-    this.#landed();
-    this.#pump();
+    else this.#release([sending.delivery]);
+    if (this.lanes.hasBacklog(sending.lane) && sending.lane.waiting.length <= sending.lane.state.limit / 2)
+      this.#wake.now();
+    this.#completed();
+    this.#drain();
   }
 
   #release(deliveries: readonly DueDelivery[]): void {

@@ -1,11 +1,13 @@
-// Takes payment events from JetStream that payments says it announced, and makes a delivery to each subscribed endpoint of each, all in
-// one transaction before the acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
+// Takes payment events from JetStream that payments says it announced, and makes a delivery to each subscribed endpoint
+// of each, all in one transaction before the acknowledgement. The body is frozen as bytes here; what is signed and sent
+// later are these bytes.
 
 import { toBinary } from "@bufbuild/protobuf";
-import type { Database } from "#platform/database.ts";
-import { idSuffix, idTimeMs, isId } from "#platform/id.ts";
-import type { Log } from "#platform/log.ts";
-import { durableConsumers } from "#platform/streams.ts";
+import { durableConsumers, offerDaysMax } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventsParked, fanOutBatch } from "../metrics.ts";
 import { isDeliveredPaymentEvent, paymentEventBody } from "../rules/event-types.ts";
@@ -13,7 +15,6 @@ import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
 import { dayMs } from "../store/partitions.ts";
 import type { Dispatcher } from "./dispatch.ts";
-import { eventDaysMax } from "./keep-partitions.ts";
 
 export const fanOutConsumer = durableConsumers.fanOut.name;
 
@@ -30,9 +31,9 @@ export async function fanOut(deps: FanOutDeps, events: readonly Event[]): Promis
   const wanted: FanOutEvent[] = [];
   for (const event of events) {
     if (!isDeliveredPaymentEvent(event.type)) continue;
-    const problem = problemOf(event, Date.now());
+    const problem = problemOf(event, clockMs());
     if (problem === undefined) wanted.push(fanOutEvent(event));
-    else await park(deps, event, problem);
+    else await parkAndLog(deps, event, problem);
   }
   if (wanted.length === 0) return;
   fanOutBatch.observe(wanted.length);
@@ -66,14 +67,14 @@ const merchantIdCharactersMax = 64;
 function problemOf(event: Event, nowMs: number): string | undefined {
   if (!isId("event", event.id)) return "its id is not an event id";
   const ageMs = nowMs - idTimeMs(event.id);
-  if (ageMs > eventDaysMax * dayMs || ageMs < -dayMs) return "its id is from another time";
+  if (ageMs > offerDaysMax * dayMs || ageMs < -dayMs) return "its id is from another time";
   if (event.merchantId === "" || event.merchantId.length > merchantIdCharactersMax) return "it names no merchant";
   if (event.environment !== 1 && event.environment !== 2) return "it names no environment";
   if (!isId("payment", event.objectId)) return "it names no payment";
   return statusFormat.test(event.status) ? undefined : "its status is malformed";
 }
 
-async function park(deps: FanOutDeps, event: Event, problem: string): Promise<void> {
+async function parkAndLog(deps: FanOutDeps, event: Event, problem: string): Promise<void> {
   eventsParked.inc();
   deps.log.error({ event: idSuffix(event.id).slice(0, 26), type: event.type, problem }, "event parked");
   await parkEvent(deps.db, { id: event.id, type: event.type, problem, body: toBinary(EventSchema, event) });

@@ -1,6 +1,10 @@
-// Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are dropped.
-import type { Database } from "#platform/database.ts";
-import type { JobContext } from "#platform/job.ts";
+// Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are
+// dropped.
+
+import { offerDaysMax } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { dropExpiredFromQueue } from "../store/delivery-queue.ts";
 import {
   createPartition,
@@ -14,12 +18,14 @@ import {
 
 // A week without a successful run passes before rows have nowhere to go.
 const daysAhead = 7;
-// Streams repeat events of the last 7 days, and a delivery's id carries its event's day.
-export const eventDaysMax = 8;
-// Deliveries are kept 90 days, attempts 30. A delivery that was retried on its last day is pending for at most 80 h more.
+// Deliveries are kept 90 days, attempts 30. A delivery that was retried on its last day is pending for at most 80 h
+// more.
 const daysKept = { deliveries: 90 + 4, attempts: 30 } as const;
-const daysBehind = { deliveries: eventDaysMax + 1, attempts: 1 } as const;
+// A delivery's id carries its event's day.
+const daysBehind = { deliveries: offerDaysMax + 1, attempts: 1 } as const;
 const everyMs = 3_600_000;
+// A day of deliveries that were never sent leaves the queue in steps of a transaction each.
+const limitMs = 3_600_000;
 
 /** One run. @returns false: nothing more to do now */
 export async function keepPartitions(db: Database, nowMs: number): Promise<boolean> {
@@ -51,5 +57,5 @@ export async function ensurePartitions(db: Database, nowMs: number): Promise<voi
 }
 
 export function keepPartitionsJob(db: Database): JobContext {
-  return { name: "keep-partitions", everyMs, runOnce: () => keepPartitions(db, Date.now()) };
+  return { name: "keep-partitions", everyMs, limitMs, runOnce: () => keepPartitions(db, clockMs()) };
 }

@@ -1,9 +1,10 @@
-// One endpoint's lane in this process: what it holds claimed, what it has under way, and what its endpoint has shown so far.
+// One endpoint's lane in this process: what it holds claimed, what it has under way, and what its endpoint has shown so
+// far.
 import { type LaneState, newLane, type Standing, standing, waitingLimit } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey } from "../store/delivery-queue.ts";
 
 /** A delivery under way. */
-export interface Flight {
+export interface Sending {
   readonly lane: Lane;
   readonly delivery: DueDelivery;
   readonly startedAtMs: number;
@@ -13,7 +14,7 @@ export class Lane {
   readonly key: LaneKey;
   state: LaneState = newLane;
   readonly waiting: { delivery: DueDelivery; claimedAtMs: number }[] = [];
-  readonly flights = new Set<Flight>();
+  readonly sendings = new Set<Sending>();
 
   constructor(key: LaneKey) {
     this.key = key;
@@ -25,7 +26,7 @@ export class Lane {
   }
 
   standing(nowMs: number): Standing {
-    const [oldest] = this.flights;
+    const [oldest] = this.sendings;
     return standing(this.state, oldest ? nowMs - oldest.startedAtMs : 0);
   }
 }

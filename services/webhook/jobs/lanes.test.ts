@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Signal } from "../rules/lane.ts";
 import type { DueDelivery } from "../store/delivery-queue.ts";
-import type { Flight } from "./lane.ts";
+import type { Sending } from "./lane.ts";
 import { heldBackMax, inFlightMax, Lanes } from "./lanes.ts";
 import { probeEveryMs } from "./probes.ts";
 
@@ -37,17 +37,17 @@ class Clocked {
   }
 
   /** Everything that may be sent within the time, which passes meanwhile. */
-  begin(withinMs = 0): Flight[] {
-    const flights: Flight[] = [];
+  begin(withinMs = 0): Sending[] {
+    const sendings: Sending[] = [];
     for (const endMs = this.nowMs + withinMs; ; this.nowMs++) {
-      for (let next = this.lanes.next(this.nowMs); next; next = this.lanes.next(this.nowMs)) flights.push(next);
-      if (this.nowMs >= endMs) return flights;
+      for (let next = this.lanes.next(this.nowMs); next; next = this.lanes.next(this.nowMs)) sendings.push(next);
+      if (this.nowMs >= endMs) return sendings;
     }
   }
 
-  land(flights: readonly Flight[], signal: Signal, tookMs = 5): void {
+  land(sendings: readonly Sending[], signal: Signal, tookMs = 5): void {
     this.nowMs += tookMs;
-    for (const flight of flights) this.lanes.land(flight, signal, this.nowMs);
+    for (const sending of sendings) this.lanes.complete(sending, signal, this.nowMs);
     this.lanes.unparkAll();
   }
 
@@ -58,7 +58,7 @@ class Clocked {
   }
 }
 
-const idOf = (flight: Flight) => flight.delivery.endpointId;
+const idOf = (sending: Sending) => sending.delivery.endpointId;
 
 test("two hundred endpoints that never answer, each with a backlog, delay no delivery of a healthy one", () => {
   const t = new Clocked();
@@ -66,9 +66,9 @@ test("two hundred endpoints that never answer, each with a backlog, delay no del
   for (let i = 0; i < 200; i++) t.give(`dead${i}`, 4);
   const hanging = t.begin(200 * probeEveryMs);
   assert.equal(hanging.length, heldBackMax.slow);
-  assert(hanging.every((flight) => idOf(flight).startsWith("dead")));
+  assert(hanging.every((sending) => idOf(sending).startsWith("dead")));
   for (let i = 0; i < 50; i++) t.give(`good${i}`, 2);
-  assert.equal(t.begin().filter((flight) => idOf(flight).startsWith("good")).length, 100);
+  assert.equal(t.begin().filter((sending) => idOf(sending).startsWith("good")).length, 100);
 });
 
 test("silent endpoints hold a quarter of all slots at most, so that a new endpoint finds one at once", () => {
@@ -93,9 +93,9 @@ test("endpoints that have proven nothing begin one after the other, and as fast 
   for (let i = 0; i < 100; i++) alive.give(`e${i}`, 1);
   let rounds = 0;
   for (let left = 100; left > 0; rounds++) {
-    const flights = alive.begin();
-    left -= flights.length;
-    alive.land(flights, "answered", 1);
+    const sendings = alive.begin();
+    left -= sendings.length;
+    alive.land(sendings, "answered", 1);
   }
   assert.equal(rounds, 100);
   assert.equal(alive.nowMs, 100);
@@ -152,11 +152,11 @@ test("while all slots are taken, only lanes below an equal share of them grow", 
     const t = new Clocked();
     const ids = Array.from({ length: lanes }, (_, i) => `e${i}`);
     for (const id of ids) t.prove(id);
-    const flying: Flight[] = [];
+    const sending: Sending[] = [];
     for (let landed = 0; landed < 5_000; landed++) {
       if (landed % (30 * lanes) === 0) for (const id of ids) t.give(id, 40);
-      flying.push(...t.begin());
-      t.land(flying.splice(0, 1), "answered", 1);
+      sending.push(...t.begin());
+      t.land(sending.splice(0, 1), "answered", 1);
     }
     const limits = ids.map((id) => t.lanes.lane({ merchantId: "mer", endpointId: id }).state.limit);
     return [Math.min(...limits), Math.max(...limits)];

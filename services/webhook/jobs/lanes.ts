@@ -1,9 +1,9 @@
-// The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides which lane
-// may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that, silent ones to a
-// quarter, and connections to endpoints that have proven nothing opened one after the other.
+// The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides
+// which lane may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that,
+// silent ones to a quarter, and connections to endpoints that have proven nothing opened one after the other.
 import { afterAttempt, inFlightLimit, type Signal, type Standing, standing } from "../rules/lane.ts";
-import type { DueDelivery, LaneKey, LaneWish } from "../store/delivery-queue.ts";
-import { type Flight, Lane } from "./lane.ts";
+import type { DueDelivery, LaneKey, LaneQuota } from "../store/delivery-queue.ts";
+import { Lane, type Sending } from "./lane.ts";
 import { Probes } from "./probes.ts";
 
 /** Deliveries under way at once, in all; each costs a socket and about 100 KiB with TLS. */
@@ -29,7 +29,7 @@ export class Lanes {
   readonly #probes = new Probes();
   /** Lanes that the database may hold more due deliveries for, in the order in which they get some. */
   readonly #backlogged = new Set<Lane>();
-  readonly #flying = new Set<Lane>();
+  readonly #busy = new Set<Lane>();
   readonly #stale: DueDelivery[] = [];
   readonly #claimAgeMaxMs: number;
   #inFlight = 0;
@@ -93,10 +93,10 @@ export class Lanes {
   }
 
   /**
-   * What lanes with a backlog have room for, those first that have waited longest, each an equal share; whoever gets all it
-   * wished for is to be added again.
+   * What lanes with a backlog have room for, those first that have waited longest, each an equal share; whoever gets
+   * all it wished for is to be added again.
    */
-  takeWishes(nowMs: number, totalMax: number): LaneWish[] {
+  takeWishes(nowMs: number, totalMax: number): LaneQuota[] {
     const wishing: Lane[] = [];
     for (const lane of this.#backlogged) {
       if (wishing.length >= totalMax) break;
@@ -111,7 +111,7 @@ export class Lanes {
   fullEndpoints(): string[] {
     const full: string[] = [];
     const { quick, slow, silent } = this.#parked;
-    for (const set of [this.#turns, quick, slow, silent, this.#probes, this.#flying]) {
+    for (const set of [this.#turns, quick, slow, silent, this.#probes, this.#busy]) {
       for (const lane of set) if (lane.room === 0) full.push(lane.key.endpointId);
     }
     return full;
@@ -131,10 +131,10 @@ export class Lanes {
   }
 
   /** The next delivery that may be sent, now under way; undefined when every lane is at a limit or has nothing. */
-  next(nowMs: number): Flight | undefined {
+  next(nowMs: number): Sending | undefined {
     if (this.#inFlight >= inFlightMax) {
       const lanes = this.#isAllTaken(nowMs) ? this.#full.lanes : 0;
-      this.#full = { atMs: nowMs, lanes: Math.max(lanes, this.#flying.size) };
+      this.#full = { atMs: nowMs, lanes: Math.max(lanes, this.#busy.size) };
       return undefined;
     }
     const probe = this.#probes.isDue(nowMs) ? this.#probes.take() : undefined;
@@ -142,7 +142,7 @@ export class Lanes {
     for (const lane of this.#turns) {
       this.#turns.delete(lane);
       // A lane at its limit has its next turn when one of its sends is over.
-      if (lane.flights.size >= inFlightLimit(lane.state)) continue;
+      if (lane.sendings.size >= inFlightLimit(lane.state)) continue;
       const kind = lane.standing(nowMs);
       if (nowMs < lane.state.pausedUntilMs || this.#isFullOf(kind, nowMs)) {
         this.#parked[kind].add(lane);
@@ -162,15 +162,15 @@ export class Lanes {
   }
 
   /** The delivery is not under way any more. @param signal undefined: it was not sent after all */
-  land(flight: Flight, signal: Signal | undefined, nowMs: number): void {
-    const { lane } = flight;
-    const isAtLimit = lane.flights.size >= inFlightLimit(lane.state) && this.#mayGrow(lane, nowMs);
-    lane.flights.delete(flight);
-    if (lane.flights.size === 0) this.#flying.delete(lane);
+  complete(sending: Sending, signal: Signal | undefined, nowMs: number): void {
+    const { lane } = sending;
+    const isAtLimit = lane.sendings.size >= inFlightLimit(lane.state) && this.#mayGrow(lane, nowMs);
+    lane.sendings.delete(sending);
+    if (lane.sendings.size === 0) this.#busy.delete(lane);
     this.#inFlight -= 1;
     if (signal) {
       if (!lane.state.isProven && signal !== "silent") this.#probes.answered();
-      const tookMs = nowMs - flight.startedAtMs;
+      const tookMs = nowMs - sending.startedAtMs;
       lane.state = afterAttempt(lane.state, { signal, tookMs, nowMs, isAtLimit });
     }
     this.#giveTurn(lane);
@@ -196,18 +196,18 @@ export class Lanes {
     const deliveries = this.takeStale();
     for (const lane of this.#lanes.values()) {
       deliveries.push(...lane.waiting.splice(0).map((w) => w.delivery));
-      for (const flight of lane.flights) deliveries.push(flight.delivery);
+      for (const sending of lane.sendings) deliveries.push(sending.delivery);
     }
     this.#waiting = 0;
     return deliveries;
   }
 
-  #start(flight: Flight, kind: Standing): Flight {
-    flight.lane.flights.add(flight);
-    this.#flying.add(flight.lane);
+  #start(sending: Sending, kind: Standing): Sending {
+    sending.lane.sendings.add(sending);
+    this.#busy.add(sending.lane);
     this.#inFlight += 1;
     if (kind !== "quick") this.#count[kind] += 1;
-    return flight;
+    return sending;
   }
 
   /** Lets the lane have a turn, unless it has nothing or waits for something else. */
@@ -247,8 +247,8 @@ export class Lanes {
   }
 
   /**
-   * While all slots are taken, a higher limit would only take slots from other lanes, and each one it takes costs a connection: then
-   * only lanes below an equal share grow.
+   * While all slots are taken, a higher limit would only take slots from other lanes, and each one it takes costs a
+   * connection: then only lanes below an equal share grow.
    */
   #mayGrow(lane: Lane, nowMs: number): boolean {
     return !this.#isAllTaken(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;
@@ -260,15 +260,15 @@ export class Lanes {
 
   #recount(nowMs: number): void {
     this.#count = { slow: 0, silent: 0, untilMs: nowMs + countMs };
-    for (const lane of this.#flying) {
+    for (const lane of this.#busy) {
       const kind = lane.standing(nowMs);
-      if (kind !== "quick") this.#count[kind] += lane.flights.size;
+      if (kind !== "quick") this.#count[kind] += lane.sendings.size;
     }
   }
 
   #forgetIdle(): void {
     for (const [id, lane] of this.#lanes) {
-      if (lane.flights.size > 0 || lane.waiting.length > 0) continue;
+      if (lane.sendings.size > 0 || lane.waiting.length > 0) continue;
       this.#lanes.delete(id);
       this.#backlogged.delete(lane);
       return;

@@ -1,11 +1,11 @@
-// Lanes that have proven nothing (new ones, and silent ones) send one after the other. Each opens a connection, whose TLS
-// handshake takes 1–2 ms of this process: two hundred endpoints that time out together would otherwise be tried again together,
-// and everyone else would wait meanwhile.
+// Lanes that have proven nothing (new ones, and silent ones) send one after the other. Each opens a connection, whose
+// TLS handshake takes 1–2 ms of this process: two hundred endpoints that time out together would otherwise be tried
+// again together, and everyone else would wait meanwhile.
 import type { Lane } from "./lane.ts";
 
 /**
- * Between two of them, milliseconds: their handshakes take a tenth of a core at most. An answer lets the next go at once, so that
- * living endpoints are found as fast as they answer.
+ * Between two of them, milliseconds: their handshakes take a tenth of a core at most. An answer lets the next go at
+ * once, so that living endpoints are found as fast as they answer.
  */
 export const probeEveryMs = 25;
 
@@ -33,7 +33,9 @@ export class Probes {
     (lane.state.silences > 0 ? this.#silent : this.#fresh).add(lane);
   }
 
-  /** The lane that has waited longest; new ones and silent ones alternate, so that neither waits for all of the others. */
+  /**
+   * The lane that has waited longest; new ones and silent ones alternate, so that neither waits for all of the others.
+   */
   take(): Lane | undefined {
     this.#isSilentNext = !this.#isSilentNext;
     const [first, second] = this.#isSilentNext ? [this.#silent, this.#fresh] : [this.#fresh, this.#silent];

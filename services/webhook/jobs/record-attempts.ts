@@ -1,8 +1,8 @@
-// Records finished attempts in batches, since a transaction for many costs hardly more than for one. Nothing is given up: while
-// the database is away the attempts wait here, and the dispatcher sends nothing more when too many do.
-import type { Database } from "#platform/database.ts";
-import type { Log } from "#platform/log.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// Records finished attempts in batches, since a transaction for many costs hardly more than for one. Nothing is given
+// up: while the database is away the attempts wait here, and the dispatcher sends nothing more when too many do.
+import type { Database } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 import { announceGivenUp } from "../flows/announce-given-up.ts";
 import { countAttempt, recordBatch } from "../metrics.ts";
 import { type FinishedAttempt, type GivenUp, recordAttempts } from "../store/attempts.ts";
@@ -56,7 +56,9 @@ export class AttemptRecorder {
     else this.#gathering ??= setTimeout(() => this.#startWriter(), gatherMs);
   }
 
-  /** Waits until everything is recorded, or the database is away; what is not recorded is sent again by another process. */
+  /**
+   * Waits until everything is recorded, or the database is away; what is not recorded is sent again by another process.
+   */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#startWriter();
@@ -109,6 +111,6 @@ export class AttemptRecorder {
       givenUp = await recordAttempts(tx, this.#owner, batch);
       await announceGivenUp(tx, this.#outbox, givenUp);
     });
-    if (givenUp.length > 0) this.#outbox.poke();
+    if (givenUp.length > 0) this.#outbox.wake();
   }
 }

@@ -1,9 +1,9 @@
-// Ends what has served its time: pending deliveries of deleted endpoints, at once; pending ones that are far over their time; inbox
-// rows that no stream can repeat; finished retry runs; endpoints whose last history is gone.
-import type { Database } from "#platform/database.ts";
-import { sweepInbox } from "#platform/inbox.ts";
-import type { JobContext } from "#platform/job.ts";
-import type { Outbox } from "#platform/outbox.ts";
+// Ends what has served its time: pending deliveries of deleted endpoints, at once; pending ones that are far over their
+// time; inbox rows that no stream can repeat; finished retry runs; endpoints whose last history is gone.
+import type { Database } from "#platform/database/database.ts";
+import { sweepInbox } from "#platform/events/inbox.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { JobContext, Wake } from "#platform/jobs/job.ts";
 import { announceGivenUp } from "../flows/announce-given-up.ts";
 import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";
@@ -17,18 +17,18 @@ export interface SweepDeps {
   readonly db: Database;
   readonly outbox: Outbox;
   readonly schedule: Schedule;
-  /** Given a function that looks for deleted endpoints' deliveries now. */
-  readonly onStart: (wake: () => void) => void;
+  /** Looks for deleted endpoints' deliveries now. */
+  readonly wake: Wake;
 }
 
-export function sweepJobs({ db, outbox, schedule, onStart }: SweepDeps): readonly JobContext[] {
+export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly JobContext[] {
   const sweepOld = async () => {
     await sweepRetryRuns(db);
     await dropForgottenEndpoints(db);
     return false;
   };
   return [
-    { name: "sweep-deleted-endpoints", everyMs: 60_000, runOnce: () => dropQueueOfDeleted(db), onStart },
+    { name: "sweep-deleted-endpoints", everyMs: 60_000, runOnce: () => dropQueueOfDeleted(db), wake },
     { name: "sweep-overdue", everyMs: hourMs, runOnce: () => sweepOverdue(db, outbox, schedule) },
     { name: "sweep-inbox", everyMs: 600_000, runOnce: () => sweepInbox(db) },
     { name: "sweep-old", everyMs: hourMs, runOnce: sweepOld },
@@ -42,6 +42,6 @@ export async function sweepOverdue(db: Database, outbox: Outbox, schedule: Sched
     await announceGivenUp(tx, outbox, givenUp);
     return givenUp.length;
   });
-  if (count > 0) outbox.poke();
+  if (count > 0) outbox.wake();
   return count > 0;
 }

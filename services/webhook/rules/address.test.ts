@@ -1,7 +1,7 @@
 // Which addresses a delivery may go to.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseCidr } from "#platform/address-range.ts";
+import { parseCidr } from "#platform/values/address-range.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { isAllowedAddress, isAllowedPeer } from "./address.ts";
 

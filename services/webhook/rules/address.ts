@@ -1,7 +1,8 @@
-// Which IP addresses a delivery may go to: public unicast only, in IPv4 and IPv6 and whatever one hides in the other. IPv4 is
-// judged by a list of what is forbidden, IPv6 by what is allowed, since most of its space is special or unassigned.
+// Which IP addresses a delivery may go to: public unicast only, in IPv4 and IPv6 and whatever one hides in the other.
+// IPv4 is judged by a list of what is forbidden, IPv6 by what is allowed, since most of its space is special or
+// unassigned.
 import { isIPv4 } from "node:net";
-import { addressBytes, type Cidr, contains, parseCidr } from "#platform/address-range.ts";
+import { addressBytes, type Cidr, contains, parseCidr } from "#platform/values/address-range.ts";
 
 // IANA special-purpose registry; 168.63.129.16 is a cloud's internal service behind a public-looking address.
 const forbidden4 = [
@@ -26,7 +27,8 @@ const forbidden4 = [
   "240.0.0.0/4",
 ].map(parseCidr);
 
-// Global unicast. Everything else (mapped, compatible, NAT64, unique local, link-local, site-local, multicast …) is forbidden.
+// Global unicast. Everything else (mapped, compatible, NAT64, unique local, link-local, site-local, multicast …) is
+// forbidden.
 const allowed6 = parseCidr("2000::/3");
 // Teredo, ORCHID, benchmarking and other protocol assignments; documentation; 6to4, which embeds any IPv4 address.
 const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"].map(parseCidr);

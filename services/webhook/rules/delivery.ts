@@ -1,5 +1,5 @@
-// The delivery machine (SPEC.md §3): what an attempt's outcome makes of a pending delivery. 2xx delivers; everything else is
-// tried again until the attempts or the time are used up.
+// The delivery machine (docs/contract.md §9): what an attempt's outcome makes of a pending delivery. 2xx delivers;
+// everything else is tried again until the attempts or the time are used up.
 import { ageMaxMs, pauseMs, type Schedule } from "./schedule.ts";
 
 /** Why an attempt got no usable answer, with the words that the merchant reads in last_error. */
@@ -68,7 +68,7 @@ export function judge(outcome: Outcome, tried: Tried, schedule: Schedule, random
   return { kind: "retry", pauseMs: pauseMs(schedule, tries, random, asked), statusCode, lastError };
 }
 
-/** SPEC.md §6: any 2xx acknowledges, nothing else does. */
+/** docs/contract.md §9: any 2xx acknowledges, nothing else does. */
 export function isAcknowledged(statusCode: number): boolean {
   return statusCode >= 200 && statusCode <= 299;
 }

@@ -1,4 +1,5 @@
-// The catalogue of event types (SPEC.md §6, CONTRACT.md §9): which codes can be subscribed to, and which of them are delivered.
+// The catalogue of event types (docs/contract.md §9): which codes can be subscribed to, and which of them are
+// delivered.
 
 export interface EventType {
   readonly code: string;
@@ -43,12 +44,15 @@ export function isDeliveredPaymentEvent(code: string): boolean {
   return deliveredPaymentCodes.has(code);
 }
 
-/** The body of a payment event: exactly three fields, in this order (SPEC.md §6). The bytes are what is signed and sent. */
+/**
+ * The body of a payment event: exactly three fields, in this order (docs/contract.md §9). The bytes are what is signed
+ * and sent.
+ */
 export function paymentEventBody(type: string, paymentId: string, status: string): Buffer {
   return Buffer.from(JSON.stringify({ type, payment_id: paymentId, status }));
 }
 
-/** The body of a test event (CONTRACT.md §9). */
+/** The body of a test event (docs/contract.md §9). */
 export function testEventBody(at: Date): Buffer {
   return Buffer.from(JSON.stringify({ type: "test.ping", created_at: at.toISOString() }));
 }

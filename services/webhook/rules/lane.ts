@@ -1,5 +1,6 @@
 // How much one endpoint may have in flight: more while it answers well, half as much when it chokes (additive increase,
-// multiplicative decrease), and pauses when it answers nobody. Times are handed in, milliseconds of any monotonic clock.
+// multiplicative decrease), and pauses when it answers nobody. Times are handed in, milliseconds of any monotonic
+// clock.
 
 /** What is known of an endpoint's behaviour. */
 export interface LaneState {
@@ -33,9 +34,9 @@ const slowMs = 1_000;
 // An attempt that takes this much longer than usual announces a slow endpoint before it is over.
 const suspectFactor = 8;
 const suspectMsMin = 250;
-// A backlog behind a dead host is not burnt through at the speed of refused connections: after this many silences in a row the
-// lane pauses for a tenth of the time that the silence has lasted, so that a short outage costs little and a long one is probed
-// every 30 s. On the regular schedule a single delivery gets there after 13 hours only.
+// A backlog behind a dead host is not burnt through at the speed of refused connections: after this many silences in a
+// row the lane pauses for a tenth of the time that the silence has lasted, so that a short outage costs little and a
+// long one is probed every 30 s. On the regular schedule a single delivery gets there after 13 hours only.
 const silencesFree = 20;
 const pausePart = 0.1;
 const pauseMaxMs = 30_000;
@@ -60,8 +61,8 @@ export interface Landing {
 }
 
 /**
- * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861): after a stall of this process the
- * lanes would otherwise open connections by the dozen, whose handshakes are the next stall.
+ * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861): after a stall of this
+ * process the lanes would otherwise open connections by the dozen, whose handshakes are the next stall.
  */
 export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit }: Landing): LaneState {
   const latencyMs = lane.isProven ? lane.latencyMs + smoothing * (tookMs - lane.latencyMs) : tookMs;
@@ -87,9 +88,9 @@ export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit
 }
 
 /**
- * What a lane has shown lately. `quick` ones share all slots; `slow` ones half of them: those that have shown nothing yet, are
- * slow on average, or have an attempt under way for suspiciously long; `silent` ones a quarter: their latest attempt got no
- * answer, so that what is tried next most likely holds its slot for the whole time limit.
+ * What a lane has shown lately. `quick` ones share all slots; `slow` ones half of them: those that have shown nothing
+ * yet, are slow on average, or have an attempt under way for suspiciously long; `silent` ones a quarter: their latest
+ * attempt got no answer, so that what is tried next most likely holds its slot for the whole time limit.
  */
 export type Standing = "quick" | "slow" | "silent";
 

@@ -8,7 +8,7 @@ const test = suite("schedule");
 const schedule: Schedule = { baseMs: 60_000, capMs: 3_600_000, attemptsMax: 78 };
 const middle = 0.5;
 
-// Proves §8: backoff
+// Proves limits: backoff
 test("the pauses are 1, 2, 4, 8, 16, 32 minutes, then an hour each, about 72 hours in all", () => {
   const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 77].map((tries) => pauseMs(schedule, tries, middle) / 60_000);
   assert.deepEqual(minutes, [1, 2, 4, 8, 16, 32, 60, 60, 60]);

@@ -1,5 +1,6 @@
-// When a failed delivery is tried again, and when it is given up (CONTRACT.md §9): 1, 2, 4, 8, 16, 32 minutes, then hourly, each
-// ±10 %, 78 attempts. An endpoint's own Retry-After may make a pause longer, never longer than the cap.
+// When a failed delivery is tried again, and when it is given up (docs/contract.md §9): 1, 2, 4, 8, 16, 32 minutes,
+// then hourly, each ±10 %, 78 attempts. An endpoint's own Retry-After may make a pause longer, never longer than the
+// cap.
 
 export interface Schedule {
   /** Pause after the first failed attempt, milliseconds; doubles with each further one. */
@@ -27,8 +28,8 @@ export function pauseMs(schedule: Schedule, tries: number, random: number, retry
   return Math.round(Math.max(planned * (1 - jitterPart + 2 * jitterPart * random), asked * (1 + jitterPart * random)));
 }
 
-// A lane that answers nobody is probed slowly, so that its deliveries may see fewer attempts than planned; past this part of
-// the whole schedule (72 h: 80 h) they are given up all the same.
+// A lane that answers nobody is probed slowly, so that its deliveries may see fewer attempts than planned; past this
+// part of the whole schedule (72 h: 80 h) they are given up all the same.
 const overtimePart = 1.11;
 // What claims, slow answers and a busy machine may add, which matters for short schedules only.
 const overtimeMs = 600_000;

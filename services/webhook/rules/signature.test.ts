@@ -5,7 +5,7 @@ import { signatureHeader } from "./signature.ts";
 
 const test = suite("signature");
 
-// Proves §5: signatures
+// Proves credentials: signatures
 test("it is HMAC-SHA256 over t.body under the literal secret, hex (vector made with openssl)", () => {
   // printf '1700000000.{"type":"payment.succeeded"}' | openssl dgst -sha256 -hmac 'whsec_abc'
   assert.equal(

@@ -1,9 +1,10 @@
-// The signature of a delivery (SPEC.md §6): HMAC-SHA256 over `t.body`, keyed by the literal signing secret, prefix included.
+// The signature of a delivery (docs/contract.md §9): HMAC-SHA256 over `t.body`, keyed by the literal signing secret,
+// prefix included.
 import { createHmac } from "node:crypto";
 
 /**
- * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one more `v1=` per further secret while a roll's overlap
- * lasts (CONTRACT.md §9).
+ * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one more `v1=` per further secret while a roll's
+ * overlap lasts (docs/contract.md §9).
  * @param secrets the endpoint's current secret first
  * @param atSeconds when it is sent, seconds since 1970
  * @param body the exact bytes that are sent

@@ -1,6 +1,6 @@
 // What a webhook URL may look like.
 import assert from "node:assert/strict";
-import { parseCidr } from "#platform/address-range.ts";
+import { parseCidr } from "#platform/values/address-range.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { parseTarget } from "./target.ts";
 
@@ -10,7 +10,7 @@ const problem = (url: string, ranges: string[] = []) => {
   return "problem" in target ? target.problem : undefined;
 };
 
-// Proves §8: url
+// Proves limits: url
 test("only https is accepted, on every host", () => {
   for (const url of [
     "http://example.com/",

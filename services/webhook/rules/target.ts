@@ -1,7 +1,8 @@
-// What a webhook URL may look like (CONTRACT.md §9): https, no userinfo, no fragment, a host that can be public. Answers the
-// normalized URL, in which every odd spelling of a host has become its plain form. Says nothing about where a name leads.
+// What a webhook URL may look like (docs/contract.md §9): https, no userinfo, no fragment, a host that can be public.
+// Answers the normalized URL, in which every odd spelling of a host has become its plain form. Says nothing about where
+// a name leads.
 import { isIP } from "node:net";
-import type { Cidr } from "#platform/address-range.ts";
+import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedAddress } from "./address.ts";
 
 export interface Target {
@@ -28,7 +29,8 @@ const httpsPort = 443;
 // Names that never lead to a public host; they are open where the operator allows private ranges.
 const privateName = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|svc|corp|home|private|onion)$/;
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// Ports of services that answer to anyone inside a network; from the "bad ports" of the Fetch standard and common stores.
+// Ports of services that answer to anyone inside a network; from the "bad ports" of the Fetch standard and common
+// stores.
 const refusedPorts = new Set([
   0, 1, 7, 9, 19, 22, 23, 25, 53, 110, 111, 119, 123, 135, 137, 139, 143, 161, 389, 445, 465, 514, 587, 636, 993, 995,
   2049, 2375, 3306, 3389, 5432, 6000, 6379, 9200, 10_080, 11_211, 27_017,

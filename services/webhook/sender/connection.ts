@@ -1,15 +1,15 @@
-// One TLS connection to an endpoint: resolved, judged, pinned to the judged address under the right server name, and judged
-// again once connected. Answers how long each part took.
+// One TLS connection to an endpoint: resolved, judged, pinned to the judged address under the right server name, and
+// judged again once connected. Answers how long each part took.
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
-import type { Cidr } from "#platform/address-range.ts";
+import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedPeer } from "../rules/address.ts";
 import type { AttemptError } from "../rules/delivery.ts";
 import type { Target } from "../rules/target.ts";
 import { ProxyAway, throughProxy } from "./egress-proxy.ts";
 import { ResolveError, type Resolver } from "./resolver.ts";
 import { BlockedAddress, findRoute } from "./route.ts";
-import { ConnectFailed, codeOf, connected, settled } from "./tcp.ts";
+import { ConnectFailed, codeOf, connectTcp, settledSocket } from "./tcp.ts";
 
 /** What connections are made with. */
 export interface ConnectSettings {
@@ -91,7 +91,7 @@ async function connectedToOneOf(
     try {
       const socket = proxy
         ? await throughProxy(proxy, address, port, shareMs, signal)
-        : await connected(address, port, shareMs, signal);
+        : await connectTcp(address, port, shareMs, signal);
       return { socket, address };
     } catch (error) {
       if (error instanceof ProxyAway || signal.aborted) throw error;
@@ -113,7 +113,7 @@ async function secured(socket: Socket, host: string, trust: SecureContext, signa
     ALPNProtocols: ["http/1.1"],
   });
   try {
-    await settled(tls, "secureConnect", undefined, signal, "tls_timeout");
+    await settledSocket(tls, "secureConnect", undefined, signal, "tls_timeout");
     return tls;
   } catch (error) {
     tls.destroy();

@@ -1,7 +1,7 @@
-// A connection through the operator's egress proxy (HTTP CONNECT): a second wall behind our own judgement of addresses. What the
-// proxy itself does wrong is never charged to a delivery.
+// A connection through the operator's egress proxy (HTTP CONNECT): a second wall behind our own judgement of addresses.
+// What the proxy itself does wrong is never charged to a delivery.
 import type { Socket } from "node:net";
-import { ConnectFailed, connected } from "./tcp.ts";
+import { ConnectFailed, connectTcp } from "./tcp.ts";
 
 /** The proxy is away, or does not speak. */
 export class ProxyAway extends Error {
@@ -11,7 +11,10 @@ export class ProxyAway extends Error {
 const answerMaxBytes = 8_192;
 const httpPort = 80;
 
-/** Asks the proxy for a tunnel to the address. @throws ProxyAway; ConnectFailed when it cannot or will not reach the address */
+/**
+ * Asks the proxy for a tunnel to the address. @throws ProxyAway; ConnectFailed when it cannot or will not reach the
+ * address
+ */
 export async function throughProxy(
   proxy: URL,
   address: string,
@@ -20,7 +23,7 @@ export async function throughProxy(
   signal: AbortSignal,
 ): Promise<Socket> {
   const host = proxy.hostname.replace(/^\[(.*)\]$/, "$1");
-  const socket = await connected(host, Number(proxy.port || httpPort), limitMs, signal).catch((error) => {
+  const socket = await connectTcp(host, Number(proxy.port || httpPort), limitMs, signal).catch((error) => {
     throw signal.aborted ? error : new ProxyAway("the egress proxy does not answer", { cause: error });
   });
   const place = `${address.includes(":") ? `[${address}]` : address}:${port}`;

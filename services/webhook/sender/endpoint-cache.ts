@@ -1,10 +1,10 @@
-// What sending needs to know of endpoints, kept for a moment: a change bites within the time below even when no notice of it
-// comes, and at once when one does. Loads of many endpoints are gathered into one statement.
-
-import type { Cidr } from "#platform/address-range.ts";
-import type { Sql } from "#platform/database.ts";
-import type { Log } from "#platform/log.ts";
-import type { Vault } from "#platform/secret.ts";
+// What sending needs to know of endpoints, kept for a moment: a change bites within the time below even when no notice
+// of it comes, and at once when one does. Loads of many endpoints are gathered into one statement.
+import { LRUCache } from "lru-cache";
+import type { Sql } from "#platform/database/database.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import type { Cidr } from "#platform/values/address-range.ts";
 import { parseTarget, type Target } from "../rules/target.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 import { type EndpointStatus, loadForSending, type SendingRow } from "../store/endpoints.ts";
@@ -18,9 +18,10 @@ export interface SendingEndpoint {
   readonly secrets: readonly string[];
 }
 
-// CONTRACT.md §9 and the brief of operators: disabling stops deliveries within 1 s. The rest of it is the load itself.
+// docs/contract.md §9 and the brief of operators: disabling stops deliveries within 1 s. The rest of it is the load
+// itself.
 const freshMs = 750;
-// About 2 KiB each; beyond it the oldest go.
+// About 2 KiB each; beyond it those go that were used longest ago.
 const entriesMax = 10_000;
 
 interface Entry {
@@ -39,7 +40,7 @@ export class EndpointCache {
   readonly #vault: Vault;
   readonly #log: Log;
   readonly #allow: readonly Cidr[];
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LRUCache<string, Entry>({ max: entriesMax });
   #wanted = new Map<string, LaneKey>();
   #load: Promise<void> | undefined;
   /** How many changes were told of; what was read before the last one is old as soon as it arrives. */
@@ -71,7 +72,7 @@ export class EndpointCache {
   /** Any endpoint may have changed. */
   forgetAll(): void {
     this.#changes += 1;
-    for (const id of this.#entries.keys()) this.forget(id);
+    for (const id of [...this.#entries.keys()]) this.forget(id);
   }
 
   async #loadWanted(): Promise<void> {
@@ -90,14 +91,7 @@ export class EndpointCache {
   #keep(id: string, row: SendingRow | undefined, loadedAtMs: number): void {
     const before = this.#entries.get(id);
     const endpoint = row && this.#endpoint(row, before);
-    this.#entries.delete(id);
     this.#entries.set(id, { loadedAtMs, row, endpoint });
-    if (this.#entries.size > entriesMax) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
-    }
   }
 
   #endpoint(row: SendingRow, before: Entry | undefined): SendingEndpoint | undefined {

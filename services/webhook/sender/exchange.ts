@@ -1,5 +1,5 @@
-// One POST over one connection. The answer is decided at its headers: what its body does afterwards changes nothing. At most
-// 64 KiB of it are read, never decompressed, and 1 KiB of a refusal is kept.
+// One POST over one connection. The answer is decided at its headers: what its body does afterwards changes nothing. At
+// most 64 KiB of it are read, never decompressed, and 1 KiB of a refusal is kept.
 import type { IncomingHttpHeaders } from "node:http";
 import { type Client, type Dispatcher, errors } from "undici";
 import type { AttemptError } from "../rules/delivery.ts";
@@ -14,7 +14,7 @@ export interface Post {
 }
 
 /** What came back. */
-export interface Answer {
+export interface EndpointAnswer {
   readonly statusCode: number;
   readonly retryAfter: string | undefined;
   readonly firstByteMs: number;
@@ -38,14 +38,15 @@ export class ExchangeFailed extends Error {
 
 const bodyBytesMax = 64 * 1024;
 const snippetBytesMax = 1_024;
-// After the status has decided, the rest of an answer is worth this much time: to use the connection again, or to show it.
+// After the status has decided, the rest of an answer is worth this much time: to use the connection again, or to show
+// it.
 const drainMs = 1_000;
 
 /**
  * @param signal the attempt's deadline
  * @throws ExchangeFailed
  */
-export function exchange(client: Client, post: Post, signal: AbortSignal): Promise<Answer> {
+export function exchange(client: Client, post: Post, signal: AbortSignal): Promise<EndpointAnswer> {
   return new Promise((resolve, reject) => {
     const handler = new AnswerReader(signal, resolve, reject);
     client.dispatch({ method: "POST", path: post.path, headers: post.headers, body: post.body }, handler);
@@ -54,7 +55,7 @@ export function exchange(client: Client, post: Post, signal: AbortSignal): Promi
 
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
-  readonly #resolve: (answer: Answer) => void;
+  readonly #resolve: (answer: EndpointAnswer) => void;
   readonly #reject: (error: ExchangeFailed) => void;
   readonly #startedAt = performance.now();
   readonly #onAbort = () => this.#end(() => this.#reject(new ExchangeFailed("answer_timeout", this.#isSilent)));
@@ -68,7 +69,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #kept: Buffer[] = [];
 
-  constructor(signal: AbortSignal, resolve: (answer: Answer) => void, reject: (error: ExchangeFailed) => void) {
+  constructor(signal: AbortSignal, resolve: (answer: EndpointAnswer) => void, reject: (error: ExchangeFailed) => void) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -147,7 +148,9 @@ function exchangeError(error: Error): AttemptError {
   return exchangeErrors["code" in error ? String(error.code) : ""] ?? "reset";
 }
 
-/** Text that is safe to store and show: control characters and broken UTF-8 become spaces and replacement characters. */
+/**
+ * Text that is safe to store and show: control characters and broken UTF-8 become spaces and replacement characters.
+ */
 function printable(bytes: Buffer): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
   const text = bytes.toString("utf8").replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");

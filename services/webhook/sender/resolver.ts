@@ -1,6 +1,7 @@
-// Host names to addresses, by DNS alone: no hosts file, no search domains, no thread pool that one slow zone could fill. Answers
-// are kept for their time to live within bounds, and simultaneous questions are asked once.
+// Host names to addresses, by DNS alone: no hosts file, no search domains, no thread pool that one slow zone could
+// fill. Answers are kept for their time to live within bounds, and simultaneous questions are asked once.
 import { Resolver as DnsResolver } from "node:dns/promises";
+import { LRUCache } from "lru-cache";
 
 /** Asks for the addresses of a name, IPv4 first. @throws ResolveError */
 export type Lookup = (host: string) => Promise<Resolved>;
@@ -21,21 +22,16 @@ export class ResolveError extends Error {
 
 const queryMs = 2_000;
 const queriesMax = 2;
-// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per delivery. Failures
-// have the shortest.
+// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per
+// delivery. Failures have the shortest.
 const ttlSecondsMin = 5;
 const ttlSecondsMax = 60;
-const entriesMax = 10_000;
-
-interface Entry {
-  readonly until: number;
-  readonly answer: Promise<Resolved>;
-}
+const answersMax = 10_000;
 
 export class Resolver {
   readonly #lookup: Lookup;
   readonly #ttlSecondsMin: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #answers = new LRUCache<string, Promise<Resolved>>({ max: answersMax });
 
   /** @param options how names are asked for, and how long answers are kept at least; tests give their own */
   constructor(options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {}) {
@@ -45,28 +41,18 @@ export class Resolver {
 
   /** The addresses of the name, at least one. @throws ResolveError */
   async resolve(host: string): Promise<readonly string[]> {
-    const known = this.#entries.get(host);
-    if (known && performance.now() < known.until) return (await known.answer).addresses;
+    const known = this.#answers.get(host);
+    if (known) return (await known).addresses;
     const answer = this.#lookup(host);
-    this.#keep(host, { answer, until: Number.POSITIVE_INFINITY });
+    const keep = (seconds: number) => this.#answers.set(host, answer, { ttl: seconds * 1_000 });
+    this.#answers.set(host, answer);
     try {
       const resolved = await answer;
-      const ttl = Math.min(Math.max(resolved.ttlSeconds, this.#ttlSecondsMin), ttlSecondsMax);
-      this.#keep(host, { answer, until: performance.now() + ttl * 1_000 });
+      keep(Math.min(Math.max(resolved.ttlSeconds, this.#ttlSecondsMin), ttlSecondsMax));
       return resolved.addresses;
     } catch (error) {
-      this.#keep(host, { answer, until: performance.now() + this.#ttlSecondsMin * 1_000 });
+      keep(this.#ttlSecondsMin);
       throw error;
-    }
-  }
-
-  #keep(host: string, entry: Entry): void {
-    this.#entries.delete(host);
-    this.#entries.set(host, entry);
-    if (this.#entries.size <= entriesMax) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
     }
   }
 }

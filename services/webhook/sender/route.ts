@@ -1,6 +1,6 @@
-// Where a URL leads now: its host's addresses, each of them judged. One forbidden address among them refuses the whole name,
-// since a name that points inside is not made harmless by its other records.
-import type { Cidr } from "#platform/address-range.ts";
+// Where a URL leads now: its host's addresses, each of them judged. One forbidden address among them refuses the whole
+// name, since a name that points inside is not made harmless by its other records.
+import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedAddress } from "../rules/address.ts";
 import type { Target } from "../rules/target.ts";
 import { isLocalhost, type Resolver } from "./resolver.ts";

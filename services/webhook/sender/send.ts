@@ -1,6 +1,8 @@
-// One attempt to deliver: within its time limit for everything together, over a kept connection of the endpoint where there is one, and
-// once more over a fresh one when the kept one turned out to be dead.
+// One attempt to deliver: within its time limit for everything together, over a kept connection of the endpoint where
+// there is one, and once more over a fresh one when the kept one turned out to be dead.
+
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { clockMs } from "#platform/values/clock.ts";
 import type { AttemptError, Outcome } from "../rules/delivery.ts";
 import { retryAfterMs } from "../rules/schedule.ts";
 import type { Target } from "../rules/target.ts";
@@ -8,8 +10,8 @@ import type { AttemptLog } from "../store/attempts.ts";
 import { type ConnectSettings, type ConnectTiming, openConnection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { ProxyAway } from "./egress-proxy.ts";
-import { type Answer, ExchangeFailed, exchange, type Post } from "./exchange.ts";
-import { Line } from "./line.ts";
+import { type EndpointAnswer, ExchangeFailed, exchange, type Post } from "./exchange.ts";
+import { PooledConnection } from "./pooled-connection.ts";
 import { ConnectFailed } from "./tcp.ts";
 
 /** How an attempt went. */
@@ -33,7 +35,7 @@ export class Sender {
   readonly #attemptMaxMs: number;
   readonly #pool = new ConnectionPool();
 
-  /** @param attemptMaxMs longest for name, connection, TLS, headers and body together (CONTRACT.md §9) */
+  /** @param attemptMaxMs longest for name, connection, TLS, headers and body together (docs/contract.md §9) */
   constructor(settings: ConnectSettings, attemptMaxMs: number) {
     this.#settings = settings;
     this.#attemptMaxMs = attemptMaxMs;
@@ -48,35 +50,35 @@ export class Sender {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.#attemptMaxMs);
     const kept = this.#pool.take(key);
-    let line: Line | undefined = kept;
+    let connection: PooledConnection | undefined = kept;
     let isReused = kept !== undefined;
     const log = (more: Partial<Sent["log"]>): Sent["log"] => ({
       durationMs: performance.now() - startedAt,
-      ...(isReused ? noTiming : (line?.timing ?? noTiming)),
+      ...(isReused ? noTiming : (connection?.timing ?? noTiming)),
       firstByteMs: 0,
-      remoteIp: line?.remoteIp ?? "",
+      remoteIp: connection?.remoteIp ?? "",
       isReused,
       snippet: "",
       ...more,
     });
     try {
-      let answer: Answer | undefined;
+      let answer: EndpointAnswer | undefined;
       if (kept) answer = await this.#overKept(kept, post, deadline.signal, startedAt);
       if (!answer) {
         isReused = false;
-        line = undefined;
-        line = new Line(await openConnection(target, this.#settings, deadline.signal), target);
-        answer = await exchange(line.client, post, deadline.signal);
+        connection = undefined;
+        connection = new PooledConnection(await openConnection(target, this.#settings, deadline.signal), target);
+        answer = await exchange(connection.client, post, deadline.signal);
       }
-      if (line && answer.isReadToEnd) this.#pool.keep(key, line);
-      else line?.close();
+      if (connection && answer.isReadToEnd) this.#pool.keep(key, connection);
+      else connection?.close();
       const { statusCode, firstByteMs, snippet } = answer;
       return {
         outcome: { kind: "answered", statusCode, retryAfterMs: asked(answer) },
         log: log({ firstByteMs, snippet }),
       };
     } catch (error) {
-      line?.close();
+      connection?.close();
       return { outcome: unanswered(error), log: log({}) };
     } finally {
       clearTimeout(timer);
@@ -89,21 +91,26 @@ export class Sender {
   }
 
   /** Undefined: the kept connection was dead, and a fresh one may be tried. */
-  async #overKept(line: Line, post: Post, signal: AbortSignal, startedAt: number): Promise<Answer | undefined> {
+  async #overKept(
+    connection: PooledConnection,
+    post: Post,
+    signal: AbortSignal,
+    startedAt: number,
+  ): Promise<EndpointAnswer | undefined> {
     try {
-      return await exchange(line.client, post, signal);
+      return await exchange(connection.client, post, signal);
     } catch (error) {
       const isDead = error instanceof ExchangeFailed && error.error === "reset" && error.isSilent;
       if (!isDead || performance.now() - startedAt > resendMaxMs) throw error;
-      line.close();
+      connection.close();
       return undefined;
     }
   }
 }
 
-/** CONTRACT.md §9: Retry-After counts on 429 and 503. */
-function asked(answer: Answer): number {
-  return answer.statusCode === 429 || answer.statusCode === 503 ? retryAfterMs(answer.retryAfter, Date.now()) : 0;
+/** docs/contract.md §9: Retry-After counts on 429 and 503. */
+function asked(answer: EndpointAnswer): number {
+  return answer.statusCode === 429 || answer.statusCode === 503 ? retryAfterMs(answer.retryAfter, clockMs()) : 0;
 }
 
 function unanswered(error: unknown): Outcome {

@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net";
 import type { AttemptError } from "../rules/delivery.ts";
 
 /** A plain connection to the address. */
-export async function connected(address: string, port: number, limitMs: number, signal: AbortSignal): Promise<Socket> {
+export async function connectTcp(address: string, port: number, limitMs: number, signal: AbortSignal): Promise<Socket> {
   const socket = connect({ host: address, port, noDelay: true });
   try {
-    await settled(socket, "connect", limitMs, signal, "connect_timeout");
+    await settledSocket(socket, "connect", limitMs, signal, "connect_timeout");
     return socket;
   } catch (error) {
     socket.destroy();
@@ -25,7 +25,7 @@ export class ConnectFailed extends Error {
 }
 
 /** Waits for the socket's event; fails on its error, its end, the limit or the signal. */
-export async function settled(
+export async function settledSocket(
   socket: Socket,
   event: "connect" | "secureConnect",
   limitMs: number | undefined,

@@ -1,10 +1,12 @@
-// What attempts leave behind: one statement moves delivered and given-up deliveries into their history, puts the others back
-// into the queue and logs every attempt. Also the table attempts itself.
-import type { Sql } from "#platform/database.ts";
+// What attempts leave behind: one statement moves delivered and given-up deliveries into their history, puts the others
+// back into the queue and logs every attempt. Also the table attempts itself.
+import type { Sql } from "#platform/database/database.ts";
 import type { Verdict } from "../rules/delivery.ts";
 import type { DueDelivery, LaneKey, Trigger } from "./delivery-queue.ts";
 
-/** How an attempt went, apart from its verdict. Times in milliseconds; 0: did not happen, or the connection was reused. */
+/**
+ * How an attempt went, apart from its verdict. Times in milliseconds; 0: did not happen, or the connection was reused.
+ */
 export interface AttemptLog {
   readonly errorCode: string;
   readonly durationMs: number;
@@ -33,8 +35,8 @@ export interface GivenUp extends LaneKey {
   readonly environment: 1 | 2;
 }
 
-// A success ends the delivery whoever has its lease by now; a failure counts only for the holder, since another process may be
-// sending again. A manual retry in between (another generation) outlives both.
+// A success ends the delivery whoever has its lease by now; a failure counts only for the holder, since another process
+// may be sending again. A manual retry in between (another generation) outlives both.
 const recordText = `with done as (
   select * from unnest($2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::text[], $9::float8[],
     $10::text[], $11::text[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::text[], $18::bool[], $19::text[])
@@ -157,8 +159,8 @@ export async function listAttempts(sql: Sql, merchantId: string, deliveryId: str
 const giveUpMax = 1_000;
 
 /**
- * Gives up pending deliveries whose schedule began longer ago than the given age, of endpoints that have been active all the
- * time: their lanes are probed so seldom that their own turn did not come.
+ * Gives up pending deliveries whose schedule began longer ago than the given age, of endpoints that have been active
+ * all the time: their lanes are probed so seldom that their own turn did not come.
  * @returns the deliveries that were given up
  */
 export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<GivenUp[]> {

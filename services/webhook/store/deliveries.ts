@@ -1,6 +1,6 @@
-// Deliveries as merchants see them: pending ones from delivery_queue, finished ones from deliveries, as one list by id, which is
-// by time. Also the moves that a manual retry makes between the two.
-import type { Sql } from "#platform/database.ts";
+// Deliveries as merchants see them: pending ones from delivery_queue, finished ones from deliveries, as one list by id,
+// which is by time. Also the moves that a manual retry makes between the two.
+import type { Sql } from "#platform/database/database.ts";
 import type { LaneKey } from "./delivery-queue.ts";
 import type { Owner } from "./endpoints.ts";
 
@@ -20,8 +20,8 @@ export interface DeliveryRow {
   readonly created_at: string;
 }
 
-const pendingColumns = `id, event_type, attempts, 'pending' as state, status_code, last_error, due_at as next_attempt_at, body, created_at`;
-const finishedColumns = `id, event_type, attempts, state, status_code, last_error, null::timestamptz as next_attempt_at, body, created_at`;
+export const pendingColumns = `id, event_type, attempts, 'pending' as state, status_code, last_error, due_at as next_attempt_at, body, created_at`;
+export const finishedColumns = `id, event_type, attempts, state, status_code, last_error, null::timestamptz as next_attempt_at, body, created_at`;
 
 /** What to list. */
 export interface DeliveryFilter extends LaneKey {
@@ -112,7 +112,7 @@ export async function endpointHealth(sql: Sql, lane: LaneKey, fromId: string): P
  * Makes a delivery due now with a fresh schedule, whatever state it is in; call within a transaction.
  * @returns false when there is no such delivery
  */
-export async function requeue(tx: Sql, lane: LaneKey, id: string): Promise<boolean> {
+export async function requeueDelivery(tx: Sql, lane: LaneKey, id: string): Promise<boolean> {
   const key = [lane.merchantId, lane.endpointId, id];
   // First the queue: a delivery that finishes meanwhile has left it when the second statement looks.
   const pending = await tx.rows(

@@ -1,5 +1,5 @@
 // The table delivery_queue: every pending delivery, who works on it, and until when. All times are the database's.
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 
 /** A delivery that this process may send now. */
 export interface DueDelivery {
@@ -48,7 +48,7 @@ interface DueRow {
 const dueColumns = `q.merchant_id, q.endpoint_id, q.id, q.event_type, q.trigger, q.generation, q.tries, q.traceparent,
   (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as age_ms`;
 
-function due(row: DueRow, body: Buffer): DueDelivery {
+function dueOf(row: DueRow, body: Buffer): DueDelivery {
   return {
     merchantId: row.merchant_id,
     endpointId: row.endpoint_id,
@@ -64,8 +64,8 @@ function due(row: DueRow, body: Buffer): DueDelivery {
 }
 
 /**
- * Takes events in: in one statement, and so in one transaction, records them in the inbox and queues a delivery to each active
- * endpoint that subscribed, in the event's own environment. Events that were taken in before change nothing.
+ * Takes events in: in one statement, and so in one transaction, records them in the inbox and queues a delivery to each
+ * active endpoint that subscribed, in the event's own environment. Events that were taken in before change nothing.
  * @param fullLanes endpoints whose deliveries are not claimed along the way
  * @returns the deliveries that are claimed by `owner` already
  */
@@ -122,7 +122,7 @@ export async function queueEvents(
   const bodies = new Map(events.map((e) => [e.eventId, e.body]));
   return rows.flatMap((row) => {
     const body = bodies.get(row.event_id);
-    return body ? [due(row, body)] : [];
+    return body ? [dueOf(row, body)] : [];
   });
 }
 
@@ -150,10 +150,12 @@ export interface WalkedLane extends LaneKey {
   readonly isDue: boolean;
 }
 
-// What the index of lanes says of every row: statements that go by it say so too, and all others go by the key (schema 0005).
+// What the index of lanes says of every row: statements that go by it say so too, and all others go by the key (schema
+// 0005).
 const byLane = "due_at > '-infinity'";
 
-// From lane to lane by one look at the index each, however long their backlogs. $1, $2: the lane to begin after; $3: how many.
+// From lane to lane by one look at the index each, however long their backlogs. $1, $2: the lane to begin after; $3:
+// how many.
 const walkText = `with recursive lane as (
     (select merchant_id, endpoint_id, due_at, 1 as n from delivery_queue
      where (merchant_id, endpoint_id) > ($1, $2) and ${byLane}
@@ -203,7 +205,7 @@ export async function queueEstimate(sql: Sql): Promise<number> {
 }
 
 /** A lane and how many of its deliveries are wanted. */
-export interface LaneWish extends LaneKey {
+export interface LaneQuota extends LaneKey {
   readonly wanted: number;
 }
 
@@ -214,7 +216,7 @@ export interface LaneWish extends LaneKey {
 export async function claimDue(
   sql: Sql,
   options: {
-    readonly lanes: readonly LaneWish[];
+    readonly lanes: readonly LaneQuota[];
     readonly owner: string;
     readonly leaseSeconds: number;
     readonly totalMax: number;
@@ -244,7 +246,7 @@ export async function claimDue(
       options.leaseSeconds,
     ],
   );
-  return rows.map((row) => due(row, row.body));
+  return rows.map((row) => dueOf(row, row.body));
 }
 
 /** Gives claims back unused, so that any process may claim them at once. */
@@ -267,7 +269,10 @@ export async function releaseClaims(sql: Sql, deliveries: readonly DueDelivery[]
 // Keeps each statement far below the time limit of statements.
 const sweepMax = 5_000;
 
-/** Deletes pending deliveries from before the id, whose history is about to be dropped. @returns true when there may be more */
+/**
+ * Deletes pending deliveries from before the id, whose history is about to be dropped. @returns true when there may be
+ * more
+ */
 export async function dropExpiredFromQueue(sql: Sql, beforeId: string): Promise<boolean> {
   const rows = await sql.rows(
     `delete from delivery_queue where (merchant_id, endpoint_id, id) in (
@@ -278,7 +283,7 @@ export async function dropExpiredFromQueue(sql: Sql, beforeId: string): Promise<
   return rows.length === sweepMax;
 }
 
-/** Deletes pending deliveries of deleted endpoints (CONTRACT.md §9). @returns true when there may be more */
+/** Deletes pending deliveries of deleted endpoints (docs/contract.md §9). @returns true when there may be more */
 export async function dropQueueOfDeleted(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from delivery_queue where (merchant_id, endpoint_id, id) in (

@@ -1,7 +1,8 @@
-// The table endpoints: its mapping for the administrative paths, and one statement for the hot one (what sending needs to know).
+// The table endpoints: its mapping for the administrative paths, and one statement for the hot one (what sending needs
+// to know).
 import { defineEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { isDuplicate, type Sql } from "#platform/database.ts";
-import type { MappedTx } from "#platform/mapped-database.ts";
+import { isDuplicate, type Sql } from "#platform/database/database.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
 
 const EndpointSchema = defineEntity({
   name: "Endpoint",
@@ -38,7 +39,7 @@ export interface Owner {
   readonly environment: number;
 }
 
-/** Most endpoints of a merchant in one environment (CONTRACT.md §9); the table has as many slots. */
+/** Most endpoints of a merchant in one environment (docs/contract.md §9); the table has as many slots. */
 export const endpointsMax = 16;
 
 /** The live endpoints of the owner, newest first. */

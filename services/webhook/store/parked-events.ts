@@ -1,5 +1,11 @@
 // The table parked_events: events that cannot become deliveries, kept for people.
-import type { Sql } from "#platform/database.ts";
+import type { Sql } from "#platform/database/database.ts";
+
+/** Why the event was parked; empty: it was not. */
+export async function parkedProblem(sql: Sql, eventId: string): Promise<string> {
+  const [row] = await sql.rows<{ problem: string }>("select problem from parked_events where event_id = $1", [eventId]);
+  return row?.problem ?? "";
+}
 
 /** Keeps the event; one that is there already stays. */
 export async function parkEvent(

@@ -1,7 +1,7 @@
-// The daily partitions of deliveries (by id, which begins with the time) and attempts (by start): made days ahead, dropped when
-// their keeping time is over, both by functions of the tables' owner (schema/0006-partition-functions.sql). There is no default partition:
-// a row without a day is a defect to be seen.
-import type { Sql } from "#platform/database.ts";
+// The daily partitions of deliveries (by id, which begins with the time) and attempts (by start): made days ahead,
+// dropped when their keeping time is over, both by functions of the tables' owner
+// (schema/0006-partition-functions.sql). There is no default partition: a row without a day is a defect to be seen.
+import type { Sql } from "#platform/database/database.ts";
 
 export const dayMs = 86_400_000;
 // A ULID begins with ten characters of Crockford base32 that hold the milliseconds.
@@ -43,7 +43,10 @@ export async function createPartition(tx: Sql, table: PartitionedTable, dayStart
   await tx.rows("select make_partition($1, $2)", [table, dateOf(dayStartMs)]);
 }
 
-/** Drops the partition of a day. @throws when the table is in use for so long that others would have to wait; try again later */
+/**
+ * Drops the partition of a day. @throws when the table is in use for so long that others would have to wait; try again
+ * later
+ */
 export async function dropPartition(sql: Sql, table: PartitionedTable, dayStartMs: number): Promise<void> {
   await sql.rows("select drop_partition($1, $2)", [table, dateOf(dayStartMs)]);
 }

@@ -1,5 +1,5 @@
 // The table retry_runs: runs that put an endpoint's failed deliveries back into the queue, and how far they are.
-import type { Sql, Tx } from "#platform/database.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import type { LaneKey } from "./delivery-queue.ts";
 import type { Owner } from "./endpoints.ts";
 
@@ -50,7 +50,8 @@ export async function findRetryRun(sql: Sql, owner: Owner, id: string): Promise<
 const stepMax = 500;
 
 /**
- * One step of the oldest run that no other process is working on: moves its next failed deliveries into the queue, due now.
+ * One step of the oldest run that no other process is working on: moves its next failed deliveries into the queue, due
+ * now.
  * @returns the lane that has work now; "idle" when there is no run
  */
 export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {

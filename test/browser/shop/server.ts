@@ -1,5 +1,5 @@
-// An example shop: its page embeds the SDK under a strict policy, its backend makes the session with the API key, and it ships an
-// order when the signed webhook says that it is paid, never because a browser said so.
+// An example shop: its page embeds the SDK under a strict policy, its backend makes the session with the API key, and
+// it ships an order when the signed webhook says that it is paid, never because a browser said so.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

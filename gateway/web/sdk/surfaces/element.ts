@@ -1,5 +1,5 @@
-// A processor's own script, loaded from the processor and drawing its fields into our element. Each script has its own ways, so a
-// driver for each connector translates between it and the port.
+// A processor's own script, loaded from the processor and drawing its fields into our element. Each script has its own
+// ways, so a driver for each connector translates between it and the port.
 import type { ElementRender } from "../render.ts";
 import type { ElementDriver } from "./element-driver.ts";
 import { loadScript } from "./load-script.ts";

@@ -1,5 +1,6 @@
-// The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first message hands
-// over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened to but that port.
+// The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first
+// message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
+// to but that port.
 import type { Appearance, TestCard } from "../contract.ts";
 import type { FrameRender } from "../render.ts";
 import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";

@@ -1,4 +1,5 @@
-// Loads a processor's script once per page, however many handles want it. A failure is forgotten, so that the next try really tries.
+// Loads a processor's script once per page, however many handles want it. A failure is forgotten, so that the next try
+// really tries.
 
 const scriptMs = 15_000; // longer than a slow phone network takes for a processor's script, which has some 200 kB
 const loading = new Map<string, Promise<void>>();

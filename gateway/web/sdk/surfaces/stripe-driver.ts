@@ -1,5 +1,6 @@
-// Stripe's Payment Element: fields in Stripe's own frames, 3-D Secure by Stripe's own dialog. Only the part of Stripe.js that is
-// used is described here. Source: Stripe.js reference, elements.create("payment") and stripe.confirmPayment.
+// Stripe's Payment Element: fields in Stripe's own frames, 3-D Secure by Stripe's own dialog. Only the part of
+// Stripe.js that is used is described here. Source: Stripe.js reference, elements.create("payment") and
+// stripe.confirmPayment.
 import type { Appearance } from "../contract.ts";
 import type { ElementDriver } from "./element-driver.ts";
 import type { SurfaceResult } from "./surface.ts";
@@ -63,7 +64,9 @@ export const stripeDriver: ElementDriver = ({ container, render, port, settings 
   };
 };
 
-/** A refusal of the card is an answer; any other error says nothing about the payment unless Stripe shows the intent. */
+/**
+ * A refusal of the card is an answer; any other error says nothing about the payment unless Stripe shows the intent.
+ */
 function resultOf({ error, paymentIntent }: StripeAnswer): SurfaceResult {
   const status = paymentIntent?.status ?? error?.payment_intent?.status;
   if (status === "succeeded" || status === "requires_capture") return { status: "succeeded" };

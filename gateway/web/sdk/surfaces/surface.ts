@@ -1,5 +1,5 @@
-// What a surface is: the processor's own fields, mounted into an element of ours and driven by these few calls. A new way to take
-// card details is a new file beside this one; nothing else of the SDK knows how it works.
+// What a surface is: the processor's own fields, mounted into an element of ours and driven by these few calls. A new
+// way to take card details is a new file beside this one; nothing else of the SDK knows how it works.
 import type { Appearance, TestCard } from "../contract.ts";
 import type { Render } from "../render.ts";
 

@@ -51,7 +51,7 @@ export const Caller = {
   PAYMENTS: 3,
 
   /**
-   * A person or program with the operator's token: `npm run operator`, seeds.
+   * A person or program with the operator's token: `npm run tollbooth`, seeds.
    *
    * @generated from enum value: CALLER_OPERATOR = 4;
    */

@@ -859,7 +859,7 @@ export const CheckoutService: GenService<{
     output: typeof CreateSessionResponseSchema;
   },
   /**
-   * Makes a payment without a session (CONTRACT.md §5), screened and repeated as sessions are. Fails with PAYMENT_BLOCKED,
+   * Makes a payment without a session (docs/contract.md §5), screened and repeated as sessions are. Fails with PAYMENT_BLOCKED,
    * NO_CONNECTOR, INVALID_BODY, CONNECTOR_ERROR, FORBIDDEN, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE.
    *
    * @generated from rpc checkout.v1.CheckoutService.CreatePayment

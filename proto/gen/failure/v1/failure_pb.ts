@@ -94,7 +94,7 @@ export const FieldViolationSchema: GenMessage<FieldViolation> = /*@__PURE__*/
 
 /**
  * Why a call failed. Every failed call carries one Failure in its error details; the gateway maps the reason to the
- * public code and HTTP status (SPEC.md §7, CONTRACT.md §2).
+ * public code and HTTP status (docs/contract.md §2).
  *
  * @generated from enum failure.v1.Reason
  */
@@ -242,7 +242,7 @@ export const Reason = {
 
 /**
  * Why a call failed. Every failed call carries one Failure in its error details; the gateway maps the reason to the
- * public code and HTTP status (SPEC.md §7, CONTRACT.md §2).
+ * public code and HTTP status (docs/contract.md §2).
  *
  * @generated from enum failure.v1.Reason
  */

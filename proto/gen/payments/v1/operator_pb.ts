@@ -18,7 +18,133 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/operator.proto.
  */
 export const file_payments_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEi4AMKCFN1c3BlbnNlEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSEgoKcGF5bWVudF9pZBgDIAEoCRIRCglyZWZ1bmRfaWQYBCABKAkSEwoLbWVyY2hhbnRfaWQYBSABKAkSLQoLZW52aXJvbm1lbnQYBiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIRCgljb25uZWN0b3IYByABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCCABKAkSFQoNY29ubmVjdG9yX3JlZhgJIAEoCRIOCgZhbW91bnQYCiABKAMSFwoPcmV0dXJuZWRfYW1vdW50GAsgASgDEhAKCGN1cnJlbmN5GAwgASgJEg0KBXN0YXRlGA0gASgJEhIKCnJlc29sdXRpb24YDiABKAkSLAoHYWN0aW9ucxgPIAMoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uEhAKCG9wZXJhdG9yGBAgASgJEgwKBG5vdGUYESABKAkSLAoIZm91bmRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWNsb3NlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiYgoTTGlzdFN1c3BlbnNlUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAEhMKC3dpdGhfY2xvc2VkGAMgASgIImMKFExpc3RTdXNwZW5zZVJlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUucGF5bWVudHMudjEuU3VzcGVuc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEgwKBG9wZW4YAyABKAMipgEKFlJlc29sdmVTdXNwZW5zZVJlcXVlc3QSHAoLc3VzcGVuc2VfaWQYASABKAlCB7pIBHICGEASNwoGYWN0aW9uGAIgASgOMhsucGF5bWVudHMudjEuU3VzcGVuc2VBY3Rpb25CCrpIB4IBBBABIAASGwoIb3BlcmF0b3IYAyABKAlCCbpIBnIEEAEYZBIYCgRub3RlGAQgASgJQgq6SAdyBRABGNAPIj4KF1Jlc29sdmVTdXNwZW5zZVJlc3BvbnNlEiMKBGl0ZW0YASABKAsyFS5wYXltZW50cy52MS5TdXNwZW5zZSKJAwoJT3BlcmF0aW9uEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFc3RhdGUYAyABKAkSEwoLbWVyY2hhbnRfaWQYBCABKAkSLQoLZW52aXJvbm1lbnQYBSABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpwYXltZW50X2lkGAYgASgJEhEKCXJlZnVuZF9pZBgHIAEoCRIRCgljb25uZWN0b3IYCCABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCSABKAkSEQoJcmVmZXJlbmNlGAogASgJEg4KBmFtb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgV0cmllcxgNIAEoBRISCgpsYXN0X2Vycm9yGA4gASgJEi8KC25leHRfdHJ5X2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCg1PcGVyYXRpb25GYWN0EgwKBGZhY3QYASABKAkSEAoIb3BlcmF0b3IYAiABKAkSDAoEbm90ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQobTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0EhkKBWxpbWl0GAEgASgFQgq6SAcaBRjIASgBEhsKCnBhZ2VfdG9rZW4YAiABKAlCB7pIBHICGEAicgocTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZRIqCgpvcGVyYXRpb25zGAEgAygLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoAyI2ChNHZXRPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIm4KFEdldE9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIrCgdoaXN0b3J5GAIgAygLMhoucGF5bWVudHMudjEuT3BlcmF0aW9uRmFjdCJtChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASGwoIb3BlcmF0b3IYAiABKAlCCbpIBnIEEAEYZBIWCgRub3RlGAMgASgJQgi6SAVyAxjQDyJDChZSZXRyeU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiLMAQoXUmVzb2x2ZU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASNwoKcmVzb2x1dGlvbhgCIAEoDjIXLnBheW1lbnRzLnYxLlJlc29sdXRpb25CCrpIB4IBBBABIAASHwoNY29ubmVjdG9yX3JlZhgDIAEoCUIIukgFcgMY/wESGwoIb3BlcmF0b3IYBCABKAlCCbpIBnIEEAEYZBIZCgVwcm9vZhgFIAEoCUIKukgHcgUQChjQDyJFChhSZXNvbHZlT3BlcmF0aW9uUmVzcG9uc2USKQoJb3BlcmF0aW9uGAEgASgLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uKoUBCg5TdXNwZW5zZUFjdGlvbhIfChtTVVNQRU5TRV9BQ1RJT05fVU5TUEVDSUZJRUQQABIdChlTVVNQRU5TRV9BQ1RJT05fR0lWRV9CQUNLEAESGAoUU1VTUEVOU0VfQUNUSU9OX1RBS0UQAhIZChVTVVNQRU5TRV9BQ1RJT05fQ0xPU0UQAypgCgpSZXNvbHV0aW9uEhoKFlJFU09MVVRJT05fVU5TUEVDSUZJRUQQABIXChNSRVNPTFVUSU9OX0hBUFBFTkVEEAESHQoZUkVTT0xVVElPTl9ORVZFUl9IQVBQRU5FRBACMucECg9PcGVyYXRvclNlcnZpY2UScAoUTGlzdFBhcmtlZE9wZXJhdGlvbnMSKC5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1JlcXVlc3QaKS5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESWAoMR2V0T3BlcmF0aW9uEiAucGF5bWVudHMudjEuR2V0T3BlcmF0aW9uUmVxdWVzdBohLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlc3BvbnNlIgOQAgESXgoOUmV0cnlPcGVyYXRpb24SIi5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaIy5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlc3BvbnNlIgOQAgASZAoQUmVzb2x2ZU9wZXJhdGlvbhIkLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXF1ZXN0GiUucGF5bWVudHMudjEuUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlIgOQAgASWAoMTGlzdFN1c3BlbnNlEiAucGF5bWVudHMudjEuTGlzdFN1c3BlbnNlUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlc3BvbnNlIgOQAgESYQoPUmVzb2x2ZVN1c3BlbnNlEiMucGF5bWVudHMudjEuUmVzb2x2ZVN1c3BlbnNlUmVxdWVzdBokLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlc3BvbnNlIgOQAgIaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIuADCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0xpc3RTdXNwZW5zZVJlcXVlc3QSGQoFbGltaXQYASABKAVCCrpIBxoFGMgBKAESGwoKcGFnZV90b2tlbhgCIAEoCUIHukgEcgIYQBITCgt3aXRoX2Nsb3NlZBgDIAEoCCJjChRMaXN0U3VzcGVuc2VSZXNwb25zZRIkCgVpdGVtcxgBIAMoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIMCgRvcGVuGAMgASgDIqYBChZSZXNvbHZlU3VzcGVuc2VSZXF1ZXN0EhwKC3N1c3BlbnNlX2lkGAEgASgJQge6SARyAhhAEjcKBmFjdGlvbhgCIAEoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uQgq6SAeCAQQQASAAEhsKCG9wZXJhdG9yGAMgASgJQgm6SAZyBBABGGQSGAoEbm90ZRgEIAEoCUIKukgHcgUQARjQDyI+ChdSZXNvbHZlU3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UiiQMKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEgoKcGF5bWVudF9pZBgGIAEoCRIRCglyZWZ1bmRfaWQYByABKAkSEQoJY29ubmVjdG9yGAggASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAkgASgJEhEKCXJlZmVyZW5jZRgKIAEoCRIOCgZhbW91bnQYCyABKAMSEAoIY3VycmVuY3kYDCABKAkSDQoFdHJpZXMYDSABKAUSEgoKbGFzdF9lcnJvchgOIAEoCRIvCgtuZXh0X3RyeV9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZQoNT3BlcmF0aW9uRmFjdBIMCgRmYWN0GAEgASgJEhAKCG9wZXJhdG9yGAIgASgJEgwKBG5vdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKG0xpc3RQYXJrZWRPcGVyYXRpb25zUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAInIKHExpc3RQYXJrZWRPcGVyYXRpb25zUmVzcG9uc2USKgoKb3BlcmF0aW9ucxgBIAMoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKAMiNgoTR2V0T3BlcmF0aW9uUmVxdWVzdBIfCgxvcGVyYXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJuChRHZXRPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24SKwoHaGlzdG9yeRgCIAMoCzIaLnBheW1lbnRzLnYxLk9wZXJhdGlvbkZhY3QibQoVUmV0cnlPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEhsKCG9wZXJhdG9yGAIgASgJQgm6SAZyBBABGGQSFgoEbm90ZRgDIAEoCUIIukgFcgMY0A8iQwoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24izAEKF1Jlc29sdmVPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEjcKCnJlc29sdXRpb24YAiABKA4yFy5wYXltZW50cy52MS5SZXNvbHV0aW9uQgq6SAeCAQQQASAAEh8KDWNvbm5lY3Rvcl9yZWYYAyABKAlCCLpIBXIDGP8BEhsKCG9wZXJhdG9yGAQgASgJQgm6SAZyBBABGGQSGQoFcHJvb2YYBSABKAlCCrpIB3IFEAoY0A8iRQoYUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiqFAQoOU3VzcGVuc2VBY3Rpb24SHwobU1VTUEVOU0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASHQoZU1VTUEVOU0VfQUNUSU9OX0dJVkVfQkFDSxABEhgKFFNVU1BFTlNFX0FDVElPTl9UQUtFEAISGQoVU1VTUEVOU0VfQUNUSU9OX0NMT1NFEAMqYAoKUmVzb2x1dGlvbhIaChZSRVNPTFVUSU9OX1VOU1BFQ0lGSUVEEAASFwoTUkVTT0xVVElPTl9IQVBQRU5FRBABEh0KGVJFU09MVVRJT05fTkVWRVJfSEFQUEVORUQQAjK+BQoPT3BlcmF0b3JTZXJ2aWNlEnAKFExpc3RQYXJrZWRPcGVyYXRpb25zEigucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0GikucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBElgKDEdldE9wZXJhdGlvbhIgLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIS5wYXltZW50cy52MS5HZXRPcGVyYXRpb25SZXNwb25zZSIDkAIBEl4KDlJldHJ5T3BlcmF0aW9uEiIucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXF1ZXN0GiMucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZSIDkAIAEmQKEFJlc29sdmVPcGVyYXRpb24SJC5wYXltZW50cy52MS5SZXNvbHZlT3BlcmF0aW9uUmVxdWVzdBolLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXNwb25zZSIDkAIAElgKDExpc3RTdXNwZW5zZRIgLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0U3VzcGVuc2VSZXNwb25zZSIDkAIBEmEKD1Jlc29sdmVTdXNwZW5zZRIjLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlcXVlc3QaJC5wYXltZW50cy52MS5SZXNvbHZlU3VzcGVuc2VSZXNwb25zZSIDkAICElUKC1RlbGxQYXltZW50Eh8ucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXF1ZXN0GiAucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXNwb25zZSIDkAIBGgWKtRgBBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+
+/**
+ * Asks for a payment's story.
+ *
+ * @generated from message payments.v1.TellPaymentRequest
+ */
+export type TellPaymentRequest = Message<"payments.v1.TellPaymentRequest"> & {
+  /**
+   * `pay_…`, or `re_…` of one of its refunds, or `cs_…` of its session; of whichever merchant and environment.
+   *
+   * @generated from field: string object_id = 1;
+   */
+  objectId: string;
+};
+
+/**
+ * Describes the message payments.v1.TellPaymentRequest.
+ * Use `create(TellPaymentRequestSchema)` to create a new message.
+ */
+export const TellPaymentRequestSchema: GenMessage<TellPaymentRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 0);
+
+/**
+ * A payment's story.
+ *
+ * @generated from message payments.v1.TellPaymentResponse
+ */
+export type TellPaymentResponse = Message<"payments.v1.TellPaymentResponse"> & {
+  /**
+   * `pay_…`.
+   *
+   * @generated from field: string payment_id = 1;
+   */
+  paymentId: string;
+
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 2;
+   */
+  merchantId: string;
+
+  /**
+   * The payment's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 3;
+   */
+  environment: Environment;
+
+  /**
+   * `cs_…`; empty: paid without a session.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+
+  /**
+   * Its status.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * `re_…` of all its refunds, oldest first.
+   *
+   * @generated from field: repeated string refund_ids = 6;
+   */
+  refundIds: string[];
+
+  /**
+   * By time; what is still to come stands last. At most 1,000, the newest.
+   *
+   * @generated from field: repeated payments.v1.StoryLine lines = 7;
+   */
+  lines: StoryLine[];
+};
+
+/**
+ * Describes the message payments.v1.TellPaymentResponse.
+ * Use `create(TellPaymentResponseSchema)` to create a new message.
+ */
+export const TellPaymentResponseSchema: GenMessage<TellPaymentResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 1);
+
+/**
+ * One thing that happened, or that comes next.
+ *
+ * @generated from message payments.v1.StoryLine
+ */
+export type StoryLine = Message<"payments.v1.StoryLine"> & {
+  /**
+   * When it happened or is due.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * `payment`, `attempt`, `operation`, `journal`, `refund`, `dispute`, `suspense`, `statement`, `event` or `next`.
+   *
+   * @generated from field: string part = 2;
+   */
+  part: string;
+
+  /**
+   * The id of what it is about, ours or the processor's.
+   *
+   * @generated from field: string id = 3;
+   */
+  id: string;
+
+  /**
+   * In plain words, with amounts in minor units.
+   *
+   * @generated from field: string what = 4;
+   */
+  what: string;
+};
+
+/**
+ * Describes the message payments.v1.StoryLine.
+ * Use `create(StoryLineSchema)` to create a new message.
+ */
+export const StoryLineSchema: GenMessage<StoryLine> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 2);
 
 /**
  * Money or an object at a processor that nobody asked for.
@@ -165,7 +291,7 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
  * Use `create(SuspenseSchema)` to create a new message.
  */
 export const SuspenseSchema: GenMessage<Suspense> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 0);
+  messageDesc(file_payments_v1_operator, 3);
 
 /**
  * Asks for a page of the list.
@@ -200,7 +326,7 @@ export type ListSuspenseRequest = Message<"payments.v1.ListSuspenseRequest"> & {
  * Use `create(ListSuspenseRequestSchema)` to create a new message.
  */
 export const ListSuspenseRequestSchema: GenMessage<ListSuspenseRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 1);
+  messageDesc(file_payments_v1_operator, 4);
 
 /**
  * A page of the list.
@@ -235,7 +361,7 @@ export type ListSuspenseResponse = Message<"payments.v1.ListSuspenseResponse"> &
  * Use `create(ListSuspenseResponseSchema)` to create a new message.
  */
 export const ListSuspenseResponseSchema: GenMessage<ListSuspenseResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 2);
+  messageDesc(file_payments_v1_operator, 5);
 
 /**
  * Asks for an end.
@@ -277,7 +403,7 @@ export type ResolveSuspenseRequest = Message<"payments.v1.ResolveSuspenseRequest
  * Use `create(ResolveSuspenseRequestSchema)` to create a new message.
  */
 export const ResolveSuspenseRequestSchema: GenMessage<ResolveSuspenseRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 3);
+  messageDesc(file_payments_v1_operator, 6);
 
 /**
  * The item as it is now.
@@ -298,7 +424,7 @@ export type ResolveSuspenseResponse = Message<"payments.v1.ResolveSuspenseRespon
  * Use `create(ResolveSuspenseResponseSchema)` to create a new message.
  */
 export const ResolveSuspenseResponseSchema: GenMessage<ResolveSuspenseResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 4);
+  messageDesc(file_payments_v1_operator, 7);
 
 /**
  * A call that changes something at a processor; its row is durable before the call.
@@ -424,7 +550,7 @@ export type Operation = Message<"payments.v1.Operation"> & {
  * Use `create(OperationSchema)` to create a new message.
  */
 export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 5);
+  messageDesc(file_payments_v1_operator, 8);
 
 /**
  * Something that happened to an operation.
@@ -466,7 +592,7 @@ export type OperationFact = Message<"payments.v1.OperationFact"> & {
  * Use `create(OperationFactSchema)` to create a new message.
  */
 export const OperationFactSchema: GenMessage<OperationFact> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 6);
+  messageDesc(file_payments_v1_operator, 9);
 
 /**
  * Request of ListParkedOperations.
@@ -494,7 +620,7 @@ export type ListParkedOperationsRequest = Message<"payments.v1.ListParkedOperati
  * Use `create(ListParkedOperationsRequestSchema)` to create a new message.
  */
 export const ListParkedOperationsRequestSchema: GenMessage<ListParkedOperationsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 7);
+  messageDesc(file_payments_v1_operator, 10);
 
 /**
  * Response of ListParkedOperations.
@@ -529,7 +655,7 @@ export type ListParkedOperationsResponse = Message<"payments.v1.ListParkedOperat
  * Use `create(ListParkedOperationsResponseSchema)` to create a new message.
  */
 export const ListParkedOperationsResponseSchema: GenMessage<ListParkedOperationsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 8);
+  messageDesc(file_payments_v1_operator, 11);
 
 /**
  * Request of GetOperation.
@@ -550,7 +676,7 @@ export type GetOperationRequest = Message<"payments.v1.GetOperationRequest"> & {
  * Use `create(GetOperationRequestSchema)` to create a new message.
  */
 export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 9);
+  messageDesc(file_payments_v1_operator, 12);
 
 /**
  * Response of GetOperation.
@@ -578,7 +704,7 @@ export type GetOperationResponse = Message<"payments.v1.GetOperationResponse"> &
  * Use `create(GetOperationResponseSchema)` to create a new message.
  */
 export const GetOperationResponseSchema: GenMessage<GetOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 10);
+  messageDesc(file_payments_v1_operator, 13);
 
 /**
  * Request of RetryOperation.
@@ -613,7 +739,7 @@ export type RetryOperationRequest = Message<"payments.v1.RetryOperationRequest">
  * Use `create(RetryOperationRequestSchema)` to create a new message.
  */
 export const RetryOperationRequestSchema: GenMessage<RetryOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 11);
+  messageDesc(file_payments_v1_operator, 14);
 
 /**
  * Response of RetryOperation.
@@ -634,7 +760,7 @@ export type RetryOperationResponse = Message<"payments.v1.RetryOperationResponse
  * Use `create(RetryOperationResponseSchema)` to create a new message.
  */
 export const RetryOperationResponseSchema: GenMessage<RetryOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 12);
+  messageDesc(file_payments_v1_operator, 15);
 
 /**
  * Request of ResolveOperation.
@@ -683,7 +809,7 @@ export type ResolveOperationRequest = Message<"payments.v1.ResolveOperationReque
  * Use `create(ResolveOperationRequestSchema)` to create a new message.
  */
 export const ResolveOperationRequestSchema: GenMessage<ResolveOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 13);
+  messageDesc(file_payments_v1_operator, 16);
 
 /**
  * Response of ResolveOperation.
@@ -704,7 +830,7 @@ export type ResolveOperationResponse = Message<"payments.v1.ResolveOperationResp
  * Use `create(ResolveOperationResponseSchema)` to create a new message.
  */
 export const ResolveOperationResponseSchema: GenMessage<ResolveOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 14);
+  messageDesc(file_payments_v1_operator, 17);
 
 /**
  * What an operator does about an item.
@@ -867,6 +993,17 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ResolveSuspenseRequestSchema;
     output: typeof ResolveSuspenseResponseSchema;
+  },
+  /**
+   * Tells all that this service knows of a payment, in time order, and what comes next. Holds no secret, nothing that the merchant
+   * wrote, and nothing of the buyer. Fails with NOT_FOUND.
+   *
+   * @generated from rpc payments.v1.OperatorService.TellPayment
+   */
+  tellPayment: {
+    methodKind: "unary";
+    input: typeof TellPaymentRequestSchema;
+    output: typeof TellPaymentResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_payments_v1_operator, 0);

@@ -18,10 +18,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file webhook/v1/webhook.proto.
  */
 export const file_webhook_v1_webhook: GenFile = /*@__PURE__*/
-  fileDesc("Chh3ZWJob29rL3YxL3dlYmhvb2sucHJvdG8SCndlYmhvb2sudjEivAEKCEVuZHBvaW50EgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtldmVudF90eXBlcxgEIAMoCRItCgtlbnZpcm9ubWVudBgFIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Eg4KBnN0YXR1cxgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoIRGVsaXZlcnkSCgoCaWQYASABKAkSEgoKZXZlbnRfdHlwZRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoBRIRCglkZWxpdmVyZWQYBCABKAgSDgoGZmFpbGVkGAUgASgIEhMKC3N0YXR1c19jb2RlGAYgASgFEhIKCmxhc3RfZXJyb3IYByABKAkSMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwYXlsb2FkGAkgASgMEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKCUV2ZW50VHlwZRIMCgRjb2RlGAEgASgJEg0KBWxhYmVsGAIgASgJEhAKCGNhdGVnb3J5GAMgASgJIu0BCgdBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3RyaWdnZXIYAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEgoKZXJyb3JfY29kZRgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBRIOCgZkbnNfbXMYBiABKAUSEgoKY29ubmVjdF9tcxgHIAEoBRIOCgZ0bHNfbXMYCCABKAUSFQoNZmlyc3RfYnl0ZV9tcxgJIAEoBRIYChByZXNwb25zZV9zbmlwcGV0GAogASgJIssBChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhcKA3VybBgDIAEoCUIKukgHcgUQARiAEBIfCgtldmVudF90eXBlcxgEIAMoCUIKukgHkgEECAEQZBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wEiXQoWQ3JlYXRlRW5kcG9pbnRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASJxChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiQAoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEicKCWVuZHBvaW50cxgBIAMoCzIULndlYmhvb2sudjEuRW5kcG9pbnQiuwEKFVVwZGF0ZUVuZHBvaW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBInCgZzdGF0dXMYBCABKAlCF7pIFHISUgZhY3RpdmVSCGRpc2FibGVkIkAKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USJgoIZW5kcG9pbnQYASABKAsyFC53ZWJob29rLnYxLkVuZHBvaW50IpIBChVEZWxldGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEAiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZSKWAQoZUm9sbEVuZHBvaW50U2VjcmV0UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCJhChpSb2xsRW5kcG9pbnRTZWNyZXRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASKhAgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUYyAEoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxjIARIzCgZzdGF0dXMYBiABKAlCI7pIIHIeUgBSB3BlbmRpbmdSCWRlbGl2ZXJlZFIGZmFpbGVkEhsKCmV2ZW50X3R5cGUYByABKAlCB7pIBHICGEAiWwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIoCgpkZWxpdmVyaWVzGAEgAygLMhQud2ViaG9vay52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisQEKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAQgASgJQgm6SAZyBBABGEAiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlIpEBChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCIsChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USEwoLZGVsaXZlcnlfaWQYASABKAkiFwoVTGlzdEV2ZW50VHlwZXNSZXF1ZXN0IkQKFkxpc3RFdmVudFR5cGVzUmVzcG9uc2USKgoLZXZlbnRfdHlwZXMYASADKAsyFS53ZWJob29rLnYxLkV2ZW50VHlwZSJVChNMaXN0QXR0ZW1wdHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASHgoLZGVsaXZlcnlfaWQYAiABKAlCCbpIBnIEEAEYQCI9ChRMaXN0QXR0ZW1wdHNSZXNwb25zZRIlCghhdHRlbXB0cxgBIAMoCzITLndlYmhvb2sudjEuQXR0ZW1wdCKYAQocTGlzdFBheW1lbnREZWxpdmVyaWVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIlAKHUxpc3RQYXltZW50RGVsaXZlcmllc1Jlc3BvbnNlEi8KCmRlbGl2ZXJpZXMYASADKAsyGy53ZWJob29rLnYxLlBheW1lbnREZWxpdmVyeSJOCg9QYXltZW50RGVsaXZlcnkSEwoLZW5kcG9pbnRfaWQYASABKAkSJgoIZGVsaXZlcnkYAiABKAsyFC53ZWJob29rLnYxLkRlbGl2ZXJ5IroBChhHZXRFbmRwb2ludEhlYWx0aFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEASIwoOd2luZG93X3NlY29uZHMYBCABKAVCC7pICBoGGICjBSgAIrEBChlHZXRFbmRwb2ludEhlYWx0aFJlc3BvbnNlEhEKCWRlbGl2ZXJlZBgBIAEoAxIOCgZmYWlsZWQYAiABKAMSDwoHcGVuZGluZxgDIAEoAxIQCghhdHRlbXB0cxgEIAEoAxIXCg9mYWlsZWRfYXR0ZW1wdHMYBSABKAMSNQoRb2xkZXN0X3BlbmRpbmdfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIswBChxSZXRyeUZhaWxlZERlbGl2ZXJpZXNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEjEKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBIkIKHVJldHJ5RmFpbGVkRGVsaXZlcmllc1Jlc3BvbnNlEiEKA3J1bhgBIAEoCzIULndlYmhvb2sudjEuUmV0cnlSdW4iigEKEkdldFJldHJ5UnVuUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGQoGcnVuX2lkGAMgASgJQgm6SAZyBBABGEAiOAoTR2V0UmV0cnlSdW5SZXNwb25zZRIhCgNydW4YASABKAsyFC53ZWJob29rLnYxLlJldHJ5UnVuIooBCghSZXRyeVJ1bhIKCgJpZBgBIAEoCRITCgtlbmRwb2ludF9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDQoFdG90YWwYBCABKAMSDgoGcXVldWVkGAUgASgDEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMp8LCg5XZWJob29rU2VydmljZRJcCg5DcmVhdGVFbmRwb2ludBIhLndlYmhvb2sudjEuQ3JlYXRlRW5kcG9pbnRSZXF1ZXN0GiIud2ViaG9vay52MS5DcmVhdGVFbmRwb2ludFJlc3BvbnNlIgOQAgASXwoNTGlzdEVuZHBvaW50cxIgLndlYmhvb2sudjEuTGlzdEVuZHBvaW50c1JlcXVlc3QaIS53ZWJob29rLnYxLkxpc3RFbmRwb2ludHNSZXNwb25zZSIJkAIBirUYAgEEEmIKDlVwZGF0ZUVuZHBvaW50EiEud2ViaG9vay52MS5VcGRhdGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVzcG9uc2UiCZACAoq1GAIBBBJcCg5EZWxldGVFbmRwb2ludBIhLndlYmhvb2sudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GiIud2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlIgOQAgISaAoSUm9sbEVuZHBvaW50U2VjcmV0EiUud2ViaG9vay52MS5Sb2xsRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GiYud2ViaG9vay52MS5Sb2xsRW5kcG9pbnRTZWNyZXRSZXNwb25zZSIDkAIAEmIKDkxpc3REZWxpdmVyaWVzEiEud2ViaG9vay52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaIi53ZWJob29rLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiCZACAYq1GAIBBBJfCg1SZXRyeURlbGl2ZXJ5EiAud2ViaG9vay52MS5SZXRyeURlbGl2ZXJ5UmVxdWVzdBohLndlYmhvb2sudjEuUmV0cnlEZWxpdmVyeVJlc3BvbnNlIgmQAgKKtRgCAQQSWQoNU2VuZFRlc3RFdmVudBIgLndlYmhvb2sudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaIS53ZWJob29rLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIDkAIAEmMKDkxpc3RFdmVudFR5cGVzEiEud2ViaG9vay52MS5MaXN0RXZlbnRUeXBlc1JlcXVlc3QaIi53ZWJob29rLnYxLkxpc3RFdmVudFR5cGVzUmVzcG9uc2UiCpACAYq1GAMBBAUSXAoMTGlzdEF0dGVtcHRzEh8ud2ViaG9vay52MS5MaXN0QXR0ZW1wdHNSZXF1ZXN0GiAud2ViaG9vay52MS5MaXN0QXR0ZW1wdHNSZXNwb25zZSIJkAIBirUYAgEEEncKFUxpc3RQYXltZW50RGVsaXZlcmllcxIoLndlYmhvb2sudjEuTGlzdFBheW1lbnREZWxpdmVyaWVzUmVxdWVzdBopLndlYmhvb2sudjEuTGlzdFBheW1lbnREZWxpdmVyaWVzUmVzcG9uc2UiCZACAYq1GAIBBBJrChFHZXRFbmRwb2ludEhlYWx0aBIkLndlYmhvb2sudjEuR2V0RW5kcG9pbnRIZWFsdGhSZXF1ZXN0GiUud2ViaG9vay52MS5HZXRFbmRwb2ludEhlYWx0aFJlc3BvbnNlIgmQAgGKtRgCAQQSdwoVUmV0cnlGYWlsZWREZWxpdmVyaWVzEigud2ViaG9vay52MS5SZXRyeUZhaWxlZERlbGl2ZXJpZXNSZXF1ZXN0Gikud2ViaG9vay52MS5SZXRyeUZhaWxlZERlbGl2ZXJpZXNSZXNwb25zZSIJkAIAirUYAgEEElkKC0dldFJldHJ5UnVuEh4ud2ViaG9vay52MS5HZXRSZXRyeVJ1blJlcXVlc3QaHy53ZWJob29rLnYxLkdldFJldHJ5UnVuUmVzcG9uc2UiCZACAYq1GAIBBBoFirUYAQFiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("Chh3ZWJob29rL3YxL3dlYmhvb2sucHJvdG8SCndlYmhvb2sudjEivAEKCEVuZHBvaW50EgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtldmVudF90eXBlcxgEIAMoCRItCgtlbnZpcm9ubWVudBgFIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Eg4KBnN0YXR1cxgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoIRGVsaXZlcnkSCgoCaWQYASABKAkSEgoKZXZlbnRfdHlwZRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoBRIRCglkZWxpdmVyZWQYBCABKAgSDgoGZmFpbGVkGAUgASgIEhMKC3N0YXR1c19jb2RlGAYgASgFEhIKCmxhc3RfZXJyb3IYByABKAkSMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwYXlsb2FkGAkgASgMEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKCUV2ZW50VHlwZRIMCgRjb2RlGAEgASgJEg0KBWxhYmVsGAIgASgJEhAKCGNhdGVnb3J5GAMgASgJIu0BCgdBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3RyaWdnZXIYAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEgoKZXJyb3JfY29kZRgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBRIOCgZkbnNfbXMYBiABKAUSEgoKY29ubmVjdF9tcxgHIAEoBRIOCgZ0bHNfbXMYCCABKAUSFQoNZmlyc3RfYnl0ZV9tcxgJIAEoBRIYChByZXNwb25zZV9zbmlwcGV0GAogASgJIssBChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhcKA3VybBgDIAEoCUIKukgHcgUQARiAEBIfCgtldmVudF90eXBlcxgEIAMoCUIKukgHkgEECAEQZBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wEiXQoWQ3JlYXRlRW5kcG9pbnRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASJxChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiQAoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEicKCWVuZHBvaW50cxgBIAMoCzIULndlYmhvb2sudjEuRW5kcG9pbnQiuwEKFVVwZGF0ZUVuZHBvaW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBInCgZzdGF0dXMYBCABKAlCF7pIFHISUgZhY3RpdmVSCGRpc2FibGVkIkAKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USJgoIZW5kcG9pbnQYASABKAsyFC53ZWJob29rLnYxLkVuZHBvaW50IpIBChVEZWxldGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEAiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZSKWAQoZUm9sbEVuZHBvaW50U2VjcmV0UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCJhChpSb2xsRW5kcG9pbnRTZWNyZXRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASKhAgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUYyAEoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxjIARIzCgZzdGF0dXMYBiABKAlCI7pIIHIeUgBSB3BlbmRpbmdSCWRlbGl2ZXJlZFIGZmFpbGVkEhsKCmV2ZW50X3R5cGUYByABKAlCB7pIBHICGEAiWwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIoCgpkZWxpdmVyaWVzGAEgAygLMhQud2ViaG9vay52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisQEKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAQgASgJQgm6SAZyBBABGEAiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlIpEBChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCIsChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USEwoLZGVsaXZlcnlfaWQYASABKAkiFwoVTGlzdEV2ZW50VHlwZXNSZXF1ZXN0IkQKFkxpc3RFdmVudFR5cGVzUmVzcG9uc2USKgoLZXZlbnRfdHlwZXMYASADKAsyFS53ZWJob29rLnYxLkV2ZW50VHlwZSJVChNMaXN0QXR0ZW1wdHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASHgoLZGVsaXZlcnlfaWQYAiABKAlCCbpIBnIEEAEYQCI9ChRMaXN0QXR0ZW1wdHNSZXNwb25zZRIlCghhdHRlbXB0cxgBIAMoCzITLndlYmhvb2sudjEuQXR0ZW1wdCKYAQocTGlzdFBheW1lbnREZWxpdmVyaWVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIlAKHUxpc3RQYXltZW50RGVsaXZlcmllc1Jlc3BvbnNlEi8KCmRlbGl2ZXJpZXMYASADKAsyGy53ZWJob29rLnYxLlBheW1lbnREZWxpdmVyeSI1ChNGaW5kRGVsaXZlcnlSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgm6SAZyBBABGEAioAIKFEZpbmREZWxpdmVyeVJlc3BvbnNlEiYKCGRlbGl2ZXJ5GAEgASgLMhQud2ViaG9vay52MS5EZWxpdmVyeRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhMKC2VuZHBvaW50X2lkGAQgASgJEhcKD2VuZHBvaW50X29yaWdpbhgFIAEoCRIXCg9lbmRwb2ludF9zdGF0dXMYBiABKAkSEAoIZXZlbnRfaWQYByABKAkSEgoKcGF5bWVudF9pZBgIIAEoCRIvCgtmaW5pc2hlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWQoaTGlzdEV2ZW50RGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBIbCghldmVudF9pZBgCIAEoCUIJukgGcgQQARhAIl4KG0xpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZRIvCgpkZWxpdmVyaWVzGAEgAygLMhsud2ViaG9vay52MS5QYXltZW50RGVsaXZlcnkSDgoGcGFya2VkGAIgASgJIk4KD1BheW1lbnREZWxpdmVyeRITCgtlbmRwb2ludF9pZBgBIAEoCRImCghkZWxpdmVyeRgCIAEoCzIULndlYmhvb2sudjEuRGVsaXZlcnkiugEKGEdldEVuZHBvaW50SGVhbHRoUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBIjCg53aW5kb3dfc2Vjb25kcxgEIAEoBUILukgIGgYYgKMFKAAisQEKGUdldEVuZHBvaW50SGVhbHRoUmVzcG9uc2USEQoJZGVsaXZlcmVkGAEgASgDEg4KBmZhaWxlZBgCIAEoAxIPCgdwZW5kaW5nGAMgASgDEhAKCGF0dGVtcHRzGAQgASgDEhcKD2ZhaWxlZF9hdHRlbXB0cxgFIAEoAxI1ChFvbGRlc3RfcGVuZGluZ19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizAEKHFJldHJ5RmFpbGVkRGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEASMQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQEiQgodUmV0cnlGYWlsZWREZWxpdmVyaWVzUmVzcG9uc2USIQoDcnVuGAEgASgLMhQud2ViaG9vay52MS5SZXRyeVJ1biKKAQoSR2V0UmV0cnlSdW5SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIZCgZydW5faWQYAyABKAlCCbpIBnIEEAEYQCI4ChNHZXRSZXRyeVJ1blJlc3BvbnNlEiEKA3J1bhgBIAEoCzIULndlYmhvb2sudjEuUmV0cnlSdW4iigEKCFJldHJ5UnVuEgoKAmlkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRINCgV0b3RhbBgEIAEoAxIOCgZxdWV1ZWQYBSABKAMSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAy7gwKDldlYmhvb2tTZXJ2aWNlElwKDkNyZWF0ZUVuZHBvaW50EiEud2ViaG9vay52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2UiA5ACABJfCg1MaXN0RW5kcG9pbnRzEiAud2ViaG9vay52MS5MaXN0RW5kcG9pbnRzUmVxdWVzdBohLndlYmhvb2sudjEuTGlzdEVuZHBvaW50c1Jlc3BvbnNlIgmQAgGKtRgCAQQSYgoOVXBkYXRlRW5kcG9pbnQSIS53ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVxdWVzdBoiLndlYmhvb2sudjEuVXBkYXRlRW5kcG9pbnRSZXNwb25zZSIJkAICirUYAgEEElwKDkRlbGV0ZUVuZHBvaW50EiEud2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UiA5ACAhJoChJSb2xsRW5kcG9pbnRTZWNyZXQSJS53ZWJob29rLnYxLlJvbGxFbmRwb2ludFNlY3JldFJlcXVlc3QaJi53ZWJob29rLnYxLlJvbGxFbmRwb2ludFNlY3JldFJlc3BvbnNlIgOQAgASYgoOTGlzdERlbGl2ZXJpZXMSIS53ZWJob29rLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoiLndlYmhvb2sudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIJkAIBirUYAgEEEl8KDVJldHJ5RGVsaXZlcnkSIC53ZWJob29rLnYxLlJldHJ5RGVsaXZlcnlSZXF1ZXN0GiEud2ViaG9vay52MS5SZXRyeURlbGl2ZXJ5UmVzcG9uc2UiCZACAoq1GAIBBBJZCg1TZW5kVGVzdEV2ZW50EiAud2ViaG9vay52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBohLndlYmhvb2sudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgOQAgASYwoOTGlzdEV2ZW50VHlwZXMSIS53ZWJob29rLnYxLkxpc3RFdmVudFR5cGVzUmVxdWVzdBoiLndlYmhvb2sudjEuTGlzdEV2ZW50VHlwZXNSZXNwb25zZSIKkAIBirUYAwEEBRJcCgxMaXN0QXR0ZW1wdHMSHy53ZWJob29rLnYxLkxpc3RBdHRlbXB0c1JlcXVlc3QaIC53ZWJob29rLnYxLkxpc3RBdHRlbXB0c1Jlc3BvbnNlIgmQAgGKtRgCAQQSdwoVTGlzdFBheW1lbnREZWxpdmVyaWVzEigud2ViaG9vay52MS5MaXN0UGF5bWVudERlbGl2ZXJpZXNSZXF1ZXN0Gikud2ViaG9vay52MS5MaXN0UGF5bWVudERlbGl2ZXJpZXNSZXNwb25zZSIJkAIBirUYAgEEEmsKEUdldEVuZHBvaW50SGVhbHRoEiQud2ViaG9vay52MS5HZXRFbmRwb2ludEhlYWx0aFJlcXVlc3QaJS53ZWJob29rLnYxLkdldEVuZHBvaW50SGVhbHRoUmVzcG9uc2UiCZACAYq1GAIBBBJ3ChVSZXRyeUZhaWxlZERlbGl2ZXJpZXMSKC53ZWJob29rLnYxLlJldHJ5RmFpbGVkRGVsaXZlcmllc1JlcXVlc3QaKS53ZWJob29rLnYxLlJldHJ5RmFpbGVkRGVsaXZlcmllc1Jlc3BvbnNlIgmQAgCKtRgCAQQSWQoLR2V0UmV0cnlSdW4SHi53ZWJob29rLnYxLkdldFJldHJ5UnVuUmVxdWVzdBofLndlYmhvb2sudjEuR2V0UmV0cnlSdW5SZXNwb25zZSIJkAIBirUYAgEEElsKDEZpbmREZWxpdmVyeRIfLndlYmhvb2sudjEuRmluZERlbGl2ZXJ5UmVxdWVzdBogLndlYmhvb2sudjEuRmluZERlbGl2ZXJ5UmVzcG9uc2UiCJACAYq1GAEEEnAKE0xpc3RFdmVudERlbGl2ZXJpZXMSJi53ZWJob29rLnYxLkxpc3RFdmVudERlbGl2ZXJpZXNSZXF1ZXN0Gicud2ViaG9vay52MS5MaXN0RXZlbnREZWxpdmVyaWVzUmVzcG9uc2UiCJACAYq1GAEEGgWKtRgBAWIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
- * A webhook endpoint without its secret (SPEC.md §2).
+ * A webhook endpoint without its secret (docs/contract.md §9).
  *
  * @generated from message webhook.v1.Endpoint
  */
@@ -84,7 +84,7 @@ export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
   messageDesc(file_webhook_v1_webhook, 0);
 
 /**
- * A delivery of one event to one endpoint (SPEC.md §2).
+ * A delivery of one event to one endpoint (docs/contract.md §9).
  *
  * @generated from message webhook.v1.Delivery
  */
@@ -934,6 +934,160 @@ export const ListPaymentDeliveriesResponseSchema: GenMessage<ListPaymentDeliveri
   messageDesc(file_webhook_v1_webhook, 25);
 
 /**
+ * Request of FindDelivery.
+ *
+ * @generated from message webhook.v1.FindDeliveryRequest
+ */
+export type FindDeliveryRequest = Message<"webhook.v1.FindDeliveryRequest"> & {
+  /**
+   * `whd_…`.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+};
+
+/**
+ * Describes the message webhook.v1.FindDeliveryRequest.
+ * Use `create(FindDeliveryRequestSchema)` to create a new message.
+ */
+export const FindDeliveryRequestSchema: GenMessage<FindDeliveryRequest> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 26);
+
+/**
+ * Response of FindDelivery.
+ *
+ * @generated from message webhook.v1.FindDeliveryResponse
+ */
+export type FindDeliveryResponse = Message<"webhook.v1.FindDeliveryResponse"> & {
+  /**
+   * Without its payload.
+   *
+   * @generated from field: webhook.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 2;
+   */
+  merchantId: string;
+
+  /**
+   * The endpoint's environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 3;
+   */
+  environment: Environment;
+
+  /**
+   * `whk_…`.
+   *
+   * @generated from field: string endpoint_id = 4;
+   */
+  endpointId: string;
+
+  /**
+   * Scheme, host and port of its URL.
+   *
+   * @generated from field: string endpoint_origin = 5;
+   */
+  endpointOrigin: string;
+
+  /**
+   * `active`, `disabled` or `deleted`.
+   *
+   * @generated from field: string endpoint_status = 6;
+   */
+  endpointStatus: string;
+
+  /**
+   * `evt_…`; empty: a test event.
+   *
+   * @generated from field: string event_id = 7;
+   */
+  eventId: string;
+
+  /**
+   * `pay_…`; empty: a test event.
+   *
+   * @generated from field: string payment_id = 8;
+   */
+  paymentId: string;
+
+  /**
+   * When it was delivered or given up; absent while it is pending.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 9;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message webhook.v1.FindDeliveryResponse.
+ * Use `create(FindDeliveryResponseSchema)` to create a new message.
+ */
+export const FindDeliveryResponseSchema: GenMessage<FindDeliveryResponse> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 27);
+
+/**
+ * Request of ListEventDeliveries.
+ *
+ * @generated from message webhook.v1.ListEventDeliveriesRequest
+ */
+export type ListEventDeliveriesRequest = Message<"webhook.v1.ListEventDeliveriesRequest"> & {
+  /**
+   * `mer_…`, whose event it is.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * `evt_…`.
+   *
+   * @generated from field: string event_id = 2;
+   */
+  eventId: string;
+};
+
+/**
+ * Describes the message webhook.v1.ListEventDeliveriesRequest.
+ * Use `create(ListEventDeliveriesRequestSchema)` to create a new message.
+ */
+export const ListEventDeliveriesRequestSchema: GenMessage<ListEventDeliveriesRequest> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 28);
+
+/**
+ * Response of ListEventDeliveries.
+ *
+ * @generated from message webhook.v1.ListEventDeliveriesResponse
+ */
+export type ListEventDeliveriesResponse = Message<"webhook.v1.ListEventDeliveriesResponse"> & {
+  /**
+   * Newest first, without payloads.
+   *
+   * @generated from field: repeated webhook.v1.PaymentDelivery deliveries = 1;
+   */
+  deliveries: PaymentDelivery[];
+
+  /**
+   * Why it could not become deliveries; empty: it could, or has not arrived.
+   *
+   * @generated from field: string parked = 2;
+   */
+  parked: string;
+};
+
+/**
+ * Describes the message webhook.v1.ListEventDeliveriesResponse.
+ * Use `create(ListEventDeliveriesResponseSchema)` to create a new message.
+ */
+export const ListEventDeliveriesResponseSchema: GenMessage<ListEventDeliveriesResponse> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 29);
+
+/**
  * A delivery and where it goes.
  *
  * @generated from message webhook.v1.PaymentDelivery
@@ -959,7 +1113,7 @@ export type PaymentDelivery = Message<"webhook.v1.PaymentDelivery"> & {
  * Use `create(PaymentDeliverySchema)` to create a new message.
  */
 export const PaymentDeliverySchema: GenMessage<PaymentDelivery> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 26);
+  messageDesc(file_webhook_v1_webhook, 30);
 
 /**
  * Request of GetEndpointHealth.
@@ -1001,7 +1155,7 @@ export type GetEndpointHealthRequest = Message<"webhook.v1.GetEndpointHealthRequ
  * Use `create(GetEndpointHealthRequestSchema)` to create a new message.
  */
 export const GetEndpointHealthRequestSchema: GenMessage<GetEndpointHealthRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 27);
+  messageDesc(file_webhook_v1_webhook, 31);
 
 /**
  * Response of GetEndpointHealth.
@@ -1057,7 +1211,7 @@ export type GetEndpointHealthResponse = Message<"webhook.v1.GetEndpointHealthRes
  * Use `create(GetEndpointHealthResponseSchema)` to create a new message.
  */
 export const GetEndpointHealthResponseSchema: GenMessage<GetEndpointHealthResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 28);
+  messageDesc(file_webhook_v1_webhook, 32);
 
 /**
  * Request of RetryFailedDeliveries.
@@ -1099,7 +1253,7 @@ export type RetryFailedDeliveriesRequest = Message<"webhook.v1.RetryFailedDelive
  * Use `create(RetryFailedDeliveriesRequestSchema)` to create a new message.
  */
 export const RetryFailedDeliveriesRequestSchema: GenMessage<RetryFailedDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 29);
+  messageDesc(file_webhook_v1_webhook, 33);
 
 /**
  * Response of RetryFailedDeliveries.
@@ -1120,7 +1274,7 @@ export type RetryFailedDeliveriesResponse = Message<"webhook.v1.RetryFailedDeliv
  * Use `create(RetryFailedDeliveriesResponseSchema)` to create a new message.
  */
 export const RetryFailedDeliveriesResponseSchema: GenMessage<RetryFailedDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 30);
+  messageDesc(file_webhook_v1_webhook, 34);
 
 /**
  * Request of GetRetryRun.
@@ -1155,7 +1309,7 @@ export type GetRetryRunRequest = Message<"webhook.v1.GetRetryRunRequest"> & {
  * Use `create(GetRetryRunRequestSchema)` to create a new message.
  */
 export const GetRetryRunRequestSchema: GenMessage<GetRetryRunRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 31);
+  messageDesc(file_webhook_v1_webhook, 35);
 
 /**
  * Response of GetRetryRun.
@@ -1176,7 +1330,7 @@ export type GetRetryRunResponse = Message<"webhook.v1.GetRetryRunResponse"> & {
  * Use `create(GetRetryRunResponseSchema)` to create a new message.
  */
 export const GetRetryRunResponseSchema: GenMessage<GetRetryRunResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 32);
+  messageDesc(file_webhook_v1_webhook, 36);
 
 /**
  * A run that puts failed deliveries back into the queue.
@@ -1232,10 +1386,10 @@ export type RetryRun = Message<"webhook.v1.RetryRun"> & {
  * Use `create(RetryRunSchema)` to create a new message.
  */
 export const RetryRunSchema: GenMessage<RetryRun> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 33);
+  messageDesc(file_webhook_v1_webhook, 37);
 
 /**
- * Endpoints, deliveries and the event catalogue (SPEC.md §4 and §6, CONTRACT.md §9).
+ * Endpoints, deliveries and the event catalogue (docs/contract.md §9).
  *
  * @generated from service webhook.v1.WebhookService
  */
@@ -1380,6 +1534,28 @@ export const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof GetRetryRunRequestSchema;
     output: typeof GetRetryRunResponseSchema;
+  },
+  /**
+   * Finds a delivery by its id alone, of whichever merchant and environment, for the person on call. Holds no secret and nothing of what is
+   * sent: not the payload, and of the endpoint's URL the origin alone. Fails with NOT_FOUND.
+   *
+   * @generated from rpc webhook.v1.WebhookService.FindDelivery
+   */
+  findDelivery: {
+    methodKind: "unary";
+    input: typeof FindDeliveryRequestSchema;
+    output: typeof FindDeliveryResponseSchema;
+  },
+  /**
+   * Lists what was made of one event: its deliveries to the merchant's endpoints, deleted ones included, without payloads. Empty when there
+   * are none.
+   *
+   * @generated from rpc webhook.v1.WebhookService.ListEventDeliveries
+   */
+  listEventDeliveries: {
+    methodKind: "unary";
+    input: typeof ListEventDeliveriesRequestSchema;
+    output: typeof ListEventDeliveriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_webhook_v1_webhook, 0);

@@ -1,0 +1,205 @@
+// `tollbooth audit verify`: does the audit log hold? Reads it over the internal API and calculates every hash here,
+// against the heads that the service told, and against those that the operator brings from outside.
+import { readFile } from "node:fs/promises";
+import type { AuditLink } from "#proto/merchant/v1/audit_pb.ts";
+import {
+  type Break,
+  type ChainPosition,
+  followChain,
+  type Link,
+  missingTail,
+  origin,
+  tellsOf,
+} from "../../../services/merchant/rules/audit-chain.ts";
+import { type Commands, type Given, type Row, UsageError } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
+
+// A line of progress so often.
+const progressEvery = 10_000;
+
+export const audit: Commands = {
+  verify: {
+    about:
+      "calculates the chains of all merchants, or of one; the first place where a chain does not hold, and entries that are in none; exit code 1 if there is one. Whoever owns the database can write it anew: only heads that were kept elsewhere tell that",
+    words: ["[merchant]"],
+    options: {
+      head: {
+        value: "sequence:hash",
+        about: "a head that is known from elsewhere; needs the merchant; may be repeated",
+        multiple: true,
+      },
+      heads: {
+        value: "file",
+        about: "many of them: lines `audit head sealed` of the service's log, or an earlier --json of this command",
+      },
+    },
+    run: async (peers, given) => {
+      const known = await headsOf(given);
+      const progress = { links: 0, told: 0 };
+      const rows: Row[] = [];
+      let broken = 0;
+      for await (const merchantId of chainsOf(peers, given, known)) {
+        const found = await verifyChain(peers, merchantId, known.get(merchantId) ?? [], progress);
+        if (found.broken) broken += 1;
+        rows.push(rowOf(merchantId, found));
+      }
+      const loose = await unchainedRows(peers, given.word("[merchant]"));
+      const remark = `${rows.length} chains with ${progress.links} entries, ${broken} of them broken; ${loose.length} entries not in their chain`;
+      return { rows: [...rows, ...loose], remark, isBad: broken + loose.length > 0 };
+    },
+  },
+};
+
+type Heads = Map<string, ChainPosition[]>;
+
+/** The merchant that was named; else all chains that the service knows, and all that it should know by the heads. */
+async function* chainsOf(peers: OperatorPeers, given: Given, known: Heads): AsyncGenerator<string> {
+  const named = given.word("[merchant]");
+  if (named !== "") return yield named;
+  const left = new Set(known.keys());
+  for (let after: string | undefined; ; ) {
+    const { merchantIds } = await peers.audit.listAuditChains(after === undefined ? {} : { afterMerchantId: after });
+    for (const merchantId of merchantIds) {
+      left.delete(merchantId);
+      yield merchantId;
+    }
+    after = merchantIds.at(-1);
+    if (after === undefined) return yield* left;
+  }
+}
+
+/** What its merchant's chain does not have. @param merchantId empty: of all */
+async function unchainedRows(peers: OperatorPeers, merchantId: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let afterEntryId = ""; ; ) {
+    const { entries, lookedTo } = await peers.audit.listUnchainedEntries({ afterEntryId });
+    for (const entry of entries.filter((each) => merchantId === "" || each.merchantId === merchantId)) {
+      const outcome = entry.isAstray ? "in another one's chain" : "in no chain";
+      rows.push({ merchant_id: entry.merchantId, outcome: `${entry.entryId} is ${outcome}` });
+    }
+    if (lookedTo === "") return rows;
+    afterEntryId = lookedTo;
+  }
+}
+
+interface Verified {
+  readonly place: ChainPosition;
+  readonly late: number;
+  /** The last link that proves nothing of the time before it was made. */
+  readonly lastLate: bigint;
+  /** Entries that say a time long before that of one before them, and the last such link. */
+  readonly backdated: number;
+  readonly lastBackdated: bigint;
+  readonly broken: Break | undefined;
+}
+
+async function verifyChain(
+  peers: OperatorPeers,
+  merchantId: string,
+  known: readonly ChainPosition[],
+  progress: { links: number; told: number },
+): Promise<Verified> {
+  let [place, late, lastLate]: [ChainPosition, number, bigint] = [origin, 0, 0n];
+  const dates = new Dates();
+  for (;;) {
+    const answer = await peers.audit.listAuditLinks({ merchantId, afterSequence: place.seq });
+    const heads = [...known, ...answer.heads.map(({ sequence: seq, hash }) => ({ seq, hash }))];
+    const links = answer.links.map(linkOf);
+    const followed = followChain(merchantId, place, links, heads);
+    for (const { seq } of links.filter(({ isLate }) => isLate)) [late, lastLate] = [late + 1, seq];
+    for (const link of links) dates.take(link);
+    progress.links += links.length;
+    tellProgress(progress);
+    place = followed.place;
+    const counted = { late, lastLate, backdated: dates.backdated, lastBackdated: dates.last };
+    if (followed.broken) return { place, ...counted, broken: followed.broken };
+    // A service that answers nothing and says that there is more would keep us here.
+    if (!answer.hasMore || links.length === 0) return { place, ...counted, broken: missingTail(place, heads) };
+  }
+}
+
+// An outage of the merchant service makes entries late by as much; they still come in the order of their times, nearly.
+const backdatedMicros = 3_600_000_000n;
+
+/** Finds what was put behind entries that say a later time. */
+class Dates {
+  backdated = 0;
+  last = 0n;
+  #latest = 0n;
+
+  take({ seq, entry }: Link): void {
+    const { occurredMicros } = entry ? tellsOf(entry) : { occurredMicros: "" };
+    const micros = /^\d{1,20}$/.test(occurredMicros) ? BigInt(occurredMicros) : 0n;
+    if (micros < this.#latest - backdatedMicros) [this.backdated, this.last] = [this.backdated + 1, seq];
+    if (micros > this.#latest) this.#latest = micros;
+  }
+}
+
+function tellProgress(progress: { links: number; told: number }): void {
+  if (progress.links - progress.told < progressEvery) return;
+  progress.told = progress.links;
+  console.error(`${progress.links} entries so far`);
+}
+
+function linkOf({ sequence, entryId, isLate, hash, entry, sealedHash }: AuditLink): Link {
+  return { seq: sequence, entryId, isLate, hash, entry, sealed: sealedHash.length > 0 ? sealedHash : undefined };
+}
+
+function rowOf(merchantId: string, { place, late, lastLate, backdated, lastBackdated, broken }: Verified): Row {
+  const outcome = broken
+    ? `${broken.what} at ${broken.seq}${broken.entryId && ` (${broken.entryId})`}`
+    : place.seq === 0n
+      ? "has no entries"
+      : "holds";
+  const head = { sequence: String(place.seq), hash: Buffer.from(place.hash).toString("hex") };
+  return {
+    merchant_id: merchantId,
+    outcome,
+    ...head,
+    late,
+    last_late: String(lastLate),
+    backdated,
+    last_backdated: String(lastBackdated),
+  };
+}
+
+async function headsOf(given: Given): Promise<Heads> {
+  const heads: Heads = new Map();
+  const add = (merchantId: string, sequence: unknown, hash: unknown) => {
+    const isHead = /^[1-9]\d{0,17}$/.test(String(sequence)) && /^[0-9a-f]{64}$/.test(String(hash));
+    if (!isHead) return false;
+    const place = { seq: BigInt(String(sequence)), hash: Buffer.from(String(hash), "hex") };
+    heads.set(merchantId, [...(heads.get(merchantId) ?? []), place]);
+    return true;
+  };
+  const merchantId = given.word("[merchant]");
+  for (const head of given.list("head")) {
+    const [sequence, hash, ...rest] = head.split(":");
+    if (merchantId === "") throw new UsageError("--head needs the merchant");
+    if (rest.length > 0 || !add(merchantId, sequence, hash)) throw new UsageError("--head is <sequence>:<64 hex>");
+  }
+  const path = given.text("heads");
+  if (path === "") return heads;
+  const lines = await readFile(path, "utf8").catch((error: Error) => {
+    throw new UsageError(`--heads: ${error.message}`);
+  });
+  const found = saidIn(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));
+  if (found.length === 0) throw new UsageError(`--heads: ${path} holds no head`);
+  if (merchantId !== "" && !heads.has(merchantId))
+    throw new UsageError(`--heads: ${path} holds no head of ${merchantId}`);
+  return heads;
+}
+
+/** Objects with a merchant, one a line among others that are none, or all of one array. */
+function saidIn(text: string): Record<string, unknown>[] {
+  const values = text.trimStart().startsWith("[") ? [parsed(text)].flat() : text.split("\n").map(parsed);
+  return values.map(Object).filter((each) => typeof each.merchant_id === "string");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+// `tollbooth journal check`: do the books agree? Straight on the database of payments, so that it also answers while no
+// service does.
+
+import { Database } from "#platform/database/database.ts";
+import { checkSchema } from "#platform/database/migrate.ts";
+import { readConfig, serviceSettings } from "#platform/process/config.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
+import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
+import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import type { Commands, Row } from "../command.ts";
+
+export const journal: Commands = {
+  check: {
+    about:
+      "recomputes every payment, the lists' totals and what was announced (DATABASE_URL of payments); a row for each difference; exit code 1 if there is one",
+    isAlone: true,
+    run: async () => {
+      const rows: Row[] = [];
+      const checked = await checkBooks(process.env, ({ paymentId, about, differences }) => {
+        const subject = paymentId === "" ? { about } : { payment_id: paymentId };
+        rows.push(...differences.map((difference) => ({ ...subject, difference })));
+      });
+      return { rows, remark: `${checked} payments checked`, isBad: rows.length > 0 };
+    },
+  },
+};
+
+/** Something whose books do not agree. */
+export interface AuditDifference {
+  /** Empty: it is about a list. */
+  readonly paymentId: string;
+  /** The payment's id, or whose list it is. */
+  readonly about: string;
+  /** One sentence each. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * One pass over all payments, all counted lists, and the announcements that are kept.
+ * @returns how many payments there are.
+ * @throws ConfigError without DATABASE_URL.
+ */
+export async function checkBooks(
+  env: Readonly<Record<string, string | undefined>>,
+  onDifference: (found: AuditDifference) => void,
+): Promise<number> {
+  const { DATABASE_URL } = readConfig({ DATABASE_URL: serviceSettings.DATABASE_URL }, env);
+  const log = createLog("journal-check", "error");
+  const db = await Database.open({ url: DATABASE_URL, name: "journal-check", log });
+  const onPayment = (paymentId: string, differences: readonly string[]) =>
+    onDifference({ paymentId, about: paymentId, differences });
+  try {
+    await checkSchema(db, "payments");
+    const checked = await checkJournal(db, ({ paymentId, differences }) => onPayment(paymentId, differences));
+    await auditAnnouncements(db, (paymentId, missing) =>
+      onPayment(
+        paymentId,
+        missing.map((event) => `${event} was not announced`),
+      ),
+    );
+    await auditListCounts(db, (found) =>
+      onDifference({ paymentId: "", about: `${found.list} of ${found.merchantId}`, differences: [countText(found)] }),
+    );
+    return checked;
+  } finally {
+    await db.close();
+  }
+}
+
+function countText({ environment, when, status, bucket, counted, there }: CountDifference): string {
+  const amounts = bucket === -1 ? "" : `, amounts of bucket ${bucket}`;
+  return `environment ${environment}, ${when}, ${status}${amounts}: ${counted} counted, ${there} there`;
+}

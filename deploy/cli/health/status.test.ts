@@ -1,0 +1,26 @@
+// When a job is worth a word to the person on call.
+import assert from "node:assert/strict";
+import { create } from "@bufbuild/protobuf";
+import { JobSchema } from "#proto/status/v1/status_pb.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { jobProblem } from "./status.ts";
+
+const test = suite("tollbooth status");
+
+function said(lateSeconds: number, runningSeconds: number, failures = 0): string {
+  const seconds = { lateSeconds: BigInt(lateSeconds), runningSeconds: BigInt(runningSeconds), limitSeconds: 300n };
+  return jobProblem(create(JobSchema, { name: "relay-outbox", ...seconds, failures: BigInt(failures) })).join();
+}
+
+test("a job that goes on failing is late, and one whose run does not end hangs, long before the process ends itself", () => {
+  assert.equal(said(61, 0, 7), "relay-outbox is late by 61 s, and has failed 7 times since it worked");
+  assert.match(said(181, 181), /^relay-outbox hangs: its run has lasted 181 s, and at 300 s/);
+});
+
+test("pauses between tries, and runs that may rightly be long, are no problem", () => {
+  assert.equal(said(0, 0), "");
+  assert.equal(said(60, 0, 6), "");
+  assert.equal(said(180, 180), "");
+});
+
+test.run();

@@ -1,0 +1,44 @@
+// Every noun of `tollbooth`, in the order of its help.
+import type { Commands } from "./command.ts";
+import { audit } from "./health/audit.ts";
+import { journal } from "./health/journal.ts";
+import { status } from "./health/status.ts";
+import { applications } from "./objects/applications.ts";
+import { connectors } from "./objects/connectors.ts";
+import { deliveries, endpoints } from "./objects/deliveries.ts";
+import { events } from "./objects/events.ts";
+import { keys } from "./objects/keys.ts";
+import { merchants } from "./objects/merchants.ts";
+import { operations } from "./objects/operations.ts";
+import { payments, refunds, sessions } from "./objects/payments.ts";
+import { suspense } from "./objects/suspense.ts";
+import { recovery } from "./recovery/recovery.ts";
+import { encryptionKeys } from "./setup/encryption-keys.ts";
+import { migrate } from "./setup/migrate.ts";
+import { reencrypt } from "./setup/reencrypt.ts";
+import { secrets } from "./setup/secrets.ts";
+import { tokens } from "./setup/tokens.ts";
+
+export const nouns: Readonly<Record<string, Commands>> = {
+  merchants,
+  keys,
+  connectors,
+  applications,
+  endpoints,
+  deliveries,
+  payments,
+  sessions,
+  refunds,
+  operations,
+  suspense,
+  journal,
+  audit,
+  events,
+  status,
+  recovery,
+  tokens,
+  secrets,
+  "encryption-keys": encryptionKeys,
+  reencrypt,
+  migrate,
+};

@@ -1,0 +1,105 @@
+// `tollbooth connectors …`: a merchant's accounts at card processors. Credentials come from the environment as
+// CONNECTOR_<NAME>, never from the command line, which other users can read.
+import { ConfigError } from "#platform/process/config.ts";
+import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
+import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
+import type { Answer, Commands, Given, Row } from "../command.ts";
+import { environmentName, environmentOf, liveOption } from "../wire.ts";
+
+export const connectors: Commands = {
+  list: {
+    about: "lists a merchant's connectors, the primary one first",
+    words: ["merchant"],
+    options: liveOption,
+    run: async (peers, given) => {
+      return { rows: (await peers.connectors.listConnectors(ownerOf(given))).connectors.map((each) => rowOf(each)) };
+    },
+  },
+  add: {
+    about:
+      "adds an account after a live call with CONNECTOR_SECRET_KEY, CONNECTOR_PUBLISHABLE_KEY, CONNECTOR_WEBHOOK_SECRET …",
+    words: ["merchant", "connector"],
+    options: { primary: { about: "new sessions use it" }, ...liveOption },
+    run: async (peers, given) => {
+      const order = {
+        connector: given.word("connector"),
+        credentials: credentials(),
+        makeDefault: given.has("primary"),
+      };
+      const added = await peers.accounts.addConnectorAccount({ ...ownerOf(given), ...order });
+      const answer = answerOf(added.connector, added.account);
+      return { ...answer, remark: `webhooks: <public address of the gateway>${added.webhookPath}` };
+    },
+  },
+  check: {
+    about: "makes a live call with what is stored; exit code 1 if the processor no longer takes it",
+    words: ["merchant", "connector"],
+    options: liveOption,
+    run: async (peers, given) => {
+      return answerOf(undefined, (await peers.accounts.checkConnectorAccount(namedBy(given))).account);
+    },
+  },
+  rotate: {
+    about: "replaces the credentials that are given as CONNECTOR_…, after a live call; the others stay",
+    words: ["merchant", "connector"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const wish = { ...namedBy(given), credentials: credentials() };
+      const { connector, account } = await peers.accounts.rotateConnectorCredentials(wish);
+      return answerOf(connector, account);
+    },
+  },
+  primary: {
+    about: "makes a connector the one that new sessions use",
+    words: ["merchant", "connector"],
+    options: liveOption,
+    run: async (peers, given) => {
+      return answerOf((await peers.connectors.updateConnector({ ...namedBy(given), makeDefault: true })).connector);
+    },
+  },
+  deactivate: {
+    about: "ends new payments at a connector; refunds and webhooks of its payments go on",
+    words: ["merchant", "connector"],
+    options: liveOption,
+    run: async (peers, given) => answerOf((await peers.accounts.deactivateConnectorAccount(namedBy(given))).connector),
+  },
+};
+
+function ownerOf(given: Given) {
+  return { merchantId: given.word("merchant"), environment: environmentOf(given) };
+}
+
+function namedBy(given: Given) {
+  return { ...ownerOf(given), connectorId: given.word("connector") };
+}
+
+function credentials(): Record<string, string> {
+  const prefix = "CONNECTOR_";
+  const given = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [],
+  );
+  if (given.length === 0) throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and the others");
+  return Object.fromEntries(given);
+}
+
+/** @param account what a live call showed */
+function answerOf(connector: Connector | undefined, account?: AccountStatus): Answer {
+  const row = { ...(connector && rowOf(connector)), ...(account && statusRow(account)) };
+  return { rows: connector || account ? [row] : [], isBad: account?.credentialsTaken === false };
+}
+
+function statusRow({
+  externalAccountId: account,
+  displayName,
+  country,
+  canCharge,
+  credentialsTaken,
+}: AccountStatus): Row {
+  return { account, name: displayName, country, credentials_taken: credentialsTaken, can_charge: canCharge };
+}
+
+function rowOf(account: Connector): Row {
+  const { id, connector, environment, isDefault, isActive, surface, externalAccountId } = account;
+  const state = { primary: isDefault, active: isActive };
+  return { id, connector, environment: environmentName(environment), ...state, surface, account: externalAccountId };
+}

@@ -1,0 +1,125 @@
+// `tollbooth endpoints …` and `tollbooth deliveries …`: where a merchant's webhooks go, what became of one, and sending
+// them again.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { Delivery } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Answer, type Commands, type Given, type Row, UsageError } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
+import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "../wire.ts";
+import { inOrder, type Line, linesOfDeliveries } from "./story.ts";
+
+export const endpoints: Commands = {
+  list: {
+    about: "lists a merchant's webhook endpoints",
+    words: ["merchant"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const { endpoints: found } = await peers.webhooks.listEndpoints(ownerOf(given));
+      return {
+        rows: found.map(({ id, url, status, environment, eventTypes, createdAt }) => {
+          const rest = {
+            environment: environmentName(environment),
+            events: eventTypes,
+            created_at: timeText(createdAt),
+          };
+          return { id, url, status, ...rest };
+        }),
+      };
+    },
+  },
+};
+
+export const deliveries: Commands = {
+  show: {
+    about:
+      "the whole story of a delivery in time order, of whichever merchant and environment: its event, its endpoint, every attempt with answer and duration, and when it is sent again",
+    words: ["delivery"],
+    run: async (peers, given) => await tellDelivery(peers, given.word("delivery")),
+  },
+  list: {
+    about: "lists an endpoint's deliveries, newest first",
+    words: ["merchant", "endpoint"],
+    options: {
+      status: { value: "status", about: "only pending, delivered or failed ones" },
+      ...limitOption,
+      ...liveOption,
+    },
+    run: async (peers, given) => {
+      const found = await pages(given, async (page) => {
+        const wanted = { ...ownerOf(given), endpointId: given.word("endpoint"), status: given.text("status"), ...page };
+        const answer = await peers.webhooks.listDeliveries(wanted);
+        return { items: answer.deliveries, nextPageToken: answer.nextPageToken };
+      });
+      return { rows: found.map(rowOf) };
+    },
+  },
+  retry: {
+    about: "queues a delivery again, now",
+    words: ["merchant", "endpoint", "delivery"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const delivery = { endpointId: given.word("endpoint"), deliveryId: given.word("delivery") };
+      await peers.webhooks.retryDelivery({ ...ownerOf(given), ...delivery });
+      return { rows: [{ id: delivery.deliveryId, queued: true }] };
+    },
+  },
+  "retry-failed": {
+    about: "queues every failed delivery of an endpoint again, oldest first",
+    words: ["merchant", "endpoint"],
+    options: {
+      since: { value: "time", about: "only those queued at this time or later, RFC 3339 or YYYY-MM-DD", needed: true },
+      ...liveOption,
+    },
+    run: async (peers, given) => {
+      const since = new Date(given.text("since"));
+      if (Number.isNaN(since.getTime())) throw new UsageError("--since must be a time, RFC 3339 or YYYY-MM-DD");
+      const wanted = { ...ownerOf(given), endpointId: given.word("endpoint"), since: timestampFromDate(since) };
+      const { run } = await peers.webhooks.retryFailedDeliveries(wanted);
+      return {
+        rows: run ? [{ run: run.id, status: run.status, total: Number(run.total), queued: Number(run.queued) }] : [],
+      };
+    },
+  },
+};
+
+async function tellDelivery(peers: OperatorPeers, id: string): Promise<Answer> {
+  if (!isId("delivery", id)) throw new UsageError("a delivery's id is whd_ and 26 characters");
+  const found = await peers.webhooks.findDelivery({ deliveryId: id }).catch((error: unknown) => {
+    if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
+    throw error;
+  });
+  if (!found) return { rows: [], remark: `no merchant has ${id}: never made, or more than 94 days ago`, isBad: true };
+  const { delivery, merchantId, environment, endpointId, endpointOrigin, endpointStatus, eventId, paymentId } = found;
+  const whose = `of ${merchantId}, ${environmentName(environment)}`;
+  const about = eventId === "" ? "a test event" : `${delivery?.eventType} about ${paymentId}`;
+  const at = delivery?.createdAt;
+  const lines: Line[] = [
+    { at, part: "event", id: eventId || id, what: about },
+    { at, part: "endpoint", id: endpointId, what: `${endpointOrigin}, ${endpointStatus}, ${whose}` },
+    ...(await linesOfDeliveries(peers, merchantId, [{ endpointId, delivery }])),
+  ];
+  if (found.finishedAt)
+    lines.push({ at: found.finishedAt, part: "delivery", id, what: delivery?.delivered ? "delivered" : "given up" });
+  return { rows: inOrder(lines), remark: `${id}: ${whose}; ${about}` };
+}
+
+function ownerOf(given: Given) {
+  return { merchantId: given.word("merchant"), environment: environmentOf(given) };
+}
+
+function rowOf({
+  id,
+  eventType,
+  attempts,
+  delivered,
+  failed,
+  statusCode,
+  lastError,
+  nextAttemptAt,
+  createdAt,
+}: Delivery): Row {
+  const status = delivered ? "delivered" : failed ? "failed" : "pending";
+  const last = { http_status: statusCode || "", last_error: lastError, next_attempt_at: timeText(nextAttemptAt) };
+  return { id, event_type: eventType, status, attempts, ...last, created_at: timeText(createdAt) };
+}

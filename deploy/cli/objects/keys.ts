@@ -1,0 +1,105 @@
+// `tollbooth keys …`: a merchant's API keys.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type ApiKey, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Commands, type Row, UsageError } from "../command.ts";
+import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "../wire.ts";
+
+const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
+const dayMs = 86_400_000;
+
+export const keys: Commands = {
+  list: {
+    about: "lists a merchant's keys, active ones first, then the newest first",
+    words: ["merchant"],
+    options: { ...liveOption, ...limitOption },
+    run: async (peers, given) => {
+      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
+      const found = await pages(given, async ({ pageSize, pageToken }) => {
+        const answer = await peers.apiKeys.listApiKeys({ ...owner, limit: pageSize, afterId: pageToken });
+        const { apiKeys, offset, total } = answer;
+        const isLast = offset + BigInt(apiKeys.length) >= total;
+        return { items: apiKeys, nextPageToken: isLast ? "" : (apiKeys.at(-1)?.id ?? "") };
+      });
+      return { rows: found.map(rowOf) };
+    },
+  },
+  create: {
+    about: "creates a key; the raw key is shown this once",
+    words: ["merchant"],
+    options: {
+      name: { value: "text", about: "what it is for", needed: true },
+      scope: {
+        value: "scope",
+        about: `one of ${everyScope.join(", ")}; may be repeated; all unless given`,
+        multiple: true,
+      },
+      days: { value: "n", about: "expires after so many days; never unless given" },
+      ...liveOption,
+    },
+    run: async (peers, given) => {
+      const scopes = given.list("scope");
+      const answer = await peers.apiKeys.createApiKey({
+        merchantId: given.word("merchant"),
+        environment: environmentOf(given),
+        name: given.text("name"),
+        scopes: scopes.length > 0 ? scopes : everyScope,
+        ...(given.text("days") && { expiresAt: timestampFromDate(inDays(given.text("days"))) }),
+      });
+      const row = answer.apiKey ? rowOf(answer.apiKey) : {};
+      return {
+        rows: [{ ...row, api_key: answer.secret }],
+        remark: "Hand the key over safely; it cannot be shown again.",
+      };
+    },
+  },
+  limit: {
+    about: "says where a live key may be used from, in place of what it was limited to",
+    words: ["merchant", "key"],
+    options: {
+      ip: { value: "network", about: "an address or a network, as 203.0.113.0/24; may be repeated", multiple: true },
+      everywhere: { about: "from every address, for a merchant that has shut itself out" },
+    },
+    run: async (peers, given) => {
+      const ranges = given.list("ip");
+      if (ranges.length > 0 === given.has("everywhere")) throw new UsageError("give --ip or --everywhere, one of them");
+      const owner = { merchantId: given.word("merchant"), environment: Environment.LIVE };
+      const wish = { apiKeyId: given.word("key"), allowedIps: { ranges } };
+      const { apiKey } = await peers.apiKeys.limitApiKey({ ...owner, ...wish });
+      return { rows: apiKey ? [rowOf(apiKey)] : [] };
+    },
+  },
+  revoke: {
+    about: "revokes a key at once",
+    words: ["merchant", "key"],
+    options: liveOption,
+    run: async (peers, given) => {
+      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
+      const { apiKey } = await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: given.word("key") });
+      return { rows: apiKey ? [rowOf(apiKey)] : [] };
+    },
+  },
+};
+
+function rowOf({ id, name, suffix, environment, scopes, allowedIps, status, ...at }: ApiKey): Row {
+  const times = {
+    created_at: timeText(at.createdAt),
+    last_used_at: timeText(at.lastUsedAt),
+    expires_at: timeText(at.expiresAt),
+  };
+  return {
+    id,
+    name,
+    suffix,
+    environment: environmentName(environment),
+    status,
+    scopes,
+    allowed_ips: allowedIps,
+    ...times,
+  };
+}
+
+function inDays(text: string): Date {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > 3_650) throw new UsageError("--days must be from 1 to 3650");
+  return new Date(Date.now() + days * dayMs);
+}

@@ -1,0 +1,80 @@
+// `tollbooth merchants …`: who may take payments here.
+import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Answer, type Commands, UsageError } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
+import { limitOption, pages, timeText } from "../wire.ts";
+
+export const merchants: Commands = {
+  list: {
+    about: "lists merchants, newest first",
+    options: { status: { value: "status", about: "only pending, active, suspended or closed ones" }, ...limitOption },
+    run: async (peers, given) => {
+      const found = await pages(given, async (page) => {
+        const answer = await peers.merchants.listMerchants({ status: given.text("status"), ...page });
+        return { items: answer.merchants, nextPageToken: answer.nextPageToken };
+      });
+      return {
+        rows: found.map(({ id, name, status, country, currency, createdAt }) => {
+          return { id, name, status, country, currency, created_at: timeText(createdAt) };
+        }),
+      };
+    },
+  },
+  show: {
+    about: "shows one merchant",
+    words: ["merchant"],
+    run: async (peers, given) =>
+      shown((await peers.merchants.getMerchant({ merchantId: given.word("merchant") })).merchant),
+  },
+  create: {
+    about: "creates an active merchant with a simulator connector in the sandbox",
+    options: {
+      name: { value: "text", about: "trading name", needed: true },
+      email: { value: "address", about: "contact e-mail", needed: true },
+      country: { value: "XX", about: "ISO 3166-1 alpha-2", needed: true },
+      currency: { value: "XXX", about: "ISO 4217", needed: true },
+      "legal-name": { value: "text", about: "registered name" },
+    },
+    run: async (peers, given) => {
+      const { merchant } = await peers.merchants.createMerchant({
+        name: given.text("name"),
+        legalName: given.text("legal-name"),
+        email: given.text("email"),
+        country: given.text("country"),
+        currency: given.text("currency"),
+      });
+      return shown(merchant);
+    },
+  },
+  suspend: {
+    about: "lets a merchant read and nothing else",
+    words: ["merchant"],
+    run: (peers, given) => setStatus(peers, given.word("merchant"), "suspended"),
+  },
+  resume: {
+    about: "makes a suspended merchant active again",
+    words: ["merchant"],
+    run: (peers, given) => setStatus(peers, given.word("merchant"), "active"),
+  },
+  refunds: {
+    about: "switches a merchant's refunds on or off",
+    words: ["merchant", "on|off"],
+    run: async (peers, given) => {
+      const wish = given.word("on|off");
+      if (wish !== "on" && wish !== "off") throw new UsageError("refunds are switched on or off");
+      const change = { merchantId: given.word("merchant"), refundsEnabled: wish === "on" };
+      return shown((await peers.merchants.updateMerchantState(change)).merchant);
+    },
+  },
+};
+
+async function setStatus(peers: OperatorPeers, merchantId: string, status: string): Promise<Answer> {
+  return shown((await peers.merchants.updateMerchantState({ merchantId, status })).merchant);
+}
+
+function shown(merchant: Merchant | undefined): Answer {
+  if (!merchant) throw new Error("the merchant service answered without the merchant");
+  const { id, name, legalName, status, country, currency, email, refundsEnabled, createdAt } = merchant;
+  const words = { id, name, legal_name: legalName, status, country, currency, email };
+  return { rows: [{ ...words, refunds: refundsEnabled ? "on" : "off", created_at: timeText(createdAt) }] };
+}

@@ -1,0 +1,97 @@
+// `tollbooth payments|sessions|refunds show`: the whole story of one payment in time order, out of all four services,
+// and what comes next.
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { TellPaymentResponse } from "#proto/payments/v1/operator_pb.ts";
+import { type Answer, type Command, type Commands, UsageError } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
+import { environmentName } from "../wire.ts";
+import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
+
+const prefixes = { payment: "pay_", session: "cs_", refund: "re_" } as const;
+type Shown = keyof typeof prefixes;
+
+export const payments: Commands = { show: show("payment") };
+export const sessions: Commands = { show: show("session") };
+export const refunds: Commands = { show: show("refund") };
+
+// As many of each object's as one answer holds: a payment's own acts are few.
+const auditMax = 200;
+
+function show(noun: Shown): Command {
+  return {
+    about: `the whole story of ${noun === "payment" ? "a payment" : `a ${noun}'s payment`} in time order, of whichever merchant and environment: session, attempts, operations at the processor, journal, refunds, disputes, deliveries, audit entries, and what comes next`,
+    words: [noun],
+    run: async (peers, given) => await tellAll(peers, assertNoun(noun, given.word(noun))),
+  };
+}
+
+function assertNoun(noun: Shown, id: string): string {
+  if (isId(noun, id)) return id;
+  const other = (Object.keys(prefixes) as Shown[]).find((each) => isId(each, id));
+  if (other) throw new UsageError(`${id} is a ${other}: tollbooth ${other}s show ${id}`);
+  if (id.startsWith("op_")) throw new UsageError(`${id} is an operation: tollbooth operations show ${id}`);
+  throw new UsageError(`a ${noun}'s id is ${prefixes[noun]} and 26 characters`);
+}
+
+async function tellAll(peers: OperatorPeers, id: string): Promise<Answer> {
+  const told = await peers.operations.tellPayment({ objectId: id }).catch((error: unknown) => {
+    if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
+    throw error;
+  });
+  if (!told) return { rows: [], remark: `no merchant has ${id}, neither in live nor in sandbox`, isBad: true };
+  const { away, from } = whileAway();
+  const parts = await Promise.all([
+    from("checkout", sessionLines(peers, told)),
+    from("webhook", deliveryLines(peers, told)),
+    from("merchant", auditLines(peers, told)),
+  ]);
+  const lines = [...told.lines, ...parts.flat()];
+  const { paymentId, merchantId, environment, status } = told;
+  const known = `${paymentId}: ${status}, of ${merchantId}, ${environmentName(environment)}`;
+  return { rows: inOrder(lines), remark: known + missingText(away), isBad: away.length > 0 };
+}
+
+async function sessionLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, environment, sessionId } = told;
+  if (sessionId === "") return [];
+  const { session } = await peers.sessions.getSession({ merchantId, environment, sessionId });
+  if (!session) return [];
+  const line = (at: Timestamp | undefined, what: string) => ({ at, part: "session", id: sessionId, what });
+  const { createdAt, completedAt, expiresAt, status, surface, customerEmail } = session;
+  const buyer = customerEmail === "" ? "no e-mail" : maskedEmail(customerEmail);
+  const isOpen = status === "open" || status === "processing";
+  return [
+    line(createdAt, `created for the ${surface} surface, buyer ${buyer}; now ${status}`),
+    ...(completedAt ? [line(completedAt, "completed")] : []),
+    ...(isOpen ? [{ ...line(expiresAt, `session ${sessionId} expires unless it is paid`), part: "next" }] : []),
+  ];
+}
+
+/** What tells two buyers apart and names neither. */
+function maskedEmail(email: string): string {
+  const at = email.lastIndexOf("@");
+  return `${email.slice(0, 1)}…${at > 0 ? email.slice(at) : ""}`;
+}
+
+async function deliveryLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, environment, paymentId } = told;
+  const { deliveries } = await peers.webhooks.listPaymentDeliveries({ merchantId, environment, paymentId });
+  return await linesOfDeliveries(peers, merchantId, deliveries);
+}
+
+async function auditLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, paymentId, sessionId, refundIds } = told;
+  const operations = told.lines.filter(({ part, id }) => part === "operation" && id !== "").map(({ id }) => id);
+  const objects = [...new Set([paymentId, sessionId, ...refundIds, ...operations])].filter((id) => id !== "");
+  const lines: Line[] = [];
+  for (const objectId of objects) {
+    const { entries } = await peers.audit.listAuditEntries({ merchantId, objectId, pageSize: auditMax });
+    for (const { occurredAt, action, actor, requestId } of entries) {
+      const what = `${action} by ${actor || "the service itself"}${requestId && `, request ${requestId}`}`;
+      lines.push({ at: occurredAt, part: "audit", id: objectId, what });
+    }
+  }
+  return lines;
+}

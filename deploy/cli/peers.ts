@@ -1,0 +1,160 @@
+// Where the services are and with which token the operator calls: from the settings, or from the stack.json of a local
+// stack.
+import { lookup } from "node:dns/promises";
+import { resolve } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import { ConfigError, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
+import { ReplayService } from "#proto/events/v1/replay_pb.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
+import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
+import { StatusService } from "#proto/status/v1/status_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { readObject } from "../local/private-file.ts";
+
+export const serviceNames = ["checkout", "payments", "merchant", "webhook"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export interface OperatorPeers {
+  readonly merchants: Client<typeof MerchantService>;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly connectors: Client<typeof ConnectorService>;
+  readonly accounts: Client<typeof ConnectorAccountService>;
+  readonly applications: Client<typeof ApplicationService>;
+  readonly audit: Client<typeof AuditService>;
+  readonly operations: Client<typeof OperatorService>;
+  readonly sessions: Client<typeof CheckoutService>;
+  readonly lostPayments: Client<typeof PaymentRecoveryService>;
+  readonly sessionsOfLost: Client<typeof SessionRecoveryService>;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly status: Readonly<Record<ServiceName, Client<typeof StatusService>>>;
+  /**
+   * One client for each replica behind the service's name, if it is a name of each (a headless service); else the one
+   * of `status`.
+   */
+  statusOfEach(service: ServiceName): Promise<readonly Client<typeof StatusService>[]>;
+  readonly replay: Readonly<Record<ServiceName, Client<typeof ReplayService>>>;
+  readonly recovery: Readonly<Record<ServiceName, Client<typeof RecoveryService>>>;
+  close(): void;
+}
+
+/** Connects. @throws ConfigError that says what is missing and where it can come from. */
+export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorPeers> {
+  const { urls, token } = (await fromSettings(env)) ?? (await fromStack(env));
+  const peers: Record<ServiceName, Peer> = {
+    checkout: connectPeer({ url: urls.checkout, token }),
+    payments: connectPeer({ url: urls.payments, token }),
+    merchant: connectPeer({ url: urls.merchant, token }),
+    webhook: connectPeer({ url: urls.webhook, token }),
+  };
+  const replicas: Peer[] = [];
+  return {
+    merchants: peers.merchant.client(MerchantService),
+    apiKeys: peers.merchant.client(ApiKeyService),
+    connectors: peers.merchant.client(ConnectorService),
+    accounts: peers.payments.client(ConnectorAccountService),
+    applications: peers.merchant.client(ApplicationService),
+    audit: peers.merchant.client(AuditService),
+    operations: peers.payments.client(OperatorService),
+    sessions: peers.checkout.client(CheckoutService),
+    lostPayments: peers.payments.client(PaymentRecoveryService),
+    sessionsOfLost: peers.checkout.client(SessionRecoveryService),
+    webhooks: peers.webhook.client(WebhookService),
+    status: {
+      checkout: peers.checkout.client(StatusService),
+      payments: peers.payments.client(StatusService),
+      merchant: peers.merchant.client(StatusService),
+      webhook: peers.webhook.client(StatusService),
+    },
+    statusOfEach: async (service) => {
+      const found = (await addressesOf(urls[service])).map((url) => connectPeer({ url, token }));
+      replicas.push(...found);
+      return found.map((peer) => peer.client(StatusService));
+    },
+    replay: {
+      checkout: peers.checkout.client(ReplayService),
+      payments: peers.payments.client(ReplayService),
+      merchant: peers.merchant.client(ReplayService),
+      webhook: peers.webhook.client(ReplayService),
+    },
+    recovery: {
+      checkout: peers.checkout.client(RecoveryService),
+      payments: peers.payments.client(RecoveryService),
+      merchant: peers.merchant.client(RecoveryService),
+      webhook: peers.webhook.client(RecoveryService),
+    },
+    close: () => {
+      for (const peer of [...Object.values(peers), ...replicas]) peer.close();
+    },
+  };
+}
+
+/** The URL once for each address of its name. One with a certificate stays: the name is in that. */
+async function addressesOf(url: string): Promise<string[]> {
+  const { protocol, hostname } = new URL(url);
+  // IPv4 alone: in a cluster with both a pod has one of each.
+  const found = protocol === "http:" ? await lookup(hostname, { all: true, family: 4 }).catch(() => []) : [];
+  if (found.length < 2) return [url];
+  return found.map(({ address }) => Object.assign(new URL(url), { hostname: address }).origin);
+}
+
+interface Place {
+  readonly urls: Readonly<Record<ServiceName, string>>;
+  readonly token: OwnToken;
+}
+
+const address = url("http", "https");
+/** What the commands read where no local stack is meant. */
+export const operatorSettings = {
+  RPC_TOKEN_FILE: tokenFile,
+  CHECKOUT_URL: address,
+  PAYMENTS_URL: address,
+  MERCHANT_URL: address,
+  WEBHOOK_URL: address,
+} as const;
+
+async function fromSettings(env: NodeJS.ProcessEnv): Promise<Place | undefined> {
+  if (!env.RPC_TOKEN_FILE) return undefined;
+  const read = readConfig(operatorSettings, env);
+  const urls = {
+    checkout: read.CHECKOUT_URL,
+    payments: read.PAYMENTS_URL,
+    merchant: read.MERCHANT_URL,
+    webhook: read.WEBHOOK_URL,
+  };
+  return { urls, token: read.RPC_TOKEN_FILE };
+}
+
+async function fromStack(env: NodeJS.ProcessEnv): Promise<Place> {
+  const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optional(text), ".local") }, env);
+  const path = resolve(STATE_DIR ?? ".local", "stack.json");
+  const stack = await readObject(path);
+  const rpc: Record<string, unknown> = Object(stack?.rpc);
+  const tokens: Record<string, unknown> = Object(Object(stack?.rpc_files).tokens);
+  const at = (name: string) => {
+    const value = rpc[name];
+    if (typeof value !== "string") throw notFound(path);
+    return value;
+  };
+  const urls = { checkout: at("checkout"), payments: at("payments"), merchant: at("merchant"), webhook: at("webhook") };
+  if (typeof tokens.operator !== "string") throw notFound(path);
+  return { urls, token: tokenFile.parse(tokens.operator) };
+}
+
+function notFound(path: string): ConfigError {
+  return new ConfigError(
+    `no stack runs here (${path}): set STATE_DIR to a running one's, or RPC_TOKEN_FILE, CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL and WEBHOOK_URL`,
+  );
+}

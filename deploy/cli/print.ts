@@ -1,0 +1,38 @@
+// How an answer is shown: a table for people, or one JSON array for programs.
+import type { Answer, Row } from "./command.ts";
+
+/** Prints it. Remarks go to standard error, so that standard output holds nothing but the answer. */
+export function print(answer: Answer, asJson: boolean): void {
+  if (asJson) console.log(JSON.stringify(answer.rows, null, 2));
+  else if (answer.text !== undefined) console.log(answer.text);
+  else if (answer.rows.length > 0) console.log(table(answer.rows));
+  else if (!answer.remark) console.log("nothing found");
+  if (answer.remark && (!asJson || answer.isBad)) console.error(answer.remark);
+}
+
+/** Columns as wide as their widest value; the header in capitals. */
+export function table(rows: readonly Row[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = [
+    columns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => columns.map((name) => shown(row[name]))),
+  ];
+  const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+// A terminal must not obey what a merchant has typed as its name.
+const control = /\p{C}/gu;
+
+function shown(value: Row[string] | undefined): string {
+  if (value === undefined || value === "") return "-";
+  const text = typeof value === "object" ? value.join(",") : String(value);
+  return text.replace(control, "?");
+}

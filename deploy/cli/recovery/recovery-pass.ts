@@ -1,0 +1,143 @@
+// One pass over everything that a restored database may have lost and that somebody still knows of: sessions and keys
+// by their events, payments by sessions, by events and by the processors' statements, refunds by their events. Reads at
+// the processors; safe to run again.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
+import type { OperatorPeers } from "../peers.ts";
+
+/** What became of an object. */
+export interface Rebuilt {
+  /** `cs_…`, `pay_…` or `re_…`. */
+  readonly object: string;
+  readonly outcome: RebuildOutcome;
+  /** Empty: there is none. */
+  readonly status: string;
+}
+
+export interface Pass {
+  readonly objects: readonly Rebuilt[];
+  /** Accounts whose statement could not be read, each with why. */
+  readonly unread: readonly { readonly account: string; readonly merchant: string; readonly why: string }[];
+  /** Accounts of which the processor keeps no statement. */
+  readonly without: readonly string[];
+  /** Accounts whose statement differs from our books in something that was not taken in. */
+  readonly differing: readonly { readonly account: string; readonly count: number }[];
+}
+
+const progressEvery = 100;
+const dayMs = 86_400_000;
+const merchantsPage = 100;
+
+/**
+ * @param bySessionsOf whose payments; `statements` also from the processors' statements, which needs that payments
+ * recovers
+ */
+export async function rebuildPass(
+  peers: OperatorPeers,
+  since: Date,
+  statements: boolean,
+  say: (line: string) => void,
+): Promise<Pass> {
+  // Sessions first: they know of their payments what no processor does.
+  const sessions = await lostSessions(peers);
+  const payments = [...(await bySessions(peers, since, say)), ...(await byEvents(peers))];
+  const swept = statements
+    ? await byStatements(peers, since, say)
+    : { objects: [], unread: [], without: [], differing: [] };
+  const objects = new Map<string, Rebuilt>();
+  for (const each of [...sessions, ...payments, ...swept.objects]) {
+    const before = objects.get(each.object)?.outcome;
+    // What was rebuilt a moment ago is known to whoever asks next.
+    if (before === RebuildOutcome.REBUILT && each.outcome === RebuildOutcome.KNOWN) continue;
+    objects.set(each.object, each);
+  }
+  return { ...swept, objects: [...objects.values()] };
+}
+
+export function countOf({ objects }: Pick<Pass, "objects">, outcome: RebuildOutcome): number {
+  return objects.filter((each) => each.outcome === outcome).length;
+}
+
+async function lostSessions({ sessionsOfLost }: OperatorPeers): Promise<Rebuilt[]> {
+  const found: Rebuilt[] = [];
+  let after = 0n;
+  do {
+    const { sessions, next } = await sessionsOfLost.rebuildSessions({ after });
+    found.push(...sessions.map(({ sessionId: object, outcome, status }) => ({ object, outcome, status })));
+    after = next;
+  } while (after !== 0n);
+  return found;
+}
+
+async function bySessions(
+  { sessionsOfLost }: OperatorPeers,
+  since: Date,
+  say: (line: string) => void,
+): Promise<Rebuilt[]> {
+  const found: Rebuilt[] = [];
+  let after = "";
+  do {
+    const { payments, next } = await sessionsOfLost.rebuildPayments({ since: timestampFromDate(since), after });
+    found.push(...payments.map(({ paymentId: object, outcome, status }) => ({ object, outcome, status })));
+    after = next;
+    if (found.length > 0 && found.length % progressEvery === 0) say(`${found.length} sessions looked at`);
+  } while (after !== "");
+  return found;
+}
+
+/** Those that no session has told of: payments by token, and those of sessions that are lost too; and refunds. */
+async function byEvents({ lostPayments }: OperatorPeers): Promise<Rebuilt[]> {
+  const found: Rebuilt[] = [];
+  let after = 0n;
+  do {
+    const { payments, refunds, next } = await lostPayments.rebuildAnnounced({ after });
+    found.push(...payments.map(({ paymentId: object, outcome, status }) => ({ object, outcome, status })));
+    found.push(...refunds.map(({ refundId: object, outcome, status }) => ({ object, outcome, status })));
+    after = next;
+  } while (after !== 0n);
+  return found;
+}
+
+/** Those that nobody but the processor knows of. */
+async function byStatements(peers: OperatorPeers, since: Date, say: (line: string) => void): Promise<Pass> {
+  const objects: Rebuilt[] = [];
+  const unread: Pass["unread"][number][] = [];
+  const without: string[] = [];
+  const differing: Pass["differing"][number][] = [];
+  for await (const { id: account, merchant } of accounts(peers)) {
+    let hasOne = true;
+    let count = 0;
+    for (let from = since; hasOne && from.getTime() < Date.now(); from = new Date(from.getTime() + dayMs)) {
+      const to = new Date(from.getTime() + dayMs);
+      const period = { from: timestampFromDate(from), to: timestampFromDate(to) };
+      try {
+        const answer = await peers.lostPayments.rebuildFromStatement({ connectorAccountId: account, ...period });
+        hasOne = answer.hasStatement;
+        count += answer.differences;
+        objects.push(...answer.payments.map(({ paymentId: object, outcome, status }) => ({ object, outcome, status })));
+      } catch (error) {
+        unread.push({ account, merchant, why: error instanceof Error ? error.message : String(error) });
+        break;
+      }
+    }
+    if (!hasOne) without.push(account);
+    if (count > 0) differing.push({ account, count });
+  }
+  if (unread.length > 0) say(`${unread.length} statements could not be read`);
+  return { objects, unread, without, differing };
+}
+
+async function* accounts({ merchants, connectors }: OperatorPeers) {
+  let pageToken = "";
+  do {
+    const page = await merchants.listMerchants({ pageSize: merchantsPage, pageToken });
+    for (const { id: merchant } of page.merchants) {
+      for (const environment of [Environment.SANDBOX, Environment.LIVE]) {
+        const listed = await connectors.listConnectors({ merchantId: merchant, environment });
+        for (const { id } of listed.connectors) yield { id, merchant };
+      }
+    }
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+}

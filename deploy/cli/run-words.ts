@@ -1,0 +1,177 @@
+// Finds what the words of a `tollbooth` command mean, runs it, and says what came of it: 0: done; 1: refused, failed or
+// not well; 2: a wrong word.
+import { parseArgs } from "node:util";
+import { StreamRefused } from "#platform/broker/streams.ts";
+import { RoleRefused } from "#platform/database/rights.ts";
+import { ConfigError } from "#platform/process/config.ts";
+import { KeyManagementError } from "#platform/secrets/key-management.ts";
+import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Answer, type Command, type Commands, type Given, UsageError } from "./command.ts";
+import { nouns } from "./nouns.ts";
+import { connectOperator } from "./peers.ts";
+import { print } from "./print.ts";
+
+/** Errors whose message says what to do. */
+const plain = [UsageError, ConfigError, CertificateRefused, RoleRefused, StreamRefused, KeyManagementError];
+
+/** @param say where help and refusals go. @returns the exit code */
+export async function runWords(
+  argv: readonly string[],
+  say: Pick<Console, "log" | "error"> = console,
+): Promise<number> {
+  try {
+    const [noun = "", verb = "", ...rest] = argv;
+    const commands = nouns[noun];
+    if (!commands) {
+      if (noun !== "" && noun !== "help" && !isHelp(noun)) throw new UsageError(`there is no ${noun}\n\n${overview()}`);
+      say.log(overview());
+      return 0;
+    }
+    const own = commands[""];
+    const isOwn = own !== undefined && !isHelp(verb);
+    const command = isOwn ? own : commands[verb];
+    if (!command) {
+      if (verb !== "" && !isHelp(verb)) throw new UsageError(`${noun} has no ${verb}\n\n${helpOf(noun, commands)}`);
+      say.log(helpOf(noun, commands));
+      return 0;
+    }
+    const words = isOwn ? argv.slice(1) : rest;
+    if (words.some(isHelp)) {
+      say.log(helpOf(noun, { [isOwn ? "" : verb]: command }));
+      return 0;
+    }
+    const { given, asJson } = read(isOwn ? noun : `${noun} ${verb}`, command, words);
+    const answer = await run(command, given);
+    print(answer, asJson);
+    return answer.isBad ? 1 : 0;
+  } catch (error) {
+    say.error(reasonOf(error));
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function run(command: Command, given: Given): Promise<Answer> {
+  if (command.isAlone) return command.run(Object.create(null), given);
+  const peers = await connectOperator(process.env);
+  try {
+    return await command.run(peers, given);
+  } finally {
+    peers.close();
+  }
+}
+
+function read(name: string, command: Command, argv: readonly string[]): { given: Given; asJson: boolean } {
+  const wanted = command.options ?? {};
+  const options = Object.entries(wanted).map(
+    ([option, { value, multiple }]) =>
+      [option, { type: value === undefined ? "boolean" : "string", multiple: multiple ?? false }] as const,
+  );
+  const { values, positionals } = parsed(name, argv, Object.fromEntries(options));
+  const words = command.words ?? [];
+  const needed = words.filter((each) => !each.startsWith("["));
+  if (positionals.length < needed.length || positionals.length > words.length)
+    throw new UsageError(`usage: tollbooth ${usage(name, command)}`);
+  const missing = Object.entries(wanted).filter(([option, { needed }]) => needed && !values[option]);
+  if (missing.length > 0) throw new UsageError(`needed: ${missing.map(([option]) => `--${option}`).join(", ")}`);
+  const text = (option: string) => [values[option] ?? ""].flat().map(String).at(-1) ?? "";
+  const list = (option: string) => [values[option] ?? []].flat().map(String);
+  const word = (wordName: string) => positionals[words.indexOf(wordName)] ?? "";
+  return { given: { word, text, list, has: (option) => values[option] === true }, asJson: values.json === true };
+}
+
+type OptionTypes = Record<string, { type: "boolean" | "string"; multiple: boolean }>;
+
+function parsed(
+  name: string,
+  argv: readonly string[],
+  options: OptionTypes,
+): { values: Readonly<Record<string, unknown>>; positionals: string[] } {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...options, json: { type: "boolean", multiple: false } },
+    });
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+    throw new UsageError(`${why} (tollbooth ${name} --help)`);
+  }
+}
+
+function isHelp(word: string): boolean {
+  return word === "--help" || word === "-h";
+}
+
+function overview(): string {
+  const lines = Object.entries(nouns).map(
+    ([noun, commands]) => `  ${noun.padEnd(17)}${Object.keys(commands).join(", ")}`,
+  );
+  return [
+    "usage: tollbooth <noun> <verb> [words] [--options] [--json]",
+    "",
+    ...lines,
+    "",
+    "It is `npm run tollbooth --` or `npx tollbooth` in a checkout, and `tollbooth` in a container. `<noun> --help` explains its verbs.",
+    "--json prints one JSON array. Without RPC_TOKEN_FILE the local stack of STATE_DIR (.local) is used.",
+  ].join("\n");
+}
+
+function helpOf(noun: string, commands: Commands): string {
+  return Object.entries(commands)
+    .flatMap(([verb, command]) => [
+      `tollbooth ${usage(`${noun} ${verb}`.trim(), command)}`,
+      `    ${command.about}`,
+      ...Object.entries(command.options ?? {}).map(([option, { value, about }]) => {
+        return `    --${`${option}${value === undefined ? "" : ` <${value}>`}`.padEnd(20)} ${about}`;
+      }),
+    ])
+    .join("\n");
+}
+
+function usage(name: string, { words = [], options = {} }: Command): string {
+  const shown = Object.entries(options).map(([option, { value, needed }]) => {
+    const text = `--${option}${value === undefined ? "" : ` <${value}>`}`;
+    return needed ? text : `[${text}]`;
+  });
+  const named = words.map((word) => (word.startsWith("[") ? word : `<${word}>`));
+  return [name, ...named, ...shown].join(" ");
+}
+
+/** A server does not answer; run the command again when it does. */
+function isAway(error: unknown): boolean {
+  const away = ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"];
+  return error instanceof Error && "code" in error && away.includes(String(error.code));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A refusal in words that say what to do; anything unexpected with its stack. */
+function reasonOf(error: unknown): string {
+  if (plain.some((kind) => error instanceof kind) || isAway(error)) return messageOf(error);
+  if (!(error instanceof Failure)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error.cause instanceof Failure) {
+    if (error.cause.reason === "CALLER_UNKNOWN") {
+      return "the service does not accept this token: RPC_TOKEN_FILE must hold one that its RPC_CALLERS_FILE lists for the operator";
+    }
+    if (error.cause.reason === "CALLER_REFUSED") return "the token is not the operator's: its caller may not do this";
+  }
+  switch (error.reason) {
+    case "NOT_FOUND":
+      return "not found: check the ids, and --live for objects of the live environment";
+    case "INVALID_BODY":
+      return (
+        error.violations.map(({ field, problem }) => `${field}: ${problem}`).join("\n") || "the request is not valid"
+      );
+    case "CONNECTOR_ERROR":
+      return "the processor gave no answer; try again";
+    case "CONNECTOR_NOT_ELIGIBLE":
+      return "another merchant has this account, or the processor does not let it charge yet";
+    case "SERVICE_UNAVAILABLE":
+      return "the service cannot be reached or is overloaded; nothing is known to have been done: look, then try again";
+    default:
+      return `refused: ${error.reason}`;
+  }
+}

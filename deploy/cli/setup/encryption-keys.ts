@@ -1,0 +1,143 @@
+// `tollbooth encryption-keys …`: the keys that a service seals and hashes with: which are still needed, and how they
+// are wrapped by the key management service (docs/configuration.md).
+import { randomBytes } from "node:crypto";
+import { Database } from "#platform/database/database.ts";
+import { encryptionStates, encryptionsMax } from "#platform/database/encryption-count.ts";
+import { checkSchema, type ServiceName } from "#platform/database/migrate.ts";
+import {
+  ConfigError,
+  keyManagementSettings,
+  oneOf,
+  optional,
+  readConfig,
+  serviceSettings,
+} from "#platform/process/config.ts";
+import { keyManagementOf } from "#platform/process/open-keys.ts";
+import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
+import { encryptionKeys as encryptionRing, type GivenKeys, hashKeys, isWrapped } from "#platform/secrets/key-ring.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
+import { hashedColumns } from "./hashed-columns.ts";
+import { sealedColumns } from "./sealed-columns.ts";
+
+const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY, as far as they are set (with KMS and VAULT_…)";
+
+export const encryptionKeys: Commands = {
+  use: {
+    about:
+      "how much of a service's database still needs each of its keys, so that you know when an old one may go (SERVICE, DATABASE_URL); needs no key",
+    isAlone: true,
+    run: async () => {
+      const { SERVICE, DATABASE_URL } = readConfig({
+        SERVICE: oneOf("checkout", "payments", "merchant", "webhook"),
+        DATABASE_URL: serviceSettings.DATABASE_URL,
+      });
+      const db = await Database.open({ url: DATABASE_URL, name: "key-use", log: createLog("key-use", "error") });
+      try {
+        await checkSchema(db, SERVICE);
+        return { rows: [...(await hashKeyRows(db, SERVICE)), ...(await encryptionKeyRows(db, SERVICE))] };
+      } finally {
+        await db.close();
+      }
+    },
+  },
+  wrap: {
+    about: `${ofKms}, with the keys wrapped that are not wrapped yet`,
+    isAlone: true,
+    run: () => changed((ring, { wrap }) => mapped(ring, (key) => (isWrapped(key) ? key : wrap(key)))),
+  },
+  new: {
+    about: `${ofKms}, with a new wrapped key last, which nobody has seen open; move it to the front when every process knows it`,
+    words: ["id"],
+    isAlone: true,
+    run: (_peers, given) => {
+      const id = given.word("id");
+      if (!/^[a-z0-9_-]{1,16}$/.test(id)) throw new UsageError("an id is 1 to 16 of a-z, 0-9, _ and -");
+      return changed(async (ring, { wrap }) => {
+        if (ring.has(id)) throw new ConfigError(`there is a key ${id}`);
+        return new Map(ring).set(id, await wrap(randomBytes(32)));
+      });
+    },
+  },
+  rewrap: {
+    about: `${ofKms}, with the wrapped ones wrapped anew, after the key around them was rotated`,
+    isAlone: true,
+    run: () => changed((ring, { rewrap }) => mapped(ring, (key) => (isWrapped(key) ? rewrap(key) : key))),
+  },
+};
+
+type Key = Buffer | string;
+type Change = (ring: GivenKeys, management: Pick<KeyManagement, "wrap" | "rewrap">) => Promise<GivenKeys>;
+
+/** Every ring that is set, as `change` leaves it. */
+async function changed(change: Change): Promise<Answer> {
+  const { ENCRYPTION_KEYS, HASH_KEY, ...settings } = readConfig({
+    ...keyManagementSettings,
+    ENCRYPTION_KEYS: optional(encryptionRing),
+    HASH_KEY: optional(hashKeys),
+  });
+  const rings = Object.entries({ ENCRYPTION_KEYS, HASH_KEY }).flatMap(([name, ring]) => (ring ? [{ name, ring }] : []));
+  if (rings.length === 0) throw new ConfigError("ENCRYPTION_KEYS or HASH_KEY must be set");
+  const management = keyManagementOf(settings);
+  const patient = {
+    wrap: (key: Buffer) => tryAgain(() => management.wrap(key)),
+    rewrap: (key: string) => tryAgain(() => management.rewrap(key)),
+  };
+  try {
+    const rows: { readonly setting: string; readonly value: string }[] = [];
+    for (const { name, ring } of rings) rows.push({ setting: name, value: textOf(await change(ring, patient)) });
+    return { rows, text: rows.map(({ setting, value }) => `${setting}=${value}`).join("\n") };
+  } finally {
+    await management.close();
+  }
+}
+
+async function mapped(ring: GivenKeys, change: (key: Key) => Key | Promise<Key>): Promise<GivenKeys> {
+  const next = new Map<string, Key>();
+  for (const [name, key] of ring) next.set(name, await change(key));
+  return next;
+}
+
+function textOf(ring: GivenKeys): string {
+  return [...ring]
+    .map(([name, key]) => `${name === "" ? "" : `${name}:`}${isWrapped(key) ? key : key.toString("base64")}`)
+    .join();
+}
+
+async function hashKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { table, column, keyIdColumn, inUse } of hashedColumns[service]) {
+    const found = await db.rows<{ id: string; used: string; ended: string }>(
+      `select ${keyIdColumn} as id, count(*) filter (where ${inUse}) as used, count(*) filter (where not (${inUse})) as ended
+       from ${table} group by 1 order by 1`,
+    );
+    for (const { id, used, ended } of found) {
+      rows.push({
+        key: id === "" ? "hash key without a name" : `hash key ${id}`,
+        needed_by: `${table}.${column}`,
+        in_use: used,
+        ended,
+      });
+    }
+  }
+  return rows;
+}
+
+/** An encryption key may seal so many values only; then a new one is needed. */
+async function encryptionKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { table, column } of sealedColumns[service]) {
+    const found = await db.rows<{ id: string; values: string }>(
+      `select encode(substring(${column} from 2 for get_byte(${column}, 0)), 'escape') as id, count(*) as values
+       from ${table} where ${column} is not null group by 1 order by 1`,
+    );
+    for (const { id, values } of found) {
+      rows.push({ key: `encryption key ${id}`, needed_by: `${table}.${column}`, in_use: values });
+    }
+  }
+  for (const [id, { encryptions, firstUsedAt }] of await encryptionStates(db)) {
+    const since = firstUsedAt.toISOString().slice(0, 10);
+    rows.push({ key: `encryption key ${id}`, encryptions_at_most: `${encryptions} of ${encryptionsMax}`, since });
+  }
+  return rows;
+}

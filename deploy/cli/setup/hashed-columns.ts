@@ -1,0 +1,32 @@
+// Every column of the services' databases that holds a secret's hash under a hash key, with the column that names the
+// key: what a hash key must not be removed under. A test compares it with the schemas.
+import type { ServiceName } from "#platform/database/migrate.ts";
+
+interface HashedColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly keyIdColumn: string;
+  /** SQL that tells a row whose secret opens something from one that is over. */
+  readonly inUse: string;
+}
+
+export const hashedColumns: Readonly<Record<ServiceName, readonly HashedColumn[]>> = {
+  checkout: [
+    {
+      table: "sessions",
+      column: "secret_hash",
+      keyIdColumn: "secret_hash_key_id",
+      inUse: "status in ('open', 'processing')",
+    },
+  ],
+  payments: [],
+  merchant: [
+    {
+      table: "api_keys",
+      column: "hash",
+      keyIdColumn: "hash_key_id",
+      inUse: "revoked_at is null and (expires_at is null or expires_at > now())",
+    },
+  ],
+  webhook: [],
+};

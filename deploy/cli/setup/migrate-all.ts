@@ -1,0 +1,70 @@
+// Brings the four databases, the event streams and their consumers to this release. It may run again and any number of
+// times at once: each database's advisory lock covers its schema and the stream that its service announces on.
+import { brokerOf } from "#platform/broker/connection.ts";
+import { ensureStreams, sources } from "#platform/broker/streams.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { brokerSettings, optional, type Setting, serviceSettings, streamSettings } from "#platform/process/config.ts";
+import { productionSettings, readProductionConfig } from "#platform/process/production.ts";
+import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
+
+/** Roles are named after their services. */
+const roleNames: Setting<string> = {
+  parse: (raw) => {
+    if (!raw.includes("{service}")) throw new Error("must contain {service}, which stands for the service's name");
+    return raw;
+  },
+};
+
+// A role that may change tables, straight at PostgreSQL: the lock is the session's, which a pooler in transaction mode
+// breaks. It owns what it makes.
+const databaseUrl = serviceSettings.DATABASE_URL;
+
+export const migrateSettings = {
+  CHECKOUT_DATABASE_URL: databaseUrl,
+  PAYMENTS_DATABASE_URL: databaseUrl,
+  MERCHANT_DATABASE_URL: databaseUrl,
+  WEBHOOK_DATABASE_URL: databaseUrl,
+  // What the services log in as, `{service}_service` for example; absent: they log in as the tables' owners, and
+  // nothing is granted.
+  SERVICE_ROLES: optional(roleNames),
+  ...brokerSettings,
+  ...streamSettings,
+  ...productionSettings,
+} as const;
+
+/** Everything that is missing; says what it did, a line for each service. */
+export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+  const config = readProductionConfig(migrateSettings, env);
+  const streams = { broker: brokerOf(config), namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
+  const databases = {
+    checkout: config.CHECKOUT_DATABASE_URL,
+    payments: config.PAYMENTS_DATABASE_URL,
+    merchant: config.MERCHANT_DATABASE_URL,
+    webhook: config.WEBHOOK_DATABASE_URL,
+  };
+  const lines: string[] = [];
+  for (const service of sources) {
+    const whileLocked = () =>
+      explained("NATS_URL", config.NATS_CA_FILE, () => ensureStreams({ ...streams, only: [service] }));
+    const serviceRole = config.SERVICE_ROLES?.replaceAll("{service}", service);
+    const databaseUrl = databases[service];
+    const authority = new URL(databaseUrl).searchParams.get("sslrootcert") ?? undefined;
+    const { applied } = await explained(`${service.toUpperCase()}_DATABASE_URL`, authority, () =>
+      migrate({ databaseUrl, service, serviceRole, whileLocked }),
+    );
+    const schema = applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`;
+    const rights = serviceRole === undefined ? "" : `${serviceRole} has its rights; `;
+    lines.push(`${service}: ${schema}; ${rights}the event stream is in place`);
+  }
+  if (config.SERVICE_ROLES === undefined)
+    lines.push("no rights granted: SERVICE_ROLES is not set, so services log in as the owners of the tables");
+  return lines;
+}
+
+/** A certificate that is refused is said with the setting that leads to it. */
+async function explained<T>(setting: string, authority: string | undefined, work: () => Promise<T>): Promise<T> {
+  return await work().catch((error: unknown) => {
+    const refusal = error instanceof CertificateRefused ? undefined : certificateRefusal(error);
+    throw refusal ? new CertificateRefused(setting, authority, refusal, error) : error;
+  });
+}

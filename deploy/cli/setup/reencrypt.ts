@@ -1,0 +1,44 @@
+// `tollbooth reencrypt`: seals a service's secrets again under the first of its encryption keys. Run it for each
+// service when all of its replicas have the new key first in ENCRYPTION_KEYS; when it has ended, older keys can be
+// removed.
+import { Database } from "#platform/database/database.ts";
+import { EncryptionCount } from "#platform/database/encryption-count.ts";
+import { checkSchema } from "#platform/database/migrate.ts";
+import { reencryptColumn } from "#platform/database/reencrypt.ts";
+import { keyManagementSettings, oneOf, readConfig, serviceSettings } from "#platform/process/config.ts";
+import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import type { Commands, Row } from "../command.ts";
+import { sealedColumns } from "./sealed-columns.ts";
+
+const settings = {
+  ...keyManagementSettings,
+  SERVICE: oneOf("checkout", "payments", "merchant", "webhook"),
+  DATABASE_URL: serviceSettings.DATABASE_URL,
+  ENCRYPTION_KEYS: serviceSettings.ENCRYPTION_KEYS,
+};
+
+export const reencrypt: Commands = {
+  "": {
+    about:
+      "seals a service's secrets again under the first of its encryption keys (SERVICE, DATABASE_URL, ENCRYPTION_KEYS, KMS and what belongs to it); safe to repeat and to interrupt",
+    isAlone: true,
+    run: async () => {
+      const { SERVICE, DATABASE_URL, ENCRYPTION_KEYS } = await withOpenKeys(readConfig(settings));
+      const db = await Database.open({ url: DATABASE_URL, name: "reencrypt", log: createLog("reencrypt", "error") });
+      try {
+        await checkSchema(db, SERVICE);
+        const vault = new Vault(ENCRYPTION_KEYS, await EncryptionCount.begin(db, ENCRYPTION_KEYS));
+        const rows: Row[] = [];
+        for (const sealed of sealedColumns[SERVICE]) {
+          const values = await reencryptColumn(db, vault, sealed);
+          rows.push({ column: `${sealed.table}.${sealed.column}`, sealed_again: values, key: vault.currentKeyId });
+        }
+        return { rows };
+      } finally {
+        await db.close();
+      }
+    },
+  },
+};

@@ -1,0 +1,153 @@
+// `tollbooth secrets …`: makes the secrets of a first installation at random. Both URLs are PostgreSQL's, in which
+// {service} stands for the service and {password} for a password that is made here, one for each user; a user that has
+// {service} in its name also gets the Secret that CloudNativePG gives the role its password from.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "#platform/process/config.ts";
+import { callerLine, callerNames } from "#platform/secrets/callers.ts";
+import { type Answer, type Commands, type Given, UsageError } from "../command.ts";
+import { brokerSecrets } from "./broker-secrets.ts";
+import { makeCertificateSecret } from "./server-certificate.ts";
+
+type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Who has a database in production. */
+const roles = ["checkout", "payments", "merchant", "webhook"];
+
+const words = ["databases", "[owners]"] as const;
+const urls =
+  "<databases>: what services log in with, 'postgres://{service}_service:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'; [owners]: what migrate logs in with, 'postgres://{service}:{password}@…'; without it both are one, and services own their tables";
+
+export const secrets: Commands = {
+  manifests: {
+    about: `prints Kubernetes Secrets of a first installation, made at random, for kubectl or a secret store. ${urls}`,
+    words,
+    isAlone: true,
+    run: async (_peers, given) => {
+      const text = manifests(wantedSecrets(given));
+      return { rows: [{ manifests: text }], text };
+    },
+  },
+  files: {
+    about: `writes the same as files, <folder>/<secret>/<key>, and keeps those that exist. ${urls}`,
+    words: ["folder", ...words],
+    isAlone: true,
+    run: async (_peers, given) => writeFiles(given.word("folder"), wantedSecrets(given)),
+  },
+};
+
+function wantedSecrets(given: Given): Secrets {
+  const databases = given.word("databases");
+  const owners = given.word("[owners]") || databases;
+  if (![databases, owners].every((template) => template.includes("{service}")))
+    throw new UsageError("a PostgreSQL URL must contain {service}, which stands for the service's name");
+  return makeSecrets(databases, owners);
+}
+
+function makeSecrets(databases: string, owners: string): Secrets {
+  const passwords = new Map<string, string>();
+  const passwordOf = (user: string) => {
+    const made = passwords.get(user) ?? password();
+    passwords.set(user, made);
+    return made;
+  };
+  const urlOf = (template: string, service: string) => {
+    const named = template.replaceAll("{service}", service);
+    return named.replaceAll("{password}", passwordOf(madeUser(named) ?? ""));
+  };
+  const databaseUrl = (service: string) => urlOf(databases, service);
+  const ownerUrl = (service: string) => urlOf(owners, service);
+  const key = () => randomBytes(32).toString("base64");
+  const simulator = { SIMULATOR_SECRET_KEY: `sim_sk_${token()}`, SIMULATOR_WEBHOOK_SECRET: `sim_wh_${token()}` };
+  const service = (name: string) => ({
+    DATABASE_URL: databaseUrl(name),
+    // Each service's own: what one of them leaks opens nothing of the others.
+    ENCRYPTION_KEYS: `k1:${key()}`,
+    HASH_KEY: key(),
+  });
+  const tokens = callerNames.map((name) => ({ name, token: token() }));
+  return {
+    "tollbooth-checkout": service("checkout"),
+    "tollbooth-payments": service("payments"),
+    "tollbooth-merchant": { ...service("merchant"), ...simulator },
+    "tollbooth-webhook": service("webhook"),
+    "tollbooth-migrate": {
+      CHECKOUT_DATABASE_URL: ownerUrl("checkout"),
+      PAYMENTS_DATABASE_URL: ownerUrl("payments"),
+      MERCHANT_DATABASE_URL: ownerUrl("merchant"),
+      WEBHOOK_DATABASE_URL: ownerUrl("webhook"),
+    },
+    // It makes its own tables.
+    simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
+    "rpc-callers": { callers: tokens.map((each) => callerLine(each.name, each.token)).join("\n") },
+    ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
+    ...brokerSecrets(),
+    ...logins(databases, passwordOf),
+    ...logins(owners, passwordOf),
+  };
+}
+
+/** Who logs in with a password that is made here. */
+function madeUser(template: string): string | undefined {
+  return /^\w+:\/\/([^:@/]+):\{password\}@/.exec(template)?.[1];
+}
+
+/** What the server gives its users their passwords from. */
+function logins(template: string, passwordOf: (user: string) => string): Secrets {
+  const user = madeUser(template);
+  if (user === undefined) return {};
+  // One user for all is the superuser of a server that is made for the installation: it gets its certificate here too.
+  if (!user.includes("{service}")) {
+    const [, host = ""] = /@([^:/?]+)/.exec(template) ?? [];
+    const certificate = makeCertificateSecret("Tollbooth database authority", host);
+    return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
+  }
+  const users = roles.map((role) => user.replaceAll("{service}", role));
+  // Kubernetes takes no underscore in a name.
+  return Object.fromEntries(
+    users.map((each) => [`postgres-${each.replaceAll("_", "-")}`, login(each, passwordOf(each))]),
+  );
+}
+
+/** What a Secret of Kubernetes' type for logins has. */
+function login(username: string, password: string): Record<string, string> {
+  return { username, password };
+}
+
+function password(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+function token(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** JSON is YAML; `kubectl apply -f -` takes a list. */
+function manifests(secrets: Secrets): string {
+  const items = Object.entries(secrets).map(([name, stringData]) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace: "tollbooth", labels: { "app.kubernetes.io/part-of": "tollbooth" } },
+    type: "username" in stringData ? "kubernetes.io/basic-auth" : "Opaque",
+    stringData,
+  }));
+  return JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2);
+}
+
+/** All or nothing: values belong together. Containers of other users read the files, each of them its own. */
+function writeFiles(folder: string, made: Secrets): Answer {
+  if (existsSync(join(folder, "complete"))) {
+    const missing = Object.keys(made).filter((name) => !existsSync(join(folder, name)));
+    if (missing.length === 0) return { rows: [], text: "the secrets are there" };
+    throw new ConfigError(
+      `an earlier release made these secrets, without ${missing.join(", ")}: remove them all and begin anew`,
+    );
+  }
+  for (const [name, values] of Object.entries(made)) {
+    mkdirSync(join(folder, name), { recursive: true });
+    for (const [key, value] of Object.entries(values)) writeFileSync(join(folder, name, key), value, { mode: 0o444 });
+  }
+  writeFileSync(join(folder, "complete"), "");
+  return { rows: Object.keys(made).map((secret) => ({ secret })), text: "made the secrets" };
+}

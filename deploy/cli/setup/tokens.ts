@@ -1,0 +1,56 @@
+// `tollbooth tokens …`: what a rotation of internal tokens, identities at the broker and event keys needs. Calls
+// nobody.
+
+import { randomBytes } from "node:crypto";
+import { eventKeyLine } from "#platform/broker/event-keys.ts";
+import { sources } from "#platform/broker/streams.ts";
+import { callerLine, callerNames } from "#platform/secrets/callers.ts";
+import { newNkey } from "#platform/secrets/nkey.ts";
+import { randomToken } from "#platform/secrets/vault.ts";
+import { type Commands, UsageError } from "../command.ts";
+
+const tokenBytes = 32;
+
+export const tokens: Commands = {
+  new: {
+    about: "makes a token for an internal caller, and the line that lets services accept it",
+    isAlone: true,
+    words: ["caller"],
+    run: async (_peers, given) => {
+      const caller = callerNames.find((name) => name === given.word("caller"));
+      if (!caller) throw new UsageError(`a caller is one of ${callerNames.join(", ")}`);
+      const token = randomToken(tokenBytes);
+      return {
+        rows: [{ token, callers_line: callerLine(caller, token) }],
+        remark:
+          "First add the line to every service's RPC_CALLERS_FILE, then write the token to the caller's RPC_TOKEN_FILE, then remove the old line.",
+      };
+    },
+  },
+  nkey: {
+    about: "makes an identity at the broker: the seed for its process, the public key for the server",
+    isAlone: true,
+    run: async () => {
+      const { seed, publicKey } = newNkey();
+      return {
+        rows: [{ seed, public_key: publicKey }],
+        remark:
+          "First move the present public key to <NAME>_NKEY_PREVIOUS and put this one at <NAME>_NKEY in nats-logins, and restart the servers one by one; then write the seed to the process's NATS_NKEY_FILE and restart it; then put a new public key that nobody has at <NAME>_NKEY_PREVIOUS.",
+      };
+    },
+  },
+  "event-key": {
+    about: "makes a key that proves whose an event is, as a line of EVENT_KEYS_FILE",
+    isAlone: true,
+    words: ["source"],
+    run: async (_peers, given) => {
+      const source = sources.find((each) => each === given.word("source"));
+      if (!source) throw new UsageError(`a source is one of ${sources.join(", ")}`);
+      return {
+        rows: [{ line: eventKeyLine(source, randomBytes(tokenBytes)) }],
+        remark:
+          "First add the line as the last one to every EVENT_KEYS_FILE that has the source, then move it to the front of the source's own, then remove the old lines after 8 days: streams keep events for 7.",
+      };
+    },
+  },
+};

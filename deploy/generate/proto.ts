@@ -1,0 +1,11 @@
+// proto/gen from the protos, by buf and the plugins that package.json pins.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+execFileSync(join(root, "node_modules/.bin/buf"), ["generate", "--template", "proto/buf.gen.yaml"], {
+  cwd: root,
+  stdio: "inherit",
+});
+console.log("wrote proto/gen");

@@ -1,0 +1,171 @@
+// The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the
+// secret of one session; no route takes both (docs/contract.md §7). Everything here is decided before a body is read.
+import { isIP } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Static, TObject, TSchema } from "typebox";
+import { askedWithKey } from "#platform/rpc/client.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { isId } from "#platform/values/id.ts";
+import { ApiError, merchantMayNotWrite } from "../failures.ts";
+import type { AddressLimits } from "../limits/address-limits.ts";
+import type { RateLimits } from "../limits/rate-limits.ts";
+import { keysRefused } from "../metrics.ts";
+import { addOperation, type Call, type Operation, type OperationRegistry, type Scope } from "../operation.ts";
+import { mayComeFrom, type Principal, type Principals } from "../principal.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by merchant routes once the key is known to be good. */
+    principal: Principal | undefined;
+  }
+}
+
+/** What the routes stand on. */
+export interface GatewayContext extends OperationRegistry {
+  readonly principals: Principals;
+  readonly limits: RateLimits;
+  readonly addresses: AddressLimits;
+  /** Told of every use of a key, for last_used_at and for news of where it is used. */
+  readonly keyUsed: (principal: Principal, address: string) => void;
+}
+
+// NoInfer: a handler takes its types from the schemas; inferring schemas from a handler costs the type checker ten
+// times the rest.
+type Handler<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, Extra> = (
+  call: NoInfer<Call<P, Q, B> & Extra>,
+) => Promise<NoInfer<Static<R>>>;
+
+/** A route for a merchant's backend: bearer key with the scope; merchants that are not active may only read. */
+export function merchantRoute<
+  P extends TSchema = TObject,
+  Q extends TSchema = TObject,
+  B extends TSchema = TObject,
+  R extends TSchema = TObject,
+>(
+  context: GatewayContext,
+  scope: Scope,
+  operation: Operation<P, Q, B, R>,
+  handle: Handler<P, Q, B, R, { principal: Principal }>,
+): void {
+  addOperation<P, Q, B, R>(
+    context,
+    operation,
+    { kind: "merchant", scope },
+    async (request, reply) => {
+      const principal = await authenticate(context, request, reply);
+      // Also before it is refused: its merchant sees in the request log that the key is tried elsewhere.
+      request.principal = principal;
+      if (!mayComeFrom(principal, request.ip)) {
+        // Not the key's own limit: whoever has stolen it would shut its owner out.
+        context.addresses.takeForElsewhere(request, reply);
+        throw keyIsLimited(request.ip);
+      }
+      request.call = { ...request.call, actor: principal.keyId };
+      context.keyUsed(principal, request.ip);
+      context.limits.takeForKey(principal, reply);
+      if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
+      if (operation.method !== "GET" && principal.merchantStatus !== "active") throw merchantMayNotWrite();
+    },
+    async (call) => {
+      const { principal } = call.request;
+      if (!principal) throw new Error("a merchant route was reached without its principal");
+      return await handle({ ...call, principal });
+    },
+  );
+}
+
+/** A route for a buyer's browser: the session's secret in the query. CORS is open for it, without credentials. */
+export function buyerRoute<R extends TSchema>(
+  context: GatewayContext,
+  operation: Operation<TObject, TObject, TObject, R>,
+  handle: Handler<TObject, TObject, TObject, R, { sessionId: string; sessionSecret: string }>,
+): void {
+  addOperation<TObject, TObject, TObject, R>(
+    context,
+    operation,
+    { kind: "buyer" },
+    async (request, reply) => {
+      const { sessionId, sessionSecret } = sessionOf(request);
+      if (operation.method === "GET") context.limits.takeForResolve(sessionId, sessionSecret, reply);
+      else context.limits.takeForConfirm(sessionId, sessionSecret, request.ip, reply);
+    },
+    async (call) => {
+      const { request, reply } = call;
+      return await context.addresses.allow("secret", request, reply, () => handle({ ...call, ...sessionOf(request) }));
+    },
+  );
+}
+
+/** A route that anyone may call; rare, and limited by address. */
+export function openRoute<
+  P extends TSchema = TObject,
+  Q extends TSchema = TObject,
+  B extends TSchema = TObject,
+  R extends TSchema = TObject,
+>(context: GatewayContext, operation: Operation<P, Q, B, R>, handle: Handler<P, Q, B, R, unknown>): void {
+  addOperation<P, Q, B, R>(
+    context,
+    operation,
+    { kind: "open" },
+    async (request, reply) => context.limits.takeForOnboarding(request.ip, reply),
+    handle,
+  );
+}
+
+async function authenticate(context: GatewayContext, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  const apiKey = bearerOf(request);
+  if (apiKey === undefined) throw keyIsNone("missing");
+  const ask = () =>
+    context.principals.of(apiKey, (lookUp) =>
+      context.addresses.allow("key", request, reply, async () => {
+        const found = await lookUp();
+        if (!found) throw keyIsNone("unknown");
+        return found;
+      }),
+    );
+  // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
+  const isKeyed = headerCount(request, "idempotency-key") > 0;
+  const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));
+  if (!principal) throw keyIsNone("unknown");
+  return principal;
+}
+
+function keyIsNone(why: "missing" | "unknown"): ApiError {
+  keysRefused.inc({ why });
+  return new ApiError("unauthorized");
+}
+
+/** Says the address, so that who runs behind a new one knows what to allow; a proxy may have told anything. */
+function keyIsLimited(address: string): ApiError {
+  keysRefused.inc({ why: "address" });
+  const seen = isIP(address) === 0 ? "an address that cannot be read" : address;
+  return new ApiError("forbidden", { message: `this api key is limited to other addresses than ${seen}` });
+}
+
+/**
+ * The one bearer token of the request. Two Authorization headers are a contradiction, and Node would hide the second.
+ */
+function bearerOf(request: FastifyRequest): string | undefined {
+  if (headerCount(request, "authorization") !== 1) return undefined;
+  return /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+}
+
+/** How often the caller sent the header; `name` in lower case. */
+export function headerCount(request: FastifyRequest, name: string): number {
+  const { rawHeaders } = request.raw;
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1;
+  return count;
+}
+
+const secretFormat = /^cs_secret_[0-9a-hjkmnp-tv-z]{26}_[A-Za-z0-9_-]{43}$/;
+
+/** Anything that cannot be a session and its secret looks like an unknown session (docs/contract.md §2). */
+function sessionOf(request: FastifyRequest): { sessionId: string; sessionSecret: string } {
+  const id: unknown = Object(request.params).id;
+  const secret: unknown = Object(request.query).secret;
+  const isPair =
+    typeof id === "string" && isId("session", id) && typeof secret === "string" && secretFormat.test(secret);
+  if (!isPair) throw new ApiError("not_found");
+  return { sessionId: id, sessionSecret: secret };
+}

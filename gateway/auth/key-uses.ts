@@ -1,0 +1,78 @@
+// When keys were last used, and from which networks live ones were, told to the merchant service in batches:
+// last_used_at is at most 60 s late (docs/contract.md §7) and costs a request nothing.
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import type { Log } from "#platform/telemetry/log.ts";
+import { neighbourhoodOf } from "#platform/values/address-network.ts";
+import { type ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Principal } from "../principal.ts";
+
+// Half of what the contract allows: one failed batch is still in time with the next.
+const everyMs = 25_000;
+// What one call may carry.
+const batchMax = 1_000;
+// Uses kept while the service is away; the oldest key's goes first.
+const keptMax = 10_000;
+// Of one key and batch, as the service takes them; those of more come with the next batch, if they are used again.
+const networksMax = 8;
+
+interface Use {
+  at: number;
+  readonly networks: Set<string>;
+}
+
+export class KeyUses {
+  readonly #service: Pick<Client<typeof ApiKeyService>, "recordKeyUse">;
+  readonly #log: Log;
+  readonly #uses = new Map<string, Use>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(service: Pick<Client<typeof ApiKeyService>, "recordKeyUse">, log: Log) {
+    this.#service = service;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.flush(), everyMs);
+    this.#timer.unref();
+  }
+
+  readonly used = ({ keyId, environment }: Pick<Principal, "keyId" | "environment">, address: string): void => {
+    const network = environment === Environment.LIVE ? neighbourhoodOf(address) : undefined;
+    this.#note(keyId, Date.now(), network === undefined ? [] : [network]);
+  };
+
+  #note(keyId: string, at: number, networks: Iterable<string>): void {
+    const use = this.#uses.get(keyId) ?? { at, networks: new Set() };
+    use.at = Math.max(use.at, at);
+    for (const network of networks) if (use.networks.size < networksMax) use.networks.add(network);
+    this.#uses.delete(keyId);
+    this.#uses.set(keyId, use);
+    for (const oldest of this.#uses.keys()) {
+      if (this.#uses.size <= keptMax) break;
+      this.#uses.delete(oldest);
+    }
+  }
+
+  /** Sends what is known; what cannot be sent is kept for the next time. */
+  async flush(): Promise<void> {
+    const taken = [...this.#uses];
+    this.#uses.clear();
+    for (let start = 0; start < taken.length; start += batchMax) {
+      const batch = taken.slice(start, start + batchMax);
+      try {
+        await this.#service.recordKeyUse({
+          uses: batch.map(([apiKeyId, { at, networks }]) => {
+            return { apiKeyId, usedAt: timestampFromMs(at), networks: [...networks] };
+          }),
+        });
+      } catch (error) {
+        this.#log.warn({ err: error, keys: batch.length }, "uses of keys not recorded; trying again");
+        for (const [keyId, { at, networks }] of batch) this.#note(keyId, at, networks);
+      }
+    }
+  }
+
+  /** Sends the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+}

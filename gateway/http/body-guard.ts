@@ -1,0 +1,47 @@
+// Stands before every body: gives it room or refuses it before its first byte is read, and ends the connection of a
+// request that was answered without its body.
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { siteOf } from "#platform/values/address-network.ts";
+import { ApiError } from "../failures.ts";
+import { BodyRoom, type RoomSize } from "./body-room.ts";
+import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
+
+// A body that is read lies in memory twice for a moment; two rooms filled to the last byte are a third of a replica's
+// 384 MiB. Bodies arrive within milliseconds, so one sender's share is some ten thousand honest requests a second, or
+// 16 slow ones of the largest kind.
+const size: RoomSize = { total: 32 * 1024 * 1024, perSender: 4 * 1024 * 1024, leastPerBody: 4 * 1024 };
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** True: the route holds the body's bytes until it answers, not only until they are parsed. */
+    readonly holdsBody?: true;
+  }
+}
+
+/** Adds both hooks; before any route. */
+export function guardBodies(app: FastifyInstance): void {
+  // Who has no key cannot take the room of those who have one.
+  const [ofMerchants, ofOthers] = [new BodyRoom(size), new BodyRoom(size)];
+  app.addHook("preParsing", async (request, reply) => {
+    if (!hasBody(request.raw)) return;
+    const { principal } = request;
+    // A merchant's backends share an address with others', and one backend has many.
+    const giveBack = principal
+      ? ofMerchants.take(principal.merchantId, expectedBytes(request))
+      : ofOthers.take(siteOf(request.ip), expectedBytes(request));
+    if (!giveBack) throw new ApiError("service_unavailable");
+    const { raw } = request.routeOptions.config.holdsBody ? reply : request;
+    raw.once("close", giveBack);
+  });
+  app.addHook("onSend", async (request, reply) => {
+    if (!isUnread(request.raw)) return;
+    reply.header("connection", "close");
+    leaveUnread(request.raw);
+  });
+}
+
+/** What the body takes at most: its length as announced, or the most that the route reads. */
+function expectedBytes(request: FastifyRequest): number {
+  const limit = request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY;
+  return Math.min(Number(request.headers["content-length"] ?? limit), limit);
+}

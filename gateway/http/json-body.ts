@@ -1,0 +1,107 @@
+// Reads a request body: strict UTF-8, strict JSON, one object. What JSON allows but systems read differently is
+// refused: a key given twice, `__proto__`, a NUL character, half of a surrogate pair, nesting without end (the table
+// stands in json-body.test.ts).
+import type { Violation } from "#platform/values/failure.ts";
+import { ApiError } from "../failures.ts";
+
+/** docs/contract.md §1. */
+export const bodyMaxBytes = 64 * 1024;
+// Nothing we take is deeper than 3; this leaves room for fields we do not know.
+const depthMax = 32;
+// docs/contract.md §2.
+const violationsMax = 20;
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The body as an object; an empty one is `undefined`.
+ * @throws ApiError invalid_body.
+ */
+export function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
+  if (bytes.length === 0) return undefined;
+  const text = decoded(bytes);
+  const value = parsed(text);
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw refused("", "must be a JSON object");
+  const violations: Violation[] = [];
+  inspect(value, [], violations);
+  const twice = keyGivenTwice(text);
+  if (twice !== undefined) violations.push({ field: twice, problem: "is given more than once" });
+  if (violations.length > 0) throw new ApiError("invalid_body", { violations });
+  return Object.fromEntries(Object.entries(value));
+}
+
+function refused(field: string, problem: string): ApiError {
+  return new ApiError("invalid_body", { violations: [{ field, problem }] });
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refused("", "must be UTF-8");
+  }
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refused("", "must be valid JSON");
+  }
+}
+
+/** Looks at every key and string, no deeper than the limit. */
+function inspect(value: Json, path: readonly string[], violations: Violation[]): void {
+  if (violations.length >= violationsMax) return;
+  if (typeof value === "string") {
+    const problem = textProblem(value);
+    if (problem) violations.push({ field: fieldName(path), problem });
+    return;
+  }
+  if (value === null || typeof value !== "object") return;
+  if (path.length >= depthMax) {
+    violations.push({ field: path[0] ?? "", problem: `must not be nested deeper than ${depthMax}` });
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    const problem = key === "__proto__" ? "is not allowed as a name" : textProblem(key);
+    if (problem) violations.push({ field: fieldName([...path, key]), problem });
+    else inspect(inner, [...path, key], violations);
+  }
+}
+
+function textProblem(text: string): string | undefined {
+  if (text.includes("\0")) return "must not hold a NUL character";
+  if (!text.isWellFormed()) return "must be well-formed Unicode";
+  return undefined;
+}
+
+// Longest name of a field that is repeated to the caller; metadata keys have at most 40 characters.
+const nameMax = 64;
+
+/** The path in the caller's words, shortened and made printable. */
+export function fieldName(path: readonly string[]): string {
+  return path.map((part) => part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax)).join(".");
+}
+
+/** The first name that an object holds twice; JSON.parse would keep the last one silently. `text` is valid JSON. */
+function keyGivenTwice(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  // Strings (with what tells a key from a value) and brackets; everything else of JSON is passed over.
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
+  for (const match of text.matchAll(token)) {
+    const [found, colon] = match;
+    if (found === "{") open.push(new Set());
+    else if (found === "[") open.push(undefined);
+    else if (found === "}" || found === "]") open.pop();
+    else if (colon !== undefined) {
+      const keys = open.at(-1);
+      const key: string = JSON.parse(found.slice(0, -colon.length));
+      if (keys?.has(key)) return fieldName([key]);
+      keys?.add(key);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+// Pieces of the public JSON that many nouns share: how a field without a value is left out, how int64 and timestamps
+// are written (docs/contract.md §1 and §3).
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Type } from "typebox";
+import { type Noun, prefixes } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+/** The field, or nothing when it has no value: an empty text or an absent one. */
+export function given<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  const fields: { [P in K]?: V } = {};
+  if (value !== undefined && value !== "") fields[name] = value;
+  return fields;
+}
+
+/** RFC 3339 in UTC with milliseconds. */
+export function timeText(time: Timestamp | undefined): string | undefined {
+  return time && timestampDate(time).toISOString();
+}
+
+/** The same where the contract promises a value. */
+export function timeTextOf(time: Timestamp | undefined): string {
+  if (!time) throw new Error("a timestamp is missing");
+  return timestampDate(time).toISOString();
+}
+
+/** An amount or a count as a JSON number; all of ours are far below 2^53. */
+export function numberOf(value: bigint): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
+    throw new RangeError("an integer is too large for JSON");
+  }
+  return Number(value);
+}
+
+/** The public name of an environment. */
+export function environmentText(environment: Environment): "sandbox" | "live" {
+  if (environment === Environment.SANDBOX) return "sandbox";
+  if (environment === Environment.LIVE) return "live";
+  throw new Error("an environment is missing");
+}
+
+const idBody = "[0-9a-hjkmnp-tv-z]{26}";
+
+/** The id of a noun, as a path parameter or a field. */
+export function idSchema(noun: Noun, description?: string) {
+  return Type.String({
+    pattern: `^${prefixes[noun]}_${idBody}$`,
+    examples: [`${prefixes[noun]}_01jd3v9q6k8m2n4p6r8t0v2x4z`],
+    description: description ?? `\`${prefixes[noun]}_…\`.`,
+  });
+}
+
+/** Minor units of a currency. */
+export function amountSchema(description: string, example = 1050) {
+  return Type.Integer({ format: "int64", description, examples: [example] });
+}
+
+export const timeSchema = (description: string) =>
+  Type.String({ format: "date-time", description, examples: ["2025-11-21T08:30:00.000Z"] });
+
+export const currencySchema = Type.String({ description: "ISO 4217, upper case.", examples: ["EUR"] });
+
+/** One of the given words. */
+export function wordSchema<const W extends readonly string[]>(words: W, description: string) {
+  return Type.Unsafe<W[number]>({ type: "string", enum: words, description, examples: words.slice(0, 1) });
+}
+
+/** A word whose list may grow: clients should expect others. */
+export const textSchema = (description: string, example?: string) =>
+  Type.String({ description, ...(example !== undefined && { examples: [example] }) });
+
+export const environmentSchema = wordSchema(["sandbox", "live"], "The environment of the API key.");
+
+/** Text by text, as metadata. */
+export const metadataSchema = Type.Unsafe<Record<string, string>>({
+  type: "object",
+  description: "Up to 50 names of 1 to 40 characters with text values of up to 500.",
+  maxProperties: 50,
+  propertyNames: { minLength: 1, maxLength: 40 },
+  additionalProperties: { type: "string", maxLength: 500 },
+  examples: [{ order: "1042" }],
+});

@@ -1,0 +1,44 @@
+// Request fields that many operations take, and the checks a schema cannot say. A check throws INVALID_BODY for its one
+// field.
+import { Type } from "typebox";
+import { invalid } from "#platform/values/failure.ts";
+import { currencyExponent } from "#platform/values/money.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+/** RFC 5321's longest address; the form is checked, not whether it exists. */
+export const emailInput = (description: string) =>
+  Type.String({ format: "email", maxLength: 254, description, examples: ["buyer@example.com"] });
+
+export const currencyInput = (description: string) =>
+  Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: ["EUR"] });
+
+export const urlInput = (description: string) =>
+  Type.String({ maxLength: 2048, description, examples: ["https://shop.example.com/thanks"] });
+
+/** Text that `null` clears. */
+export const clearable = (schema: Record<string, unknown>) =>
+  Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });
+
+/** The currency in upper case. */
+export function currencyOf(field: string, text: string): string {
+  const currency = text.toUpperCase();
+  if (currencyExponent(currency) === undefined) throw invalid(field, "must be an ISO 4217 currency code");
+  return currency;
+}
+
+/** An https URL without user information; in sandbox also http to this machine (docs/contract.md §4). */
+export function returnUrlOf(field: string, text: string, environment: Environment): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLocal = url !== undefined && ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  const isAllowed =
+    url?.protocol === "https:" || (url?.protocol === "http:" && isLocal && environment === Environment.SANDBOX);
+  if (!url || !isAllowed || url.username !== "" || url.password !== "") {
+    throw invalid(field, "must be an https URL without user information");
+  }
+  return text;
+}
+
+/** An https URL without user information. */
+export function httpsUrlOf(field: string, text: string): string {
+  return returnUrlOf(field, text, Environment.LIVE);
+}

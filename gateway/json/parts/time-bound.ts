@@ -1,0 +1,80 @@
+// Time bounds of lists: RFC 3339 or YYYY-MM-DD (docs/contract.md §1). A date alone is its UTC day, from its first to
+// its last moment (docs/contract.md §5).
+import { create } from "@bufbuild/protobuf";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { Type } from "typebox";
+import { invalid } from "#platform/values/failure.ts";
+
+/** Query parameters `from` and `to`. */
+export const timeBoundQuery = {
+  from: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: "Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
+      examples: ["2025-11-01"],
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: "Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC).",
+      examples: ["2025-11-30"],
+    }),
+  ),
+};
+
+const nanosPerSecond = 1_000_000_000n;
+const dayNanos = 86_400n * nanosPerSecond;
+
+/**
+ * The bounds as the services want them.
+ * @throws Failure INVALID_BODY for a text that is not a time, or a range that ends before it begins.
+ */
+export function timeBounds(query: { from?: string; to?: string }): { from?: Timestamp; to?: Timestamp } {
+  const from = query.from === undefined ? undefined : nanosOf("from", query.from, 0n);
+  const to = query.to === undefined ? undefined : nanosOf("to", query.to, dayNanos - 1n);
+  if (from !== undefined && to !== undefined && from > to) throw invalid("from", "must not be later than to");
+  return { ...(from !== undefined && { from: timestamp(from) }), ...(to !== undefined && { to: timestamp(to) }) };
+}
+
+/** A moment in the future or the past, as RFC 3339 text. @throws Failure INVALID_BODY. */
+export function momentOf(field: string, text: string): Timestamp {
+  if (dateOnly.test(text)) throw invalid(field, "must be an RFC 3339 time");
+  return timestamp(nanosOf(field, text, 0n));
+}
+
+const dateOnly = /^(\d{4})-(\d\d)-(\d\d)$/;
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** Nanoseconds since the epoch. */
+function nanosOf(field: string, text: string, restOfDay: bigint): bigint {
+  const nanos = dateOnly.test(text) ? dayStart(text) : instant(text);
+  if (nanos === undefined) throw invalid(field, "must be an RFC 3339 time or a date as YYYY-MM-DD");
+  return dateOnly.test(text) ? nanos + restOfDay : nanos;
+}
+
+/** The day's first moment; undefined when the calendar has no such day. Year 0 is outside protobuf's range. */
+function dayStart(date: string): bigint | undefined {
+  const parsed = new Date(`${date}T00:00:00.000Z`);
+  if (Number.isNaN(parsed.getTime()) || date < "0001-01-02" || date > "9999-12-30") return undefined;
+  // Date turns February 30 into March 2.
+  return parsed.toISOString().startsWith(date) ? BigInt(parsed.getTime()) * 1_000_000n : undefined;
+}
+
+function instant(text: string): bigint | undefined {
+  const match = rfc3339.exec(text);
+  if (!match) return undefined;
+  const [, date = "", hour, minute, second, fraction = "", sign, offsetHour = "0", offsetMinute = "0"] = match;
+  const [h, m, s, oh, om] = [hour, minute, second, offsetHour, offsetMinute].map(Number);
+  if (h === undefined || m === undefined || s === undefined || oh === undefined || om === undefined) return undefined;
+  const day = dayStart(date);
+  if (day === undefined || h > 23 || m > 59 || s > 59 || oh > 23 || om > 59) return undefined;
+  const offset = (sign === "-" ? -1 : 1) * (oh * 3_600 + om * 60);
+  const seconds = BigInt(h * 3_600 + m * 60 + s - offset);
+  return day + seconds * nanosPerSecond + BigInt(fraction.padEnd(9, "0"));
+}
+
+function timestamp(nanos: bigint): Timestamp {
+  const remainder = ((nanos % nanosPerSecond) + nanosPerSecond) % nanosPerSecond;
+  return create(TimestampSchema, { seconds: (nanos - remainder) / nanosPerSecond, nanos: Number(remainder) });
+}

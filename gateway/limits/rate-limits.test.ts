@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import Fastify, { type FastifyReply } from "fastify";
+import { suite } from "../../test/harness/suite.ts";
+import { ApiError } from "../failures.ts";
+import { RateLimits } from "./rate-limits.ts";
+
+const test = suite("rate limits' memory");
+// More than is kept of anything.
+const guesses = 120_000;
+const session = "cs_01jd3v9q6k8m2n4p6r8t0v2x4z";
+
+function someLimits(): RateLimits {
+  return new RateLimits({
+    RATE_LIMIT: "on",
+    RATE_LIMIT_LIVE_PER_SECOND: 1,
+    RATE_LIMIT_SANDBOX_PER_SECOND: 1,
+    RATE_LIMIT_KEYS_PER_MERCHANT: 1,
+    RATE_LIMIT_RESOLVE_PER_MINUTE: 60,
+    RATE_LIMIT_CONFIRM_PER_MINUTE: 10,
+    RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: 30,
+    RATE_LIMIT_ONBOARDING_PER_HOUR: 1,
+    RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: 1,
+    RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE: 1,
+    RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: 1,
+    RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE: 1,
+    RATE_LIMIT_REPORTS_PER_MINUTE: 1,
+  });
+}
+
+/** Does it with a real answer at hand. */
+async function whileAnswering(act: (reply: FastifyReply) => void): Promise<void> {
+  const app = Fastify();
+  app.get("/", async (_request, reply) => {
+    act(reply);
+    return "";
+  });
+  const answer = await app.inject("/");
+  await app.close();
+  assert.equal(answer.statusCode, 200, answer.body);
+}
+
+test("no number of made-up session secrets makes an address's limit forgotten, here or at another replica", async () => {
+  await whileAnswering((reply) => {
+    const [here, there] = [someLimits(), someLimits()];
+    here.onTake = (bucket, rule) => there.tookElsewhere(bucket, 1, rule);
+    here.takeForOnboarding("203.0.113.1", reply);
+    for (let i = 0; i < guesses; i++) here.takeForResolve(session, `made up ${i}`, reply);
+    for (const limits of [here, there]) {
+      assert.throws(() => limits.takeForOnboarding("203.0.113.1", reply), ApiError);
+    }
+  });
+});
+
+test.run();

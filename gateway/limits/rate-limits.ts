@@ -1,0 +1,207 @@
+// The limits of docs/contract.md §10, as token buckets: a bucket holds a burst of tokens and fills up steadily; a
+// request takes one. Buckets live in this process; rate-share.ts tells the other replicas what was taken. Nothing here
+// can fail a request but an empty bucket: limits never fail closed.
+import { createHash } from "node:crypto";
+import type { FastifyReply } from "fastify";
+import { LRUCache } from "lru-cache";
+import { networkOf, siteOf } from "#platform/values/address-network.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { ApiError } from "../failures.ts";
+import type { Principal } from "../principal.ts";
+import type { GatewayConfig } from "../settings.ts";
+
+/** How fast a bucket fills, and how much it holds. */
+export interface BucketRule {
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+export interface Limit extends BucketRule {
+  /** What callers are told. */
+  readonly tokens: number;
+}
+
+/** Of one key, and of all keys of its merchant in its environment. */
+interface KeyLimits {
+  readonly ofKey: Limit;
+  readonly ofMerchant: Limit;
+}
+
+/** A bucket of the map, by its name. */
+export interface NamedBucket {
+  readonly name: string;
+  readonly rule: Limit;
+}
+
+/** Tokens that are taken until it is known whether they have to be. One of the two is called, once. */
+export interface HeldTokens {
+  keep(): void;
+  giveBack(): void;
+}
+
+interface Bucket {
+  tokens: number;
+  /** Monotonic milliseconds. */
+  filledAt: number;
+}
+
+// Of keys the burst is twice the rate (docs/contract.md §10); the others may be used up at once.
+const keyBurst = 2;
+// Beside every /64 its /48 is counted: most are one customer's, a few are thousands of a mobile network's.
+const siteFactor = 10;
+// About 20 MB. Past it the bucket that was not used for longest goes: it is the fullest, so it forgets the least.
+const bucketsMax = 100_000;
+// Whoever calls names a session and a secret as he likes, so that these buckets must not push out others.
+const ofSecret = /^(?:resolve|confirm) cs_/;
+const secretBucketsMax = 20_000;
+
+type LimitConfig = Pick<GatewayConfig, Extract<keyof GatewayConfig, `RATE_LIMIT${string}`>>;
+
+export class RateLimits {
+  readonly #buckets = new LRUCache<string, Bucket>({ max: bucketsMax });
+  readonly #secretBuckets = new LRUCache<string, Bucket>({ max: secretBucketsMax });
+  readonly #on: boolean;
+  readonly #live: KeyLimits;
+  readonly #sandbox: KeyLimits;
+  readonly #resolve: Limit;
+  readonly #confirm: Limit;
+  readonly #confirmAddress: Limit;
+  readonly #onboarding: Limit;
+  /** Told of every token taken, to be told to the other replicas. */
+  onTake: (bucket: string, rule: BucketRule) => void = () => {};
+
+  constructor(config: LimitConfig) {
+    this.#on = config.RATE_LIMIT === "on";
+    this.#live = keyLimits(config.RATE_LIMIT_LIVE_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
+    this.#sandbox = keyLimits(config.RATE_LIMIT_SANDBOX_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
+    this.#resolve = limit(config.RATE_LIMIT_RESOLVE_PER_MINUTE, 60_000, 1);
+    this.#confirm = limit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
+    this.#confirmAddress = limit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
+    this.#onboarding = limit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
+  }
+
+  /**
+   * From the key first: what one key sends beyond its own limit takes nothing from the merchant's other keys.
+   * @throws ApiError rate_limited.
+   */
+  takeForKey({ keyId, merchantId, environment }: Principal, reply: FastifyReply): void {
+    const limits = environment === Environment.LIVE ? this.#live : this.#sandbox;
+    this.#take(`key ${keyId}`, limits.ofKey, reply);
+    this.#take(`merchant ${merchantId} ${environment}`, limits.ofMerchant, reply);
+  }
+
+  /** Counted by session and secret together: who does not know the secret cannot use up the buyer's limit. */
+  takeForResolve(sessionId: string, secret: string, reply: FastifyReply): void {
+    this.#take(`resolve ${sessionId} ${digest(secret)}`, this.#resolve, reply);
+  }
+
+  takeForConfirm(sessionId: string, secret: string, address: string, reply: FastifyReply): void {
+    this.#takeForAddress("confirm", address, this.#confirmAddress, reply);
+    this.#take(`confirm ${sessionId} ${digest(secret)}`, this.#confirm, reply);
+  }
+
+  takeForOnboarding(address: string, reply: FastifyReply): void {
+    this.#takeForAddress("onboarding", address, this.#onboarding, reply);
+  }
+
+  /**
+   * Takes a token of each bucket for a caller who may turn out good. Other replicas hear of those that are kept.
+   * @throws ApiError rate_limited.
+   */
+  hold(buckets: readonly NamedBucket[], reply: FastifyReply): HeldTokens {
+    if (!this.#on) return { keep: () => {}, giveBack: () => {} };
+    for (const { name, rule } of buckets) {
+      const bucket = this.#bucket(name, rule);
+      if (bucket.tokens < 1) throw refusal(bucket, rule, reply);
+    }
+    for (const { name, rule } of buckets) this.#bucket(name, rule).tokens -= 1;
+    return {
+      keep: () => {
+        for (const { name, rule } of buckets) this.onTake(name, rule);
+      },
+      giveBack: () => {
+        for (const { name, rule } of buckets) this.#bucket(name, rule).tokens += 1;
+      },
+    };
+  }
+
+  /** Tokens that other replicas took from a bucket. */
+  tookElsewhere(name: string, tokens: number, rule: BucketRule): void {
+    if (!this.#on) return;
+    const bucket = this.#bucket(name, rule);
+    // Down to a debt of one burst: what others allowed in the meantime is paid back, but not for ever.
+    bucket.tokens = Math.max(-rule.burst, bucket.tokens - tokens);
+  }
+
+  #takeForAddress(what: string, address: string, rule: Limit, reply: FastifyReply): void {
+    if (!this.#on) return;
+    const buckets = addressBuckets(what, address, rule);
+    this.hold(buckets, reply).keep();
+    for (const { name, rule } of buckets) writeLimitHeaders(this.#bucket(name, rule), rule, reply);
+  }
+
+  #take(name: string, rule: Limit, reply: FastifyReply): void {
+    if (!this.#on) return;
+    const bucket = this.#bucket(name, rule);
+    const allowed = bucket.tokens >= 1;
+    if (allowed) {
+      bucket.tokens -= 1;
+      this.onTake(name, rule);
+    }
+    if (!allowed) throw refusal(bucket, rule, reply);
+    writeLimitHeaders(bucket, rule, reply);
+  }
+
+  /** The bucket, filled up to now. */
+  #bucket(name: string, rule: BucketRule): Bucket {
+    const now = performance.now();
+    const buckets = ofSecret.test(name) ? this.#secretBuckets : this.#buckets;
+    const bucket = buckets.get(name) ?? { tokens: rule.burst, filledAt: now };
+    bucket.tokens = Math.min(rule.burst, bucket.tokens + (now - bucket.filledAt) * rule.perMs);
+    bucket.filledAt = now;
+    buckets.set(name, bucket);
+    return bucket;
+  }
+}
+
+function keyLimits(perSecond: number, keysPerMerchant: number): KeyLimits {
+  return {
+    ofKey: limit(perSecond, 1_000, keyBurst),
+    ofMerchant: limit(perSecond * keysPerMerchant, 1_000, keyBurst),
+  };
+}
+
+/** The state of the bucket, for the caller. */
+function writeLimitHeaders(bucket: Bucket, rule: Limit, reply: FastifyReply): void {
+  const remaining = Math.max(0, Math.floor(bucket.tokens));
+  // Of several limits the one is told of which least is left.
+  if (remaining > Number(reply.getHeader("ratelimit-remaining") ?? remaining)) return;
+  reply.header("ratelimit-limit", String(rule.tokens));
+  reply.header("ratelimit-remaining", String(remaining));
+  reply.header("ratelimit-reset", String(Math.ceil((rule.burst - bucket.tokens) / rule.perMs / 1_000)));
+}
+
+function refusal(bucket: Bucket, rule: Limit, reply: FastifyReply): ApiError {
+  writeLimitHeaders(bucket, rule, reply);
+  const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rule.perMs / 1_000));
+  return new ApiError("rate_limited", { headers: { "retry-after": String(waitSeconds) } });
+}
+
+/**
+ * The buckets of an address: of its network and, where that is another thing, of the site around it, which comes first.
+ */
+export function addressBuckets(what: string, address: string, rule: Limit): readonly NamedBucket[] {
+  const [network, site] = [networkOf(address), siteOf(address)];
+  const own = { name: `${what} ${network}`, rule };
+  if (site === network) return [own];
+  const wide = { tokens: rule.tokens * siteFactor, perMs: rule.perMs * siteFactor, burst: rule.burst * siteFactor };
+  return [{ name: `${what} ${site}/48`, rule: wide }, own];
+}
+
+export function limit(tokens: number, periodMs: number, burstFactor: number): Limit {
+  return { tokens, perMs: tokens / periodMs, burst: tokens * burstFactor };
+}
+
+function digest(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url").slice(0, 16);
+}

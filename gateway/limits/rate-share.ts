@@ -1,0 +1,105 @@
+// Tells the other replicas of the gateway which tokens were taken here, and takes in what they say, a few times a
+// second. So a limit holds for all replicas together: until the word arrives each may allow a burst of its own, which
+// its bucket then pays back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
+import { randomBytes } from "node:crypto";
+import type { NatsConnection } from "nats";
+import { brokerOf } from "#platform/broker/connection.ts";
+import { BrokerLink } from "#platform/broker/link.ts";
+import { limitsSubject } from "#platform/broker/streams.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import type { GatewayConfig } from "../settings.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+// Short beside the minute and the hour of the slow limits; for the fast ones a fifth of a second's tokens may be
+// allowed twice.
+const everyMs = 200;
+// Buckets in one message, about 100 KB; more than this many callers in 200 ms are told in further messages.
+const bucketsPerMessage = 1_000;
+
+/** What one replica says: its name, then bucket, tokens, rate per millisecond and burst. */
+type TokenReport = readonly [replica: string, taken: readonly (readonly [string, number, number, number])[]];
+
+interface Taken {
+  tokens: number;
+  readonly perMs: number;
+  readonly burst: number;
+}
+
+/** Joins the other replicas of the namespace. */
+export function shareLimits(
+  limits: RateLimits,
+  config: Pick<GatewayConfig, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_NAMESPACE" | "RATE_LIMIT">,
+  log: Log,
+): { close(): Promise<void> } {
+  if (config.RATE_LIMIT === "off") return { close: async () => {} };
+  const replica = randomBytes(8).toString("hex");
+  const subject = limitsSubject(config.NATS_NAMESPACE);
+  const taken = new Map<string, Taken>();
+  limits.onTake = (bucket, { perMs, burst }) => {
+    const known = taken.get(bucket);
+    if (known) known.tokens += 1;
+    else taken.set(bucket, { tokens: 1, perMs, burst });
+  };
+  const link = new BrokerLink({
+    broker: brokerOf(config),
+    name: "gateway",
+    log,
+    onConnected: (connection) => {
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (!error) countElsewhere(limits, replica, wordOf(message.data));
+        },
+      });
+    },
+  });
+  const timer = setInterval(() => {
+    if (link.connection) publishTaken(link.connection, subject, replica, taken);
+    taken.clear();
+  }, everyMs);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await link.close();
+    },
+  };
+}
+
+function publishTaken(
+  connection: NatsConnection,
+  subject: string,
+  replica: string,
+  taken: ReadonlyMap<string, Taken>,
+): void {
+  const all = [...taken].map(([bucket, { tokens, perMs, burst }]) => [bucket, tokens, perMs, burst] as const);
+  for (let start = 0; start < all.length; start += bucketsPerMessage) {
+    const word: TokenReport = [replica, all.slice(start, start + bucketsPerMessage)];
+    connection.publish(subject, JSON.stringify(word));
+  }
+}
+
+function countElsewhere(limits: RateLimits, replica: string, word: TokenReport | undefined): void {
+  if (!word || word[0] === replica) return;
+  for (const [bucket, tokens, perMs, burst] of word[1]) limits.tookElsewhere(bucket, tokens, { perMs, burst });
+}
+
+/** Another release may say it differently: what is not understood is passed over. */
+function wordOf(data: Uint8Array): TokenReport | undefined {
+  try {
+    const word: unknown = JSON.parse(new TextDecoder().decode(data));
+    return isWord(word) ? word : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWord(word: unknown): word is TokenReport {
+  if (!Array.isArray(word) || typeof word[0] !== "string" || !Array.isArray(word[1])) return false;
+  return word[1].every(
+    (entry: unknown) =>
+      Array.isArray(entry) &&
+      typeof entry[0] === "string" &&
+      entry.slice(1).length === 3 &&
+      entry.slice(1).every((value) => Number.isFinite(value) && value > 0),
+  );
+}

@@ -1,0 +1,107 @@
+// The log of public API requests: collected beside the requests and told to the merchant service in batches, so that it
+// costs a request nothing. What cannot be told in time is dropped and counted, never waited for.
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Counter } from "prom-client";
+import type { Log } from "#platform/telemetry/log.ts";
+import { idTimeMs, prefixes } from "#platform/values/id.ts";
+import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+type Service = Pick<Client<typeof AuditService>, "recordApiRequests">;
+type Entry = NonNullable<Parameters<Service["recordApiRequests"]>[0]["requests"]>[number];
+
+// What one call may carry, and how long an entry waits for others.
+const batchMax = 1_000;
+const everyMs = 1_000;
+// Some seconds of the most that one gateway serves; about 5 MB.
+const keptMax = 10_000;
+
+const dropped = new Counter({
+  name: "tollbooth_api_requests_dropped_total",
+  help: "Entries of the API request log that were dropped because the merchant service did not take them in time.",
+});
+
+export class ApiRequests {
+  readonly #service: Service;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #entries: Entry[] = [];
+  #sending: Promise<void> | undefined;
+
+  constructor(service: Service, log: Log) {
+    this.#service = service;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.flush(), everyMs);
+    this.#timer.unref();
+  }
+
+  /** Notes every request of the public API at its end. */
+  follow(app: FastifyInstance): void {
+    app.addHook("onResponse", async (request, reply) => {
+      const { url } = request.routeOptions;
+      if (!url?.startsWith("/v1/")) return;
+      const { principal, call } = request;
+      this.#note({
+        requestId: call.requestId,
+        at: timestampFromMs(idTimeMs(call.requestId)),
+        method: request.method,
+        path: loggedPath(url, request.params),
+        status: reply.statusCode,
+        errorCode: request.errorCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        apiKeyId: principal?.keyId ?? "",
+        merchantId: principal?.merchantId ?? "",
+        environment: principal?.environment ?? Environment.UNSPECIFIED,
+      });
+    });
+  }
+
+  /** Sends what there is; what is not taken waits for the next time. */
+  async flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+    await this.#sending;
+  }
+
+  /** Sends the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sending;
+    await this.flush();
+  }
+
+  #note(entry: Entry): void {
+    if (this.#entries.length >= keptMax) {
+      dropped.inc();
+      return;
+    }
+    this.#entries.push(entry);
+    if (this.#entries.length === batchMax) void this.flush();
+  }
+
+  async #send(): Promise<void> {
+    while (this.#entries.length > 0) {
+      const batch = this.#entries.slice(0, batchMax);
+      try {
+        await this.#service.recordApiRequests({ requests: batch });
+        this.#entries = this.#entries.slice(batch.length);
+      } catch (error) {
+        this.#log.warn({ err: error, waiting: this.#entries.length }, "API requests not recorded; trying again");
+        return;
+      }
+    }
+  }
+}
+
+const idShape = new RegExp(`^(?:${Object.values(prefixes).join("|")})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+
+/** The route with its well-formed ids; anything else that was sent in a path stays out, and so does the query. */
+export function loggedPath(route: string, params: FastifyRequest["params"]): string {
+  return route.replace(/:(\w+)/g, (name, key: string) => {
+    const value: unknown = Object(params)[key];
+    return typeof value === "string" && idShape.test(value) ? value : name;
+  });
+}

@@ -1,0 +1,65 @@
+// Every request: its id, trace and deadline at the beginning, one log line and one measurement at the end. The line
+// names the route's pattern, never the URL, whose query may hold a session secret.
+import type { FastifyInstance } from "fastify";
+import type { Log } from "#platform/telemetry/log.ts";
+import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
+import { nextTraceparent } from "#platform/values/call-context.ts";
+import { newId } from "#platform/values/id.ts";
+import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { httpRequests } from "../metrics.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The request's span; undefined: none are recorded. */
+    span: OpenSpan | undefined;
+  }
+}
+
+/** Adds both hooks. */
+export function followRequests(app: FastifyInstance, log: Log): void {
+  app.decorateRequest("call");
+  app.decorateRequest("span");
+  app.decorateRequest("principal");
+  app.decorateRequest("errorCode", "");
+  app.addHook("onRequest", async (request, reply) => {
+    const { traceparent } = request.headers;
+    const parent = typeof traceparent === "string" ? traceparent : undefined;
+    const requestId = newId("request");
+    const route = request.routeOptions.url ?? "unknown";
+    const attributes = {
+      "http.request.method": request.method,
+      "http.route": route,
+      "tollbooth.request_id": requestId,
+    };
+    request.span = openSpan({ name: `${request.method} ${route}`, kind: "SERVER", parent, mayBegin: true, attributes });
+    request.call = {
+      requestId,
+      actor: "",
+      traceparent: request.span?.traceparent ?? nextTraceparent(parent),
+      deadlineMs: performance.now() + publicOperationMs,
+    };
+    reply.header("request-id", request.call.requestId);
+    reply.header("x-content-type-options", "nosniff");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, errorCode: code } = request;
+    const route = request.routeOptions.url ?? "unknown";
+    const status = String(reply.statusCode);
+    request.span?.set({ "http.response.status_code": reply.statusCode });
+    request.span?.end(reply.statusCode >= 500 ? code || "unknown" : undefined);
+    httpRequests.observe({ method, route, status, code }, reply.elapsedTime / 1_000);
+    log.info(
+      {
+        method,
+        route,
+        status: reply.statusCode,
+        ...(code && { code }),
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        request_id: request.call.requestId,
+        trace_id: request.call.traceparent.split("-")[1],
+        ...(request.principal && { key_id: request.principal.keyId }),
+      },
+      "request",
+    );
+  });
+}

@@ -1,0 +1,110 @@
+// Errors in the OpenAPI document: which codes an operation can give, and the responses that stand for them, made of the
+// error table.
+import { detailsMax, type ErrorCode, errorTable } from "../failures.ts";
+import type { ListedOperation } from "../operation.ts";
+import type { JsonObject } from "./schema.ts";
+
+/** Every code that the operation can give, with those of its kind. */
+export function errorCodes(operation: ListedOperation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(operation.errors ?? []);
+  if (operation.access.kind === "merchant") {
+    codes.add("unauthorized").add("forbidden");
+  }
+  if (operation.body) codes.add("invalid_body").add("payload_too_large").add("unsupported_media_type");
+  if (operation.idempotent) codes.add("idempotency_conflict").add("idempotency_key_reuse");
+  codes.add("rate_limited").add("internal_error").add("service_unavailable");
+  const order = Object.keys(errorTable);
+  return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+}
+
+/** One response a status; several codes may share it. Operations with the same codes share the response. */
+export function failures(operation: ListedOperation): JsonObject {
+  return Object.fromEntries(
+    groupsOf(operation).map(({ name, codes: [code] }) => [
+      String(code && errorTable[code].status),
+      { $ref: `#/components/responses/${name}` },
+    ]),
+  );
+}
+
+/** The shared responses, by the codes that they stand for. */
+export function sharedFailures(operations: readonly ListedOperation[]): JsonObject {
+  const responses: JsonObject = {};
+  for (const group of operations.flatMap(groupsOf)) responses[group.name] ??= failure(group);
+  return responses;
+}
+
+interface Group {
+  /** Of the shared response. */
+  readonly name: string;
+  readonly codes: readonly ErrorCode[];
+  /** True: the answer may be one that was stored under the caller's key. */
+  readonly isReplayable: boolean;
+}
+
+// Refusals that are decided after the work began, so that the services store them with the key.
+const storedRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(["payment_blocked", "no_connector", "not_refundable", "amount_too_large"] as const),
+  ...(["not_found", "feature_disabled"] as const),
+]);
+
+function groupsOf(operation: ListedOperation): Group[] {
+  const groups = Map.groupBy(errorCodes(operation), (code) => errorTable[code].status);
+  return [...groups.values()].map((codes) => {
+    const isReplayable = operation.idempotent === true && codes.some((code) => storedRefusals.has(code));
+    return { name: [...codes, ...(isReplayable ? ["replayable"] : [])].join("."), codes, isReplayable };
+  });
+}
+
+function failure({ codes, isReplayable }: Group): JsonObject {
+  const examples = codes.map((code) => {
+    const { message } = errorTable[code];
+    return [code, { summary: message, value: { error: { code, message } } }];
+  });
+  const waits = codes.some((code) => errorTable[code].retryAfterSeconds !== undefined);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].docs}`).join("\n\n"),
+    headers: {
+      "Request-Id": { $ref: "#/components/headers/RequestId" },
+      ...(isReplayable && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
+      ...(waits && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
+    },
+    content: {
+      "application/json": { schema: { $ref: "#/components/schemas/ApiError" }, examples: Object.fromEntries(examples) },
+    },
+  };
+}
+
+/** The envelope of docs/contract.md §2. */
+export const errorSchema: JsonObject = {
+  type: "object",
+  description: "Every answer that is not a success.",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: {
+        code: { type: "string", description: "What to act on.", enum: Object.keys(errorTable) },
+        message: { type: "string", description: "For people." },
+        details: {
+          type: "array",
+          maxItems: detailsMax,
+          description: "With `invalid_body` only: the first fields that are wrong.",
+          items: {
+            type: "object",
+            required: ["field", "problem"],
+            properties: {
+              field: {
+                type: "string",
+                description: "Path in the caller's names; empty: the body as a whole.",
+                examples: ["metadata.order"],
+              },
+              problem: { type: "string", description: "What is wrong with it.", examples: ["must be a string"] },
+            },
+          },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,163 @@
+// The OpenAPI 3.1 document, made of what the gateway runs on: the operations with their schemas, and the table of
+// errors. Nothing is described here that is not served.
+import type { TSchema } from "typebox";
+import type { ListedOperation } from "../operation.ts";
+import { errorSchema, failures, sharedFailures } from "./errors.ts";
+import { type Json, type JsonObject, propertiesOf, published, requiredNames } from "./schema.ts";
+import { describedEvents, describedTags, introduction } from "./text.ts";
+
+/** The document. @param version of the software. */
+export function openApi(operations: readonly ListedOperation[], version: string): JsonObject {
+  const components: JsonObject = { ApiError: errorSchema };
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    const item = (paths[path] ??= {});
+    item[operation.method.toLowerCase()] = describe(operation, components);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tollbooth API",
+      version,
+      summary: "Hosted checkout, payments, refunds and signed webhooks.",
+      description: introduction,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "The gateway that serves this document." }],
+    tags: describedTags.map(({ name, description }) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks: Object.fromEntries(describedEvents.map((event) => [event.code, webhook(event)])),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "A secret API key, `sk_test_…` or `sk_live_…`. It stays on the server. Scopes bound what it can do.",
+        },
+        sessionSecret: {
+          type: "apiKey",
+          in: "query",
+          name: "secret",
+          description: "The secret of one checkout session, `cs_secret_…`; the only credential for a browser.",
+        },
+      },
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: sharedFailures(operations),
+      headers: { RequestId: requestIdHeader, IdempotentReplayed: replayedHeader, RetryAfter: retryAfterHeader },
+    },
+  };
+}
+
+function describe(operation: ListedOperation, components: JsonObject): JsonObject {
+  const { access, body } = operation;
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    security: security(access),
+    parameters: parameters(operation, components),
+    ...(body && {
+      requestBody: {
+        required: requiredNames(body).length > 0,
+        content: { "application/json": { schema: published(body, components) } },
+      },
+    }),
+    responses: { ...success(operation, components), ...failures(operation) },
+  };
+}
+
+function security(access: ListedOperation["access"]): Json[] {
+  if (access.kind === "merchant") return [{ apiKey: [access.scope] }];
+  return access.kind === "buyer" ? [{ sessionSecret: [] }] : [];
+}
+
+function parameters(operation: ListedOperation, components: JsonObject): Json[] {
+  const of = (place: "path" | "query", schema: TSchema | undefined): Json[] => {
+    if (!schema) return [];
+    const required = requiredNames(schema);
+    return Object.entries(propertiesOf(schema)).map(([name, property]) => {
+      const { description, ...rest } = published(property, components);
+      const isRequired = place === "path" || (required.includes(name) && !("default" in rest));
+      return { name, in: place, required: isRequired, ...(description !== undefined && { description }), schema: rest };
+    });
+  };
+  return [
+    ...of("path", operation.params),
+    ...of("query", operation.query),
+    ...(operation.idempotent ? [idempotencyParameter] : []),
+  ];
+}
+
+function success({ status, response, idempotent }: ListedOperation, components: JsonObject): JsonObject {
+  const headers = {
+    "Request-Id": { $ref: "#/components/headers/RequestId" },
+    ...(idempotent && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
+  };
+  if (!response || status === 204) return { [status]: { description: "Done.", headers } };
+  const content = { "application/json": { schema: published(response, components) } };
+  return { [status]: { description: status === 201 ? "Created." : "The answer.", headers, content } };
+}
+
+function webhook(event: (typeof describedEvents)[number]): JsonObject {
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header",
+    required: true,
+    description,
+    schema: { type: "string" },
+  });
+  return {
+    post: {
+      operationId: `on.${event.code}`,
+      tags: ["Webhooks"],
+      summary: event.fires,
+      description: "Sent to every active endpoint that is subscribed to the event. Delivery is at-least-once.",
+      security: [],
+      parameters: [
+        header("Service-Event", "The event type."),
+        header("Service-Signature", "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `t`, a dot and the raw body."),
+        header("Service-Delivery", "Id of the delivery; the same in every attempt."),
+      ],
+      requestBody: { required: true, content: { "application/json": { schema: event.schema } } },
+      responses: {
+        "2XX": { description: "Acknowledged." },
+        "4XX": { description: "A failed attempt, tried again later; so is every answer but 2xx, and none at all." },
+      },
+    },
+  };
+}
+
+const requestIdHeader: JsonObject = {
+  description: "Names this request in our logs; tell it to support.",
+  required: true,
+  schema: { type: "string", examples: ["req_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+};
+
+const replayedHeader: JsonObject = {
+  description: "`true` when the answer is the stored one of an earlier request with the same Idempotency-Key.",
+  schema: { type: "string", enum: ["true"] },
+};
+
+const retryAfterHeader: JsonObject = {
+  description: "Seconds to wait before the same request makes sense again.",
+  schema: { type: "integer", minimum: 1 },
+};
+
+const idempotencyParameter: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "1 to 255 printable ASCII characters. Repeating the request with the same key answers the stored response, also a refusal that was decided after the work began, and does nothing twice. Kept at least 24 hours.",
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    pattern: "^[\\x20-\\x7e]*$",
+    examples: ["order-1042-refund-1"],
+  },
+};

@@ -1,0 +1,52 @@
+// Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
+import type { TSchema } from "typebox";
+import { componentName } from "../json/parts/component.ts";
+
+/** JSON of any shape. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+
+/** The schema as the document shows it: named ones as references, their text in the components. */
+export function published(schema: object, components: JsonObject): JsonObject {
+  const name = componentName(schema);
+  if (name === undefined) return plain(schema, components);
+  if (!(name in components)) components[name] = plain(schema, components);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function plain(schema: object, components: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === "required" ? withoutDefaults(schema, value) : inner(value, components),
+    ]),
+  );
+}
+
+function inner(value: unknown, components: JsonObject): Json {
+  if (Array.isArray(value)) return value.map((entry) => inner(entry, components));
+  if (value !== null && typeof value === "object") return published(value, components);
+  if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") return value;
+  return null;
+}
+
+/** A field with a default is there for the handler, but the caller need not send it. */
+function withoutDefaults(schema: object, required: unknown): Json {
+  const properties = propertiesOf(schema);
+  return [required]
+    .flat()
+    .filter((name) => typeof name === "string" && !("default" in (properties[name] ?? {})))
+    .map(String);
+}
+
+/** Fields that the caller must send. */
+export function requiredNames(schema: TSchema): string[] {
+  const required = "required" in schema ? [schema.required].flat().map(String) : [];
+  const properties = propertiesOf(schema);
+  return required.filter((name) => !("default" in (properties[name] ?? {})));
+}
+
+/** Schemas of the fields, by name. */
+export function propertiesOf(schema: object): Record<string, object> {
+  return "properties" in schema ? Object(schema.properties) : {};
+}

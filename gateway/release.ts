@@ -1,7 +1,0 @@
-// The version of this release, from the one place where it is written.
-import { readFileSync } from "node:fs";
-
-export function releaseVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  return String(Object(manifest).version);
-}

@@ -1,0 +1,98 @@
+// What browsers report of the payment page's policy: a script, a frame or a request that it stopped. Counted, and
+// logged by what and from where, never with a path, a query or a sample, which may hold a buyer's secret. Anybody can
+// send such a report: it proves nothing.
+import { Counter } from "prom-client";
+import type { Log } from "#platform/telemetry/log.ts";
+import type { GatewayContext } from "../../auth/auth.ts";
+import { ApiError } from "../../failures.ts";
+import { reportPath } from "../../web/page-headers.ts";
+
+// Browsers send a few reports at once, a few hundred bytes each.
+const reportsMaxBytes = 16 * 1024;
+const reportsMax = 10;
+const types = ["application/reports+json", "application/csp-report", "application/json"];
+
+export const policyReports = new Counter({
+  name: "tollbooth_page_policy_reports_total",
+  help: "Reports of browsers that something broke the payment page's policy, by directive and whether it was stopped (enforce).",
+  labelNames: ["directive", "disposition"] as const,
+});
+
+/** What is taken of a report: words of a known form. */
+export interface PolicyReport {
+  readonly directive: string;
+  readonly disposition: "enforce" | "report";
+  /** An origin, or a word such as `inline`. */
+  readonly blocked: string;
+}
+
+/** Adds the route. */
+export function pageReportRoutes({ app, addresses }: Pick<GatewayContext, "app" | "addresses">, log: Log): void {
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(types, { parseAs: "string" }, async (_request: unknown, body: string | Buffer) =>
+      parsed(String(body)),
+    );
+    scope.post(
+      reportPath,
+      { bodyLimit: reportsMaxBytes, onRequest: async (request, reply) => addresses.takeForReport(request, reply) },
+      async (request, reply) => {
+        for (const report of readReports(request.body)) {
+          policyReports.inc({ directive: report.directive, disposition: report.disposition });
+          log.warn({ ...report, request_id: request.call.requestId }, "the payment page's policy was broken");
+        }
+        return reply.code(204).send();
+      },
+    );
+    done();
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError("invalid_body");
+  }
+}
+
+/** Of the Reporting API, a list, or of `report-uri`, one. */
+export function readReports(json: unknown): readonly PolicyReport[] {
+  const all: readonly unknown[] = Array.isArray(json) ? json.slice(0, reportsMax) : [json];
+  return all.flatMap((each) => {
+    const { body, "csp-report": older }: { body?: unknown; "csp-report"?: unknown } = Object(each);
+    const report: Readonly<Record<string, unknown>> = Object(older ?? body);
+    const directive = report["effective-directive"] ?? report["violated-directive"] ?? report.effectiveDirective;
+    if (typeof directive !== "string") return [];
+    return {
+      directive: known.has(directive) ? directive : "other",
+      disposition: report.disposition === "report" ? "report" : "enforce",
+      blocked: blockedOf(report["blocked-uri"] ?? report.blockedURL),
+    };
+  });
+}
+
+const known = new Set(
+  [
+    "script-src",
+    "script-src-elem",
+    "script-src-attr",
+    "style-src",
+    "style-src-elem",
+    "style-src-attr",
+    "img-src",
+  ].concat([
+    "connect-src",
+    "frame-src",
+    "form-action",
+    "frame-ancestors",
+    "require-trusted-types-for",
+    "trusted-types",
+  ]),
+);
+
+function blockedOf(blocked: unknown): string {
+  if (typeof blocked !== "string") return "";
+  if (/^[a-z-]{1,30}$/.test(blocked)) return blocked;
+  return URL.canParse(blocked) ? new URL(blocked).origin.slice(0, 100) : "other";
+}

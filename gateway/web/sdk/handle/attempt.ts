@@ -1,0 +1,225 @@
+// One attempt to pay, from the Pay button to an outcome: 1 read the session again, since another tab may have paid it ·
+// 2 the processor's fields send the card · 3 the service asks the processor. Whatever gets lost on the way, the outcome
+// is then unknown and is asked for, never guessed.
+import type { CheckoutApi, Verdict } from "../api.ts";
+import type { ConfirmResult } from "../contract.ts";
+import type { Fail } from "../failure.ts";
+import { running } from "../session.ts";
+import type { SurfaceResult } from "../surfaces/surface.ts";
+import type { HandleStore } from "./store.ts";
+
+const silenceMs = 90_000; // longer than a form takes to give up by itself
+const verdictMs = 20_000; // how long `confirm` waits for an outcome before it answers `processing`
+const repeatMs = 4_000; // between two questions of that time
+const doubtsMax = 3; // verdicts "open" after the fields said "paid", before the service is believed
+
+export interface AttemptParts {
+  readonly store: HandleStore;
+  readonly api: CheckoutApi;
+  readonly fail: Fail;
+  /** Applies the session's latest state. */
+  readonly refresh: () => Promise<ConfirmResult | undefined>;
+  /** Moves to `succeeded`. */
+  readonly succeed: (verdict: Pick<Verdict, "paymentId" | "paymentStatus">) => void;
+  /** The fields cannot be used for another try as they are. */
+  readonly renew: () => void;
+}
+
+/** Follows attempts of one handle, one at a time. */
+export class Attempts {
+  readonly #parts: AttemptParts;
+  #running: Promise<ConfirmResult> | undefined;
+  #hear: ((result: SurfaceResult) => void) | undefined;
+  #early: SurfaceResult | undefined;
+  /** What the fields last said of the attempt that is being verified. */
+  #news: SurfaceResult = { status: "unknown" };
+  #doubts = 0;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Single-flight: a second call gets the running attempt. */
+  start(submit: () => void): Promise<ConfirmResult> {
+    this.#running ??= this.#pay(submit).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** The fields speak: to the running attempt, or of one that they found under way. */
+  say(result: SurfaceResult): void {
+    if (this.#hear) this.#hear(result);
+    else if (this.isRunning) this.#early = result;
+    else if (result.status !== "incomplete")
+      this.#running = this.#follow(result).finally(() => (this.#running = undefined));
+  }
+
+  /** Asks the service once more about an attempt whose outcome is not known. */
+  async verify(): Promise<void> {
+    if (!this.#running) await this.#ask();
+  }
+
+  async #pay(submit: () => void): Promise<ConfirmResult> {
+    const { store } = this.#parts;
+    this.#early = undefined;
+    store.move("submitting");
+    const over = await this.#parts.refresh();
+    if (over) return over;
+    // Fields that were taken away meanwhile have said so.
+    if (!this.#early) submit();
+    return await this.#follow(await this.#next());
+  }
+
+  async #follow(first: SurfaceResult): Promise<ConfirmResult> {
+    const { store } = this.#parts;
+    let result = first;
+    while (result.status === "requires_action") {
+      store.move("action_required");
+      store.tell("action_required", { kind: "challenge" });
+      result = await this.#next();
+    }
+    const end = ended(this.#parts);
+    if (end) return end;
+    if (result.status === "incomplete") {
+      store.move("ready");
+      return { type: "error", error: this.#parts.fail("incomplete") };
+    }
+    if (result.status === "redirecting") {
+      store.tell("action_required", { kind: "redirect" });
+      location.assign(result.url);
+      return { type: "redirecting", url: result.url };
+    }
+    this.#news = result;
+    this.#doubts = 0;
+    if (store.state === "action_required") store.move("submitting");
+    return (await this.#ask()) ?? (await this.#outcome());
+  }
+
+  /** The next word of the fields; `unknown` when they stay silent, or when the session ended meanwhile. */
+  #next(): Promise<SurfaceResult> {
+    const { store } = this.#parts;
+    const early = this.#early;
+    this.#early = undefined;
+    if (early) return Promise.resolve(early);
+    return new Promise((resolve) => {
+      // A bank's question may take as long as the session lasts.
+      const isAsking = store.state === "action_required";
+      const timer = isAsking ? undefined : setTimeout(() => done({ status: "unknown" }), silenceMs);
+      const offState = store.on("state", () => store.isLive || done({ status: "unknown" }));
+      const done = (result: SurfaceResult) => {
+        clearTimeout(timer);
+        offState();
+        this.#hear = undefined;
+        resolve(result);
+      };
+      this.#hear = done;
+    });
+  }
+
+  /** One question to the service. undefined: it is still not known, and the state is `processing`. */
+  async #ask(): Promise<ConfirmResult | undefined> {
+    const { store, api } = this.#parts;
+    const answer = await api.confirm();
+    const end = ended(this.#parts);
+    if (end) return end;
+    if (answer.ok) return await this.#judge(answer.value);
+    if (answer.error.code === "session_expired" || answer.error.code === "invalid_secret") {
+      const over = await this.#parts.refresh();
+      if (over) return over;
+    }
+    // The fields know that this card was refused; more is not needed to let the buyer try another.
+    if (this.#news.status === "failed") return this.#declined(this.#news.code);
+    store.move("processing");
+    return undefined;
+  }
+
+  async #judge(verdict: Verdict): Promise<ConfirmResult | undefined> {
+    const { store, fail } = this.#parts;
+    if (verdict.status === "completed") {
+      // The session again, for its receipt; without an answer the verdict is enough.
+      await this.#parts.refresh();
+      this.#parts.succeed(verdict);
+      return { type: "succeeded", ...paymentOf(verdict) };
+    }
+    if (verdict.status === "processing") {
+      store.move("processing");
+      return undefined;
+    }
+    const news = this.#news;
+    if (news.status === "failed") return this.#declined(news.code);
+    if (verdict.paymentStatus === "failed" && news.status !== "succeeded") return this.#declined("declined");
+    // The fields said "paid" and the processor's own word does not show it yet: ask again before believing otherwise.
+    if ((news.status === "succeeded" || news.status === "processing") && ++this.#doubts < doubtsMax) {
+      store.move("processing");
+      return undefined;
+    }
+    this.#parts.renew();
+    const error = fail("connector_error");
+    store.tellError(error);
+    return { type: "error", error };
+  }
+
+  #declined(declineCode: string): ConfirmResult {
+    const { store, fail } = this.#parts;
+    const wasWaiting = store.state === "processing";
+    const error = fail("declined", { declineCode });
+    // After a wait the fields show their own result; they begin anew.
+    if (wasWaiting) this.#parts.renew();
+    else store.move("ready");
+    store.tell("declined", error);
+    return { type: "declined", error };
+  }
+
+  /** Waits for what the watch finds out, a while. */
+  #outcome(): Promise<ConfirmResult> {
+    const { store } = this.#parts;
+    return new Promise((resolve) => {
+      let isAsking = false;
+      const timer = setTimeout(() => end(), verdictMs);
+      const repeat = setInterval(() => {
+        if (isAsking) return;
+        isAsking = true;
+        void this.#ask().then((result) => {
+          isAsking = false;
+          if (result) end(result);
+        });
+      }, repeatMs);
+      const offState = store.on("state", () => store.isLive || end(ended(this.#parts)));
+      const end = (result?: ConfirmResult) => {
+        clearTimeout(timer);
+        clearInterval(repeat);
+        offState();
+        const session = running(store.session);
+        const unknown: ConfirmResult = session
+          ? { type: "processing", session }
+          : { type: "error", error: this.#parts.fail("server_error") };
+        resolve(result ?? unknown);
+      };
+    });
+  }
+}
+
+/** The result of a session that has ended; undefined while it lives. */
+export function ended({ store, fail }: Pick<AttemptParts, "store" | "fail">): ConfirmResult | undefined {
+  switch (store.state) {
+    case "succeeded": {
+      const { id = "", status = "succeeded" } = store.session?.payment ?? {};
+      return { type: "succeeded", paymentId: id, paymentStatus: status };
+    }
+    case "expired":
+      return { type: "error", error: fail("session_expired") };
+    case "canceled":
+      return { type: "canceled" };
+    case "destroyed":
+      return { type: "error", error: fail("destroyed") };
+    default:
+      return undefined;
+  }
+}
+
+function paymentOf({ paymentId, paymentStatus }: Verdict) {
+  return { paymentId, paymentStatus };
+}

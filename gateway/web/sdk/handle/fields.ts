@@ -1,0 +1,152 @@
+// The fields on the page: where they are, the surface that shows them, and for which mount. A later mount or an unmount
+// takes them from the one before, which is then answered and hears nothing more.
+import type { Appearance, CheckoutError, LoadResult, SessionView, TestCard } from "../contract.ts";
+import type { Fail } from "../failure.ts";
+import { running } from "../session.ts";
+import { surfaceFor } from "../surfaces/choose.ts";
+import type { MountedSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "../surfaces/surface.ts";
+import type { HandleStore } from "./store.ts";
+
+export interface FieldsParts {
+  readonly store: HandleStore;
+  readonly fail: Fail;
+  readonly settings: Omit<SurfaceSettings, "appearance">;
+  readonly load: () => Promise<LoadResult>;
+  /** What the fields say of an attempt. */
+  readonly onResult: (result: SurfaceResult) => void;
+}
+
+type OnMounted = (error?: CheckoutError) => void;
+
+export class Fields {
+  readonly #parts: FieldsParts;
+  #appearance: Appearance;
+  #place: Element | undefined;
+  #container: HTMLElement | undefined;
+  #surface: MountedSurface | undefined;
+  #mounting: Promise<LoadResult> | undefined;
+  /** Grows with each mount and unmount. */
+  #generation = 0;
+  testCards: readonly TestCard[] = [];
+
+  constructor(parts: FieldsParts, appearance: Appearance) {
+    this.#parts = parts;
+    this.#appearance = appearance;
+  }
+
+  get surface(): MountedSurface | undefined {
+    return this.#surface;
+  }
+
+  get isPlaced(): boolean {
+    return this.#place !== undefined;
+  }
+
+  /** The mount under way or done at this element; undefined: none, or one that failed. */
+  mountAt(target: Element): Promise<LoadResult> | undefined {
+    return target === this.#place && this.#parts.store.state !== "failed" ? this.#mounting : undefined;
+  }
+
+  /** Resolves when the fields can be used, or with why they cannot. */
+  mount(target: Element): Promise<LoadResult> {
+    this.#mounting = this.#put(target);
+    return this.#mounting;
+  }
+
+  /** They are no one's any more. */
+  leave(): void {
+    this.#generation += 1;
+    this.#place = undefined;
+    this.#mounting = undefined;
+    this.clear();
+  }
+
+  /** Takes the surface away; its place stays. */
+  clear(): void {
+    this.#surface?.unmount();
+    this.#surface = undefined;
+    this.#container?.remove();
+    this.#container = undefined;
+    this.testCards = [];
+  }
+
+  /** Empty fields at the same place. */
+  renew(): void {
+    const target = this.#place;
+    this.clear();
+    const { store } = this.#parts;
+    store.render = undefined; // read anew: the processor may have changed what it wants
+    store.move("loading");
+    if (target) void this.mount(target);
+  }
+
+  setAppearance(next: Appearance): void {
+    this.#appearance = { ...this.#appearance, ...next };
+    this.#surface?.setAppearance(this.#appearance);
+  }
+
+  async #put(target: Element): Promise<LoadResult> {
+    const { store, load } = this.#parts;
+    const own = ++this.#generation;
+    this.#place = target;
+    if (["idle", "ready", "failed"].includes(store.state)) store.move("loading");
+    const isRead = store.session && store.render && store.state !== "failed";
+    const loaded: LoadResult = isRead && store.session ? { ok: true, session: store.session } : await load();
+    if (own !== this.#generation || !loaded.ok || !store.isLive || loaded.session.status !== "open") return loaded;
+    return await this.#show(target, own, loaded.session);
+  }
+
+  #show(target: Element, own: number, session: SessionView): Promise<LoadResult> {
+    const { store, fail, settings } = this.#parts;
+    return new Promise((resolve) => {
+      const there = () => resolve({ ok: true, session: store.session ?? session });
+      const answer: OnMounted = (error) => {
+        if (!error) return there();
+        store.move("failed");
+        store.tellError(error);
+        resolve({ ok: false, error });
+      };
+      const mountSurface = store.render && surfaceFor(store.render);
+      if (!mountSurface) return answer(fail("unsupported_surface"));
+      this.#container = document.createElement("div");
+      target.append(this.#container);
+      const port = this.#port(own, session, answer);
+      this.#surface = mountSurface(this.#container, port, { ...settings, appearance: this.#appearance });
+      // Whoever takes the fields away answers this mount.
+      const off = store.on("state", () => {
+        if (own === this.#generation && store.state !== "destroyed" && store.isLive) return;
+        off();
+        there();
+      });
+    });
+  }
+
+  /** What the surface of one mount tells; fields of an earlier mount tell nobody. */
+  #port(own: number, opened: SessionView, answer: OnMounted): SurfacePort {
+    const { store, fail, onResult } = this.#parts;
+    const isMine = () => own === this.#generation;
+    return {
+      ready: (cards) => {
+        if (!isMine()) return;
+        this.testCards = cards;
+        if (store.state === "loading") store.move("ready");
+        const session = running(opened);
+        if (session) store.tell("ready", { session });
+        answer();
+      },
+      change: (change) => isMine() && store.tell("change", change),
+      submitRequested: () => isMine() && store.tell("submit_requested", {}),
+      result: (result) => {
+        if (!isMine()) return;
+        answer(); // fields that find an attempt under way are there, too
+        onResult(result);
+      },
+      resize: (height) => isMine() && store.tell("resize", { height }),
+      failed: (code) => {
+        if (!isMine()) return;
+        this.clear();
+        answer(fail(code));
+      },
+    };
+  }
+}

@@ -1,0 +1,199 @@
+// A handle: one session on one page. Reads it, mounts the surface that its render names, pays, and follows it until it
+// ends. Nothing here throws; what goes wrong is a value or an event.
+import type { ApiAnswer } from "../api.ts";
+import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
+import { type Fail, failer } from "../failure.ts";
+import { type ReadSession, running } from "../session.ts";
+import { Attempts, ended } from "./attempt.ts";
+import { Fields } from "./fields.ts";
+import { SessionReader } from "./session-reader.ts";
+import { HandleStore } from "./store.ts";
+import { type Watch, watchSession } from "./watch.ts";
+
+/** @param scriptOrigin where this script came from: the API's origin, unless told otherwise */
+export function createHandle(options: CreateOptions, scriptOrigin: string): CheckoutHandle {
+  const handle = new Handle(options, scriptOrigin);
+  const { store, fields } = handle;
+  return {
+    load: () => handle.load(),
+    mount: (target) => handle.mount(target),
+    unmount: () => handle.unmount(),
+    destroy: () => handle.destroy(),
+    confirm: () => handle.confirm(),
+    refresh: () => handle.load(),
+    setAppearance: (next) => fields.setAppearance(next),
+    focus: () => fields.surface?.focus(),
+    fillTestCard: (number) => fields.surface?.fill?.(number),
+    get state() {
+      return store.state;
+    },
+    get session() {
+      return store.session;
+    },
+    get testCards() {
+      return fields.testCards;
+    },
+    on: (event, listener) => store.on(event, listener),
+  };
+}
+
+class Handle {
+  readonly store = new HandleStore();
+  readonly fields: Fields;
+  readonly #fail: Fail;
+  readonly #life = new AbortController();
+  readonly #reader: SessionReader;
+  readonly #attempts: Attempts;
+  #loading: Promise<LoadResult> | undefined;
+  #watch: Watch | undefined;
+
+  constructor(options: CreateOptions, scriptOrigin: string) {
+    const { store } = this;
+    const fail = failer(options.messages);
+    const locale = options.locale ?? (document.documentElement.lang || navigator.language);
+    const place = { origin: options.apiOrigin ?? scriptOrigin, locale, signal: this.#life.signal };
+    this.#fail = fail;
+    this.#reader = new SessionReader(options, place, fail);
+    const { title = "Card details", nonce } = options;
+    const returnUrl = options.returnUrl ?? location.href.replace(/#.*$/, "");
+    const settings = { locale, title, returnUrl, nonce };
+    const load = () => this.load();
+    const parts = { store, fail, settings, load, onResult: this.#onResult };
+    this.fields = new Fields(parts, options.appearance ?? {});
+    this.#attempts = new Attempts({
+      store,
+      fail,
+      api: { resolve: () => this.#read(), confirm: () => this.#reader.confirm() },
+      succeed: (verdict) => this.#succeed(verdict),
+      refresh: () => this.#refreshed(),
+      renew: () => this.fields.renew(),
+    });
+    if (options.signal?.aborted) this.destroy();
+    else options.signal?.addEventListener("abort", () => this.destroy(), { once: true });
+  }
+
+  /** Single-flight: a second call gets the reading under way. */
+  load(): Promise<LoadResult> {
+    if (this.store.state === "destroyed") return Promise.resolve({ ok: false, error: this.#fail("destroyed") });
+    this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  mount(target: Element | string): Promise<LoadResult> {
+    const refuse = (code: "destroyed" | "invalid_target"): Promise<LoadResult> =>
+      Promise.resolve({ ok: false, error: this.#fail(code) });
+    if (this.store.state === "destroyed") return refuse("destroyed");
+    const element = typeof target === "string" ? find(target) : target;
+    if (!(element instanceof Element)) return refuse("invalid_target");
+    const mounting = this.fields.mountAt(element);
+    if (mounting !== undefined) return mounting;
+    if (this.fields.isPlaced) this.unmount();
+    return this.fields.mount(element);
+  }
+
+  unmount(): void {
+    this.fields.leave();
+    if (this.#attempts.isRunning) this.#attempts.say({ status: "unknown" });
+    else if (this.store.state === "ready" || this.store.state === "loading") this.store.move("idle");
+  }
+
+  destroy(): void {
+    if (this.store.state === "destroyed") return;
+    this.fields.leave();
+    this.#watch?.stop();
+    this.store.move("destroyed");
+    this.#life.abort();
+    this.store.silence();
+  }
+
+  confirm(): Promise<ConfirmResult> {
+    const { store } = this;
+    const end = ended({ store, fail: this.#fail });
+    if (end) return Promise.resolve(end);
+    const isPaying = this.#attempts.isRunning;
+    const session = running(store.session);
+    if (store.state === "processing" && session && !isPaying) return Promise.resolve({ type: "processing", session });
+    const { surface } = this.fields;
+    if (surface && (store.state === "ready" || isPaying)) return this.#attempts.start(() => surface.submit());
+    return Promise.resolve({ type: "error", error: this.#fail("not_mounted") });
+  }
+
+  async #load(): Promise<LoadResult> {
+    const { store } = this;
+    if (store.state === "idle" || store.state === "failed") store.move("loading");
+    const answer = await this.#read();
+    if (store.state === "destroyed") return { ok: false, error: this.#fail("destroyed") };
+    if (!answer.ok) {
+      if (store.state === "loading") store.move("failed");
+      store.tellError(answer.error);
+      return { ok: false, error: answer.error };
+    }
+    this.#watch ??= watchSession(
+      store,
+      () => this.#read(),
+      () => this.#attempts.verify(),
+    );
+    if (store.state === "loading" && !this.fields.isPlaced) store.move("idle");
+    return { ok: true, session: answer.value.view };
+  }
+
+  async #read(): Promise<ApiAnswer<ReadSession>> {
+    const answer = await this.#reader.resolve();
+    if (answer.ok && this.store.state !== "destroyed") this.#apply(answer.value);
+    return answer;
+  }
+
+  /** What the session says moves the handle; "open" alone moves nothing: an attempt may be under way. */
+  #apply({ view, render }: ReadSession): void {
+    const { store } = this;
+    store.session = view;
+    store.render = render ?? store.render;
+    switch (view.status) {
+      case "completed":
+        this.#succeed({ paymentId: view.payment?.id ?? "", paymentStatus: view.payment?.status ?? "succeeded" });
+        break;
+      case "processing":
+        store.move("processing");
+        break;
+      case "expired":
+      case "canceled":
+        store.move(view.status);
+        this.fields.clear();
+        break;
+    }
+  }
+
+  #succeed({ paymentId, paymentStatus }: { paymentId: string; paymentStatus: string }): void {
+    const { store } = this;
+    if (store.state === "succeeded" || store.state === "destroyed") return;
+    if (store.session) {
+      store.session = { ...store.session, status: "completed", payment: { id: paymentId, status: paymentStatus } };
+    }
+    store.move("succeeded");
+    this.fields.clear();
+    store.tell("succeeded", { paymentId });
+  }
+
+  /** Reads the session for an attempt. @returns undefined: it is open, and may be paid */
+  async #refreshed(): Promise<ConfirmResult | undefined> {
+    const { store } = this;
+    const answer = await this.#read();
+    const end = ended({ store, fail: this.#fail });
+    if (end) return end;
+    const session = running(store.session);
+    if (store.state === "processing" && session) return { type: "processing", session };
+    if (answer.ok) return undefined;
+    store.move(answer.error.retryable ? "ready" : "failed");
+    return { type: "error", error: answer.error };
+  }
+
+  readonly #onResult = (result: Parameters<Attempts["say"]>[0]) => this.#attempts.say(result);
+}
+
+function find(selector: string): Element | null {
+  try {
+    return document.querySelector(selector);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,26 @@
+// What the flows and jobs of this service work with; made in service.ts.
+import type { Client } from "@connectrpc/connect";
+import type { Database } from "#platform/database/database.ts";
+import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { ReadRepair } from "#platform/jobs/read-repair.ts";
+import type { HashKeys } from "#platform/secrets/hash-keys.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { RiskRules } from "./risk/rules-cache.ts";
+
+export interface CheckoutContext {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly keys: IdempotencyKeys;
+  /** For session secrets. */
+  readonly hashKeys: HashKeys;
+  readonly payments: Client<typeof PaymentsService>;
+  readonly riskRules: RiskRules;
+  readonly readRepair: ReadRepair;
+  /** Origin of the hosted checkout page; undefined: there is none. */
+  readonly checkoutOrigin: string | undefined;
+}

@@ -1,0 +1,32 @@
+// Sessions as messages of checkout.v1.
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { paymentIdOf } from "./rules/session.ts";
+import type { NewSession, StoredSession } from "./store/sessions.ts";
+
+/** @param stored what happened since the creation; undefined: nothing. */
+export function toSession(session: NewSession, stored: StoredSession | undefined): Session {
+  return create(SessionSchema, {
+    id: session.id,
+    merchantId: session.merchantId,
+    environment: session.environment,
+    status: stored?.state.status ?? "open",
+    amount: session.amount,
+    currency: session.currency,
+    description: session.description,
+    customerEmail: session.customerEmail,
+    metadata: { ...session.metadata },
+    connector: session.connector,
+    surface: session.surface,
+    paymentId: paymentIdOf(session.id),
+    paymentStatus: stored?.state.paymentStatus ?? "",
+    receiptUrl: stored?.state.receiptUrl ?? "",
+    successUrl: session.successUrl,
+    cancelUrl: session.cancelUrl,
+    locale: session.locale,
+    expiresAt: timestampFromDate(session.expiresAt),
+    createdAt: timestampFromDate(session.createdAt),
+    ...(stored?.completedAt ? { completedAt: timestampFromDate(stored.completedAt) } : {}),
+  });
+}

@@ -1,0 +1,129 @@
+// The rules in effect for a merchant, kept in memory so that screening costs no query, and how operators change them:
+// each change is one transaction with the event that makes every process forget what it knows.
+import { LRUCache } from "lru-cache";
+import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
+import type { Announcement, Outbox } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
+import { normalEntry, ruleViolations } from "../rules/risk-rule.ts";
+import { deleteRule, listRules, lockRule, type StoredRule, saveRule } from "../store/risk-rules.ts";
+import type { Owner } from "../store/session-lists.ts";
+
+// The event drops what is cached at once; this bounds what a lost one can cost.
+const cacheMs = 10_000;
+const cacheMax = 10_000;
+
+const newCache = () => new LRUCache<string, readonly RiskRule[]>({ max: cacheMax, ttl: cacheMs });
+
+export class RiskRules {
+  readonly #db: Database;
+  #cached = newCache();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async inEffect({ merchantId, environment }: Owner): Promise<readonly RiskRule[]> {
+    const key = `${merchantId}/${environment}`;
+    const cached = this.#cached;
+    const known = cached.get(key);
+    if (known) return known;
+    const rules = rulesInEffect(await listRules(this.#db, [merchantId, "*"]), environment);
+    cached.set(key, rules);
+    return rules;
+  }
+
+  forget(): void {
+    // What is being read at this moment goes into the old one.
+    this.#cached = newCache();
+  }
+}
+
+export interface RiskRulesContext {
+  readonly db: Database;
+  readonly outbox: Outbox;
+  readonly riskRules: RiskRules;
+}
+
+export type NewRule = Omit<StoredRule, "id" | "updatedAt">;
+export type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "entries" | "enabled" | "note">> & {
+  readonly operator: string;
+};
+
+/** @throws Failure INVALID_BODY. */
+export async function createRule(context: RiskRulesContext, wanted: NewRule): Promise<StoredRule> {
+  try {
+    return await changeRule(context, "created", (tx) => writeRule(tx, { ...wanted, id: newId("riskRule") }));
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    throw invalid("subject", "has a rule of this kind for this merchant and environment; update that one");
+  }
+}
+
+/** @throws Failure NOT_FOUND, INVALID_BODY. */
+export async function updateRule(context: RiskRulesContext, id: string, wish: RuleChange): Promise<StoredRule> {
+  return await changeRule(
+    context,
+    "updated",
+    async (tx) => await writeRule(tx, { ...(await knownRule(tx, id)), ...wish }),
+  );
+}
+
+/** @throws Failure NOT_FOUND. */
+export async function removeRule(context: RiskRulesContext, id: string, operator: string): Promise<void> {
+  await changeRule(context, "removed", async (tx) => {
+    const rule = await knownRule(tx, id);
+    await deleteRule(tx, id);
+    return { ...rule, operator };
+  });
+}
+
+async function knownRule(tx: Tx, id: string): Promise<StoredRule> {
+  const rule = await lockRule(tx, id);
+  if (!rule) throw new Failure("NOT_FOUND");
+  return rule;
+}
+
+async function writeRule(tx: Tx, wanted: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
+  const entries = [...new Set(wanted.entries.map((entry) => normalEntry(wanted.subject, entry)))];
+  const rule = { ...wanted, entries };
+  const violations = ruleViolations(rule);
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  return await saveRule(tx, rule);
+}
+
+type Act = "created" | "updated" | "removed";
+
+async function changeRule(
+  context: RiskRulesContext,
+  act: Act,
+  work: (tx: Tx) => Promise<StoredRule>,
+): Promise<StoredRule> {
+  const changed = await context.db.transaction(async (tx) => {
+    const rule = await work(tx);
+    await context.outbox.append(tx, [ruleChanged(rule, act)]);
+    return rule;
+  });
+  context.riskRules.forget();
+  context.outbox.wake();
+  return changed;
+}
+
+/**
+ * Internal: it concerns one merchant, or every one when merchant_id is empty. Entries of block lists are buyers' data
+ * and stay here.
+ */
+function ruleChanged(rule: StoredRule, act: Act): Announcement {
+  const { kind, subject, limit, windowSeconds, operator } = rule;
+  return {
+    type: "risk_rule.changed",
+    merchantId: rule.merchantId === "*" ? "" : rule.merchantId,
+    environment: rule.environment,
+    objectId: rule.id,
+    status: rule.enabled ? "enabled" : "disabled",
+    at: clockNow(),
+    attributes: { act, kind, subject, limit: String(limit), window_seconds: String(windowSeconds), operator },
+  };
+}

@@ -1,0 +1,162 @@
+// Screens a session at each stage: counts what the rules in effect ask for, lets them judge, and keeps the decision.
+// What passes at creation is kept with the session; an opening is kept only when it was blocked, since reading a
+// session is no place for a write.
+import { Counter } from "prom-client";
+import type { Database } from "#platform/database/database.ts";
+import type { HashKeys } from "#platform/secrets/hash-keys.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { networkOf } from "#platform/values/address-network.ts";
+import {
+  isPublicAddress,
+  judge,
+  type RiskDecision,
+  type RiskFacts,
+  type RiskRule,
+  type RiskStage,
+  rulesOf,
+} from "../rules/risk.ts";
+import { countOfAddress, countOfCards, historyOfEmail, noteAttempts } from "../store/risk-attempts.ts";
+import { insertDecision } from "../store/risk-decisions.ts";
+import type { Owner } from "../store/session-lists.ts";
+import type { NewSession } from "../store/sessions.ts";
+import type { RiskRules } from "./rules-cache.ts";
+
+export interface RiskContext {
+  readonly db: Database;
+  readonly log: Log;
+  readonly hashKeys: HashKeys;
+  readonly riskRules: RiskRules;
+}
+
+const decisions = new Counter({
+  name: "tollbooth_risk_decisions_total",
+  help: "Sessions screened, by stage and what was decided.",
+  labelNames: ["stage", "decision"] as const,
+});
+
+type Screened = Pick<NewSession, "merchantId" | "environment" | "amount" | "currency" | "customerEmail"> & {
+  /** `cs_…`, or `pay_…` for a payment without a session. */
+  readonly id: string;
+};
+
+/** A merchant creates a session. A block is kept here, a pass is for the caller to keep with the session. */
+export async function screenCreation(context: RiskContext, session: Screened): Promise<RiskDecision> {
+  const rules = rulesOf("create", await context.riskRules.inEffect(session));
+  const email = session.customerEmail.toLowerCase();
+  const counts = new Map<string, number>();
+  const [perEmail] = ofKind(rules, "velocity", "email");
+  let cards: string[] = [];
+  if (email !== "") {
+    const history = await historyOfEmail(context.db, session, email, perEmail ?? { windowSeconds: 1, limit: 0 });
+    if (perEmail) counts.set(perEmail.id, history.sessions);
+    cards = history.cards;
+  }
+  await countCards(context, session, rules, cards, counts);
+  return await decideStage(context, session, "create", rules, { ...noFacts(session), email, cards, counts });
+}
+
+/** A buyer opens a session from an address. @returns the decision. */
+export async function screenOpening(context: RiskContext, session: Screened, address: string): Promise<RiskDecision> {
+  const rules = rulesOf("open", await context.riskRules.inEffect(session));
+  const hashes = addressHashes(context, address);
+  const [hash] = hashes;
+  if (hash && ofKind(rules, "velocity", "address").length > 0) {
+    await noteAttempts(context.db, [
+      {
+        ...attemptOf(session, hash, ""),
+        fact: "opened",
+        occurrence: hash.toString("hex"),
+      },
+    ]);
+  }
+  const counts = await countAddress(context, session, rules, hashes);
+  return await decideStage(context, session, "open", rules, { ...noFacts(session), address, counts });
+}
+
+/** An attempt was declined. @param failedAttempts so many were, this one included. */
+export async function screenAttempt(
+  context: RiskContext,
+  session: Screened,
+  attempt: { readonly address: string; readonly card: string; readonly failedAttempts: number },
+): Promise<RiskDecision> {
+  const { address, card, failedAttempts } = attempt;
+  const rules = rulesOf("attempt", await context.riskRules.inEffect(session));
+  const hashes = addressHashes(context, address);
+  await noteAttempts(context.db, [
+    { ...attemptOf(session, hashes[0], card), fact: "declined", occurrence: String(failedAttempts) },
+  ]);
+  const counts = await countAddress(context, session, rules, hashes);
+  const cards = card === "" ? [] : [card];
+  await countCards(context, session, rules, cards, counts);
+  return await decideStage(context, session, "attempt", rules, { ...noFacts(session), address, cards, counts });
+}
+
+async function decideStage(
+  context: RiskContext,
+  session: Screened,
+  stage: RiskStage,
+  rules: readonly RiskRule[],
+  facts: RiskFacts,
+): Promise<RiskDecision> {
+  const decision = judge(stage, rules, facts);
+  decisions.inc({ stage, decision: decision.blocked ? "blocked" : "passed" });
+  if (stage === "attempt" || decision.blocked) await insertDecision(context.db, session, session.id, decision);
+  if (decision.blocked) {
+    const hits = decision.looks.filter(({ hit }) => hit).map(({ ruleId }) => ruleId);
+    const { id, merchantId } = session;
+    context.log.info({ rules: hits, stage, session_id: id, merchant_id: merchantId }, "blocked by risk screening");
+  }
+  return decision;
+}
+
+async function countAddress(
+  context: RiskContext,
+  owner: Owner,
+  rules: readonly RiskRule[],
+  hashes: readonly Buffer[],
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  if (hashes.length === 0) return counts;
+  for (const rule of ofKind(rules, "velocity", "address")) {
+    // The opening under way is among them: the limit is how many may be open besides it.
+    counts.set(rule.id, (await countOfAddress(context.db, owner, hashes, "opened", rule)) - 1);
+  }
+  for (const rule of ofKind(rules, "card_testing", "address")) {
+    counts.set(rule.id, await countOfAddress(context.db, owner, hashes, "declined", rule));
+  }
+  return counts;
+}
+
+async function countCards(
+  context: RiskContext,
+  owner: Owner,
+  rules: readonly RiskRule[],
+  cards: readonly string[],
+  counts: Map<string, number>,
+): Promise<void> {
+  if (cards.length === 0) return;
+  for (const rule of ofKind(rules, "velocity", "card_fingerprint")) {
+    counts.set(rule.id, await countOfCards(context.db, owner, cards, rule));
+  }
+}
+
+function ofKind(rules: readonly RiskRule[], kind: RiskRule["kind"], subject: string): RiskRule[] {
+  return rules.filter((rule) => rule.kind === kind && rule.subject === subject);
+}
+
+/**
+ * A buyer's network, hashed under each hash key, so that a new key forgets nothing of a rule's window; the first is
+ * what is noted. None for one that is not a single buyer's.
+ */
+function addressHashes({ hashKeys }: RiskContext, address: string): Buffer[] {
+  return isPublicAddress(address) ? hashKeys.hashes(`address:${networkOf(address)}`) : [];
+}
+
+function attemptOf(session: Screened, hash: Buffer | undefined, card: string) {
+  const { id: sessionId, merchantId, environment, customerEmail } = session;
+  return { sessionId, merchantId, environment, email: customerEmail.toLowerCase(), addressHash: hash, card };
+}
+
+function noFacts({ amount, currency }: Screened): RiskFacts {
+  return { amount, currency, email: "", address: "", cards: [], counts: new Map() };
+}

@@ -1,0 +1,75 @@
+// checkout.v1.CheckoutService: every method in its order.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Recovery } from "#platform/operate/recovery.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import type { CheckoutContext } from "../context.ts";
+import { confirmSession } from "../flows/confirm-session.ts";
+import { createPayment } from "../flows/create-payment.ts";
+import { createSession } from "../flows/create-session.ts";
+import { describePage } from "../flows/describe-page.ts";
+import { expireSession } from "../flows/expire-session.ts";
+import { freshenSession } from "../flows/freshen-session.ts";
+import { resolveSession } from "../flows/resolve-session.ts";
+import { renderOf } from "../flows/session-secret.ts";
+import { toSession } from "../messages.ts";
+import { paymentIdOf } from "../rules/session.ts";
+import { findOwnSession, listSessions } from "../store/session-lists.ts";
+import type { StoredSession } from "../store/sessions.ts";
+
+const expiresInSecondsDefault = 86_400; // docs/contract.md §4
+
+/**
+ * @param context.recovery asked before anything new is begun: a key or a session that was lost may stand for money that
+ * moved
+ */
+export function checkoutRpc(
+  context: CheckoutContext & { readonly recovery: Pick<Recovery, "assertOff"> },
+): ServiceImpl<typeof CheckoutService> {
+  const toWire = (session: StoredSession) => toSession(session, session);
+  return {
+    createSession: (request) => {
+      context.recovery.assertOff();
+      const { merchantId, environment, idempotency } = request;
+      return createSession(context, {
+        ...request,
+        expiresInSeconds: request.expiresInSeconds || expiresInSecondsDefault,
+        idempotency: idempotency && {
+          merchantId,
+          environment,
+          operation: "create_session",
+          key: idempotency.key,
+          fingerprint: idempotency.fingerprint,
+        },
+      });
+    },
+    createPayment: (request) => {
+      context.recovery.assertOff();
+      return createPayment(context, request);
+    },
+    getSession: async (request) => {
+      const session = await findOwnSession(context.db, request, request.sessionId);
+      if (!session) throw new Failure("NOT_FOUND");
+      return { session: toWire(await freshenSession(context, session)) };
+    },
+    listSessions: async ({ merchantId, environment, status, from, to, limit, offset }) => {
+      const range = { from: from && timestampDate(from), to: to && timestampDate(to) };
+      const filter = { merchantId, environment, status, ...range };
+      const { sessions, total } = await listSessions(context.db, filter, { limit, offset });
+      return { sessions: sessions.map(toWire), total };
+    },
+    expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
+    resolveSession: async ({ sessionId, sessionSecret, address }) => {
+      const session = await resolveSession(context, sessionId, sessionSecret, address);
+      const render = renderOf(context.vault, session);
+      // The browser has no business with what the merchant noted for itself.
+      return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
+    },
+    describePage: async ({ sessionId }) => await describePage(context, sessionId),
+    confirmSession: async ({ sessionId, sessionSecret, address }) => {
+      const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret, address);
+      return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };
+    },
+  };
+}

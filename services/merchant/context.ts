@@ -1,0 +1,18 @@
+// What the flows of this service work with; wired by hand in service.ts.
+
+import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { HashKeys } from "#platform/secrets/hash-keys.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+
+export interface MerchantContext {
+  readonly db: MappedDatabase;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  readonly vault: Vault;
+  /** For API keys. */
+  readonly hashKeys: HashKeys;
+  /** What the simulator's operator gave us; every sandbox account is opened with it. */
+  readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
+}

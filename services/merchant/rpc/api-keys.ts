@@ -1,0 +1,70 @@
+// merchant.v1.ApiKeyService: every method in its order.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { callContext } from "#platform/values/call-context.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
+import { authenticateKey } from "../flows/authenticate-key.ts";
+import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "../flows/manage-api-key.ts";
+import { recordKeyUses } from "../flows/record-key-uses.ts";
+import { toApiKey } from "../messages.ts";
+import { listKeys } from "../store/api-keys.ts";
+
+// What the list answered before it had pages, so that a caller who knows none misses nothing now.
+const keysPageDefault = 200;
+
+export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
+  return {
+    async authenticateKey({ apiKey }) {
+      const { key, merchantStatus } = await authenticateKey(context, apiKey);
+      return { apiKey: toApiKey(key, clockNow()), merchantId: key.merchantId, merchantStatus };
+    },
+    async createApiKey({ merchantId, environment, name, scopes, expiresAt, allowedIps }) {
+      const expiry = expiresAt ? timestampDate(expiresAt) : null;
+      const owner = { merchantId, environment, callerId: callingKey() };
+      const power = { scopes, expiresAt: expiry, allowedIps: allowedIps?.ranges };
+      const issued = await createApiKey(context, { ...owner, name, ...power });
+      return { secret: issued.secret, apiKey: toApiKey(issued.key, clockNow()) };
+    },
+    async listApiKeys({ merchantId, environment, limit, offset, afterId }) {
+      const now = clockNow();
+      const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
+      const isKey = afterId === "" || isId("apiKey", afterId);
+      const found = isKey && (await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page)));
+      if (!found) throw invalid("after", "is none of these keys");
+      const apiKeys = found.keys.map((key) => toApiKey(key, now));
+      return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
+    },
+    async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const issued = await rollApiKey(context, wish, overlapSeconds);
+      return { secret: issued.secret, apiKey: toApiKey(issued.key, clockNow()) };
+    },
+    async limitApiKey({ merchantId, environment, apiKeyId, allowedIps }) {
+      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const limited = await limitApiKey(context, wish, allowedIps?.ranges ?? []);
+      return { apiKey: toApiKey(limited, clockNow()) };
+    },
+    async revokeApiKey({ merchantId, environment, apiKeyId }) {
+      const revoked = await revokeApiKey(context, { merchantId, environment }, apiKeyId);
+      return { apiKey: toApiKey(revoked, clockNow()) };
+    },
+    async recordKeyUse({ uses }) {
+      const known = uses.flatMap(({ apiKeyId: id, usedAt, networks }) =>
+        usedAt && isId("apiKey", id) ? [{ id, usedAt: timestampDate(usedAt), networks }] : [],
+      );
+      if (known.length > 0) await recordKeyUses(context, known);
+      return {};
+    },
+  };
+}
+
+/** The API key on whose behalf the call is made; undefined: an operator's call. */
+function callingKey(): string | undefined {
+  const actor = callContext.getStore()?.actor ?? "";
+  return actor.startsWith("ak_") ? actor : undefined;
+}

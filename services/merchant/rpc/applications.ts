@@ -1,0 +1,40 @@
+// merchant.v1.ApplicationService: every method in its order.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import { keysetPage } from "#platform/lists/keyset-page.ts";
+import type { ApplicationService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
+import { createApplication, moveApplication } from "../flows/move-application.ts";
+import { toApplication } from "../messages.ts";
+import type { ApplicationStatus } from "../rules/application.ts";
+import { listApplications } from "../store/applications.ts";
+
+export function applicationsRpc(context: MerchantContext): ServiceImpl<typeof ApplicationService> {
+  return {
+    async createApplication({ applicantEmail, legalName, tradingName, countryCode, currencyCode }) {
+      const fields = { applicantEmail, legalName, tradingName, countryCode, currencyCode };
+      return { application: toApplication(await createApplication(context, fields)) };
+    },
+    async submitApplication({ applicationId }) {
+      return { application: toApplication(await moveApplication(context, applicationId, "submit")) };
+    },
+    async listApplications({ status, pageSize, pageToken }) {
+      const filter = { status: applicationStatus(status) };
+      const { page, nextPageToken } = await keysetPage("application", { pageToken, limit: pageSize }, (id, limit) =>
+        listApplications(context.db.em(), { ...filter, beforeId: id || undefined, limit }),
+      );
+      return { applications: page.map(toApplication), nextPageToken };
+    },
+    async approveApplication({ applicationId }) {
+      return { application: toApplication(await moveApplication(context, applicationId, "approve")) };
+    },
+    async rejectApplication({ applicationId }) {
+      return { application: toApplication(await moveApplication(context, applicationId, "reject")) };
+    },
+  };
+}
+
+function applicationStatus(text: string): ApplicationStatus | undefined {
+  const statuses: readonly ApplicationStatus[] = ["draft", "submitted", "approved", "rejected"];
+  return statuses.find((status) => status === text);
+}

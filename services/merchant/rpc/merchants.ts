@@ -1,0 +1,67 @@
+// merchant.v1.MerchantService: every method in its order; what stands behind each is in flows/ and store/.
+
+import type { ServiceImpl } from "@connectrpc/connect";
+import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { Environment, type MerchantService, type UpdateMerchantStateRequest } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
+import { createMerchant } from "../flows/create-merchant.ts";
+import { updateBranding } from "../flows/update-branding.ts";
+import { updateProfile, updateStanding } from "../flows/update-merchant.ts";
+import { given, toBranding, toMerchant } from "../messages.ts";
+import type { MerchantStatus } from "../rules/profile.ts";
+import { readBranding } from "../store/brandings.ts";
+import { findMerchant, listMerchants } from "../store/merchants.ts";
+import { findSandboxProfile } from "../store/sandbox-profiles.ts";
+
+export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof MerchantService> {
+  return {
+    async createMerchant({ name, legalName, email, country, currency }) {
+      const merchant = await createMerchant(context, { name, legalName, email, country, currency });
+      return { merchant: toMerchant(merchant) };
+    },
+    async getMerchant({ merchantId, environment }) {
+      const em = context.db.em();
+      const merchant = await findMerchant(em, merchantId);
+      if (!merchant) throw new Failure("NOT_FOUND");
+      const isSandbox = environment === Environment.SANDBOX;
+      return { merchant: toMerchant(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
+    },
+    async listMerchants({ status, pageSize, pageToken }) {
+      const filter = { status: statusNamed(status) };
+      const { page, nextPageToken } = await keysetPage("merchant", { pageToken, limit: pageSize }, (id, limit) =>
+        listMerchants(context.db.em(), { ...filter, beforeId: id || undefined, limit }),
+      );
+      return { merchants: page.map((merchant) => toMerchant(merchant)), nextPageToken };
+    },
+    async updateProfile({ merchantId, environment, name, legalName, email, phone, website }) {
+      const change = given({ name, legalName, email, phone, website });
+      const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change);
+      return { merchant: toMerchant(merchant, profile) };
+    },
+    async updateMerchantState(request) {
+      const { refundsEnabled, failoverEnabled } = request;
+      const change = given({ status: fromStatus(request), refundsEnabled, failoverEnabled });
+      return { merchant: toMerchant(await updateStanding(context, request.merchantId, change)) };
+    },
+    async getBranding({ merchantId, environment }) {
+      const branding = await readBranding(context.db, merchantId, environment);
+      if (!branding) throw new Failure("NOT_FOUND");
+      const { merchantName, merchantStatus } = branding;
+      return { branding: toBranding(branding), merchantName, merchantStatus };
+    },
+    async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
+      return { branding: toBranding(await updateBranding(context, { merchantId, environment }, given(change))) };
+    },
+  };
+}
+
+function fromStatus(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
+  const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];
+  return statuses.find((status) => status === request.status);
+}
+
+function statusNamed(text: string): MerchantStatus | undefined {
+  const statuses: readonly MerchantStatus[] = ["pending", "active", "suspended", "closed"];
+  return statuses.find((status) => status === text);
+}

@@ -1,0 +1,76 @@
+// What an HTTP answer of the simulator proves, in the words of the port.
+import type { DeclineCode, ProcessorAnswer, RefundReport } from "../connector.ts";
+import { dateOf, type HttpAnswer } from "../http.ts";
+import { SimulatorList } from "./objects.ts";
+
+/** The answer to a call that changes something. */
+export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
+  if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
+  if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
+  const { status } = answer;
+  if (status >= 200 && status < 300) return understood(answer.body, value);
+  const code = errorCode(answer.body);
+  const cause = new Error(`the processor answered ${status} ${code}`);
+  if (status < 400 || status >= 500 || undecided.has(status)) return { kind: "unknown", cause };
+  // Not in the processor's own words: an edge may say so while its origin goes on working.
+  if (code === "" || undecidedCodes.has(code)) return { kind: "unknown", cause };
+  // Our own credentials, before any work.
+  if (status === 401 || status === 403) return { kind: "not_sent", cause };
+  return { kind: "declined", code: declineCodes[code] ?? "refused", message: cause.message };
+}
+
+/**
+ * Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many
+ * requests.
+ */
+const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+/** A key that was used with other parameters: then an earlier call with it did arrive. */
+const undecidedCodes: ReadonlySet<string> = new Set(["idempotency_key_reused"]);
+
+/** The answer to a question about one object. */
+export function questionAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
+  if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
+  if (answer.status === 200) return understood(answer.body, value);
+  const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
+  const isMissing = answer.status === 404 && errorCode(answer.body) === "resource_missing";
+  return isMissing ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
+}
+
+/** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
+export function searchAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
+  const list = questionAnswer(answer, (body) => SimulatorList.parse(body).data);
+  if (list.kind !== "succeeded") return { kind: "unknown", cause: "cause" in list ? list.cause : list };
+  const [first] = list.value;
+  if (first !== undefined) return understood(first, value);
+  const at = answer.kind === "answered" ? dateOf(answer.headers) : undefined;
+  return { kind: "not_found", at, cause: new Error("the processor has nothing under this reference") };
+}
+
+/** A 2xx that cannot be read proves nothing. */
+function understood<T>(body: unknown, value: (body: unknown) => T): ProcessorAnswer<T> {
+  try {
+    return { kind: "succeeded", value: value(body) };
+  } catch (cause) {
+    return { kind: "unknown", cause };
+  }
+}
+
+export function refundAnswer(answer: ProcessorAnswer<RefundReport>): ProcessorAnswer<RefundReport> {
+  return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;
+}
+
+const declineCodes: Readonly<Record<string, DeclineCode>> = {
+  charge_already_refunded: "not_refundable",
+  charge_disputed: "not_refundable",
+  intent_not_refundable: "not_refundable",
+  amount_too_large: "amount_too_large",
+  intent_not_cancelable: "not_cancelable",
+  payment_method_unknown: "unknown_payment_method",
+};
+
+function errorCode(body: unknown): string {
+  if (typeof body !== "object" || body === null || !("error" in body)) return "";
+  const { error } = body;
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}

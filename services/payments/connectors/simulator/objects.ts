@@ -1,0 +1,250 @@
+// The simulator's JSON objects: their shapes, checked, and what they mean as facts.
+import Type, { type Static, type TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
+import type { EventPage, IntentReport, ProcessorEvent, RefundReport, StatementPage } from "../connector.ts";
+
+const Text = Type.String();
+const MaybeText = Type.Union([Type.String(), Type.Null()]);
+const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+const CardShape = Type.Object({
+  brand: Text,
+  last4: Text,
+  funding: Text,
+  fingerprint: Text,
+  exp_month: Type.Integer(),
+  exp_year: Type.Integer(),
+});
+const VerificationShape = Type.Object({
+  avs_line1: Text,
+  avs_zip: Text,
+  cvc_check: Text,
+  three_ds_result: MaybeText,
+  three_ds_version: MaybeText,
+  risk_level: Text,
+  risk_score: Type.Integer(),
+});
+const AttemptShape = Type.Object({
+  id: Text,
+  status: Type.Union([
+    Type.Literal("succeeded"),
+    Type.Literal("failed"),
+    Type.Literal("processing"),
+    Type.Literal("requires_action"),
+  ]),
+  failure_code: MaybeText,
+  failure_message: MaybeText,
+  authorization_code: MaybeText,
+  created_at: Text,
+  settled_at: MaybeText,
+  card: CardShape,
+  verification: VerificationShape,
+});
+const RefundShape = Type.Object({
+  id: Text,
+  amount: Amount,
+  status: Type.Union([
+    Type.Literal("pending"),
+    Type.Literal("succeeded"),
+    Type.Literal("failed"),
+    Type.Literal("canceled"),
+  ]),
+  reason: MaybeText,
+  reference: MaybeText,
+  failure_code: MaybeText,
+  failure_message: MaybeText,
+  created_at: Text,
+});
+const DisputeShape = Type.Object({
+  id: Text,
+  amount: Amount,
+  status: Type.Union([
+    Type.Literal("warning_needs_response"),
+    Type.Literal("warning_under_review"),
+    Type.Literal("warning_closed"),
+    Type.Literal("needs_response"),
+    Type.Literal("under_review"),
+    Type.Literal("won"),
+    Type.Literal("lost"),
+  ]),
+  reason: Text,
+  opened_at: Text,
+});
+const IntentShape = Type.Object({
+  id: Text,
+  amount: Amount,
+  currency: Text,
+  reference: Text,
+  status: Text,
+  client_secret: Text,
+  captured_amount: Amount,
+  canceled_at: MaybeText,
+  receipt_url: MaybeText,
+  attempts: Type.Array(AttemptShape),
+  refunds: Type.Array(RefundShape),
+  disputes: Type.Array(DisputeShape),
+});
+
+/** A shape that parses unknown JSON or throws. */
+function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T> } {
+  const validator = Compile(schema);
+  return {
+    parse: (value) => {
+      if (validator.Check(value)) return value;
+      const [first] = validator.Errors(value);
+      throw new Error(`unexpected answer of the processor at ${first?.instancePath || "/"}: ${first?.message ?? ""}`);
+    },
+  };
+}
+
+export const SimulatorIntent = shape(IntentShape);
+export const SimulatorRefund = shape(RefundShape);
+export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()) }));
+
+const EventShape = Type.Object({
+  id: Text,
+  type: Text,
+  account: Text,
+  created_at: Text,
+  data: Type.Object({ intent: IntentShape }),
+});
+const SimulatorEvent = shape(EventShape);
+const EventPageShape = shape(Type.Object({ data: Type.Array(Type.Unknown()), next: MaybeText }));
+
+const StatementShape = shape(
+  Type.Object({
+    data: Type.Array(
+      Type.Object({
+        type: Type.Union([Type.Literal("intent"), Type.Literal("refund"), Type.Literal("dispute")]),
+        id: Text,
+        intent: Text,
+        amount: Amount,
+        currency: Text,
+        status: Text,
+      }),
+    ),
+    next: MaybeText,
+  }),
+);
+
+/** A page of the statement. @throws when it cannot be read. */
+export function readStatementPage(body: unknown): StatementPage {
+  const { data, next } = StatementShape.parse(body);
+  const lines = data.map(({ type, id, intent, amount, currency, status }) => ({
+    object: type === "intent" ? ("payment" as const) : type,
+    ref: id,
+    intentRef: intent,
+    amount: BigInt(amount),
+    currency,
+    // The captured amount of a payment says all; its status there also tells of refunds.
+    status: type === "intent" ? "" : status,
+  }));
+  return { lines, next: next ?? "" };
+}
+
+/** An event, which holds the whole intent. @throws when it cannot be read or is another account's. */
+export function parseEvent(body: unknown, externalAccountId: string): ProcessorEvent {
+  const event = SimulatorEvent.parse(body);
+  if (event.account !== externalAccountId) throw new Error("another account's event");
+  const { id, type } = event;
+  return { id, createdAt: dateIn(event.created_at), type, report: readIntent(event.data.intent), intentRef: "" };
+}
+
+/** A page of the event list. @throws as parseEvent: a page of which a part is left out would look complete. */
+export function readEventPage(body: unknown, externalAccountId: string): EventPage {
+  const { data, next } = EventPageShape.parse(body);
+  return { events: data.map((event) => parseEvent(event, externalAccountId)), next: next ?? "" };
+}
+
+function dateIn(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Error("unexpected answer of the processor: no time");
+  return date;
+}
+
+/** An intent as a report of facts. */
+export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
+  const facts: IntentFact[] = intent.attempts.map((attempt) => factOf(attempt, intent));
+  if (intent.canceled_at !== null) facts.push({ kind: "intent_canceled", at: new Date(intent.canceled_at) });
+  return {
+    ref: intent.id,
+    reference: intent.reference,
+    amount: BigInt(intent.amount),
+    currency: intent.currency,
+    facts,
+    refunds: intent.refunds.map(readRefund),
+    disputes: intent.disputes.map((dispute) => ({
+      ref: dispute.id,
+      amount: BigInt(dispute.amount),
+      status: dispute.status,
+      reason: dispute.reason,
+      openedAt: new Date(dispute.opened_at),
+    })),
+  };
+}
+
+/** A refund as a report. */
+export function readRefund(refund: Static<typeof RefundShape>): RefundReport {
+  return {
+    ref: refund.id,
+    reference: refund.reference ?? "",
+    amount: BigInt(refund.amount),
+    status: refund.status,
+    reason: refund.reason ?? "",
+    failureCode: refund.failure_code ?? "",
+    failureMessage: refund.failure_message ?? "",
+    createdAt: new Date(refund.created_at),
+  };
+}
+
+function factOf(said: Static<typeof AttemptShape>, intent: Static<typeof IntentShape>): IntentFact {
+  const attempt: Attempt = {
+    ref: said.id,
+    startedAt: new Date(said.created_at),
+    card: cardOf(said.card),
+    verification: verificationOf(said.verification),
+  };
+  const at = new Date(said.settled_at ?? said.created_at);
+  switch (said.status) {
+    case "requires_action":
+      return { kind: "action_required", attempt };
+    case "processing":
+      return { kind: "processing_started", attempt };
+    case "failed":
+      return {
+        kind: "attempt_failed",
+        attempt,
+        code: said.failure_code ?? "",
+        message: said.failure_message ?? "",
+        at,
+      };
+    case "succeeded":
+      return {
+        kind: "attempt_succeeded",
+        attempt,
+        capturedAmount: BigInt(intent.captured_amount),
+        authorizedAt: at,
+        capturedAt: intent.captured_amount > 0 ? at : undefined,
+        authorizationCode: said.authorization_code ?? "",
+        receiptUrl: intent.receipt_url ?? "",
+      };
+  }
+}
+
+function cardOf(card: Static<typeof CardShape>): Card {
+  const { brand, last4, funding, fingerprint } = card;
+  return { brand, last4, funding, fingerprint, expMonth: card.exp_month, expYear: card.exp_year };
+}
+
+function verificationOf(v: Static<typeof VerificationShape>): Verification {
+  return {
+    avsLine1: v.avs_line1,
+    avsZip: v.avs_zip,
+    cvcCheck: v.cvc_check,
+    threeDsResult: v.three_ds_result ?? "",
+    threeDsVersion: v.three_ds_version ?? "",
+    riskLevel: v.risk_level,
+    riskScore: v.risk_score,
+  };
+}

@@ -1,0 +1,162 @@
+// Connector to the card-processor simulator: its HTTP API, its intents as facts, its signed webhooks.
+import { createHmac, randomUUID } from "node:crypto";
+import { sameSecret } from "#platform/secrets/vault.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Connector, CreatedIntent, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
+import { type CredentialForms, judgeForms } from "../credential-forms.ts";
+import { ProcessorHttp } from "../http.ts";
+import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./answers.ts";
+import {
+  parseEvent,
+  readEventPage,
+  readIntent,
+  readRefund,
+  readStatementPage,
+  SimulatorIntent,
+  SimulatorList,
+  SimulatorRefund,
+} from "./objects.ts";
+
+// Processors sign with the time of sending; older ones are replays (Stripe's tolerance).
+const signatureToleranceSeconds = 300;
+
+/**
+ * @param origin the processor's API
+ * @param formOrigin where its card forms are, as the buyer's browser sees it
+ * @param timeoutMs for one call as a whole.
+ * @param keyLifeSeconds how long the simulator keeps idempotency keys.
+ */
+export function simulatorConnector(
+  origin: string,
+  formOrigin: string,
+  timeoutMs: number,
+  keyLifeSeconds: number,
+): Connector {
+  const http = new ProcessorHttp(origin, timeoutMs);
+  const get = (account: ProcessorAccount, path: string) => http.call({ method: "GET", path, headers: authOf(account) });
+  const post = (account: ProcessorAccount, path: string, json: unknown, key: string) =>
+    http.call({ method: "POST", path, headers: { ...authOf(account), "idempotency-key": key }, json });
+  const created =
+    (surface: string) =>
+    (body: unknown): CreatedIntent => {
+      const intent = SimulatorIntent.parse(body);
+      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent.id, intent.client_secret) };
+    };
+  return {
+    name: "simulator",
+    surfaces: ["embedded", "hosted", "redirect"],
+    // Whatever card is typed in, nobody pays.
+    environments: [Environment.SANDBOX],
+    keyLifeSeconds,
+    processorTime: () => http.time(),
+    refusesAmount: () => undefined,
+    judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
+    // The simulator opens any account that is named to it, so a question about nothing shows whether it takes the key.
+    readAccount: async (_environment, credentials) => {
+      const path = "/api/intents?reference=pay_nothing";
+      const answer = await http.call({ method: "GET", path, headers: auth(credentials, credentials.account ?? "") });
+      if (answer.kind === "answered" && (answer.status === 401 || answer.status === 403)) {
+        return { kind: "declined", code: "refused", message: "the processor does not know these credentials" };
+      }
+      const externalAccountId = credentials.account ?? "";
+      const known = { externalAccountId, displayName: "Simulator", country: "", canCharge: true };
+      return questionAnswer(answer, (body) => SimulatorList.parse(body) && known);
+    },
+    createIntent: async (account, order, key) => {
+      const json = {
+        amount: Number(order.amount),
+        currency: order.currency,
+        reference: order.reference,
+        description: order.description,
+        ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+      };
+      return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
+    },
+    payIntent: async (account, order, key) => {
+      const { reference, currency, description, paymentMethod } = order;
+      const amount = Number(order.amount);
+      const json = { amount, currency, reference, description, payment_method: paymentMethod };
+      return commandAnswer(await post(account, "/api/intents", json, key), toReport);
+    },
+    findIntent: async (account, { reference, surface }) =>
+      searchAnswer(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
+    retrieveIntent: async (account, ref) =>
+      questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
+    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
+    // ever: a stored fault, or a "no" given while the intent was still being paid.
+    cancelIntent: async (account, ref) =>
+      commandAnswer(await post(account, `/api/intents/${encodeURIComponent(ref)}/cancel`, {}, randomUUID()), toReport),
+    createRefund: async (account, order, key) => {
+      const { intentRef: intent, reason, reference } = order;
+      const json = { intent, amount: Number(order.amount), reason, reference };
+      return refundAnswer(commandAnswer(await post(account, "/api/refunds", json, key), toRefund));
+    },
+    findRefund: async (account, { reference }) =>
+      searchAnswer(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), toRefund),
+    readStatement: async (account, { from, to }, after) => {
+      const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
+      if (after !== "") query.set("after", after);
+      return questionAnswer(await get(account, `/api/statement?${query}`), readStatementPage);
+    },
+    readEvents: async (account, since, after) => {
+      const query = new URLSearchParams({ limit: "500" }); // the processor shortens pages that would be too long
+      if (since) query.set("since", since.toISOString());
+      if (after !== "") query.set("after", after);
+      const answer = await get(account, `/api/events?${query}`);
+      return questionAnswer(answer, (body) => readEventPage(body, account.externalAccountId));
+    },
+    readEvent,
+    close: () => http.close(),
+  };
+}
+
+const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));
+const toRefund = (body: unknown) => readRefund(SimulatorRefund.parse(body));
+
+function authOf(account: ProcessorAccount): Record<string, string> {
+  return auth(account.credentials, account.externalAccountId);
+}
+
+function auth(credentials: ProcessorAccount["credentials"], externalAccountId: string): Record<string, string> {
+  return { authorization: `Bearer ${credentials.secret_key ?? ""}`, "processor-account": externalAccountId };
+}
+
+const credentialForms: CredentialForms = {
+  account: [/^acct_[A-Za-z0-9]{1,64}$/, "must be a name of the account, acct_…"],
+  secret_key: [/^\S{1,255}$/, "is required"],
+  webhook_secret: [/^\S{1,255}$/, "is required"],
+};
+
+function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
+  const page = `${origin}/form/${ref}#${clientSecret}`;
+  return {
+    kind: surface === "redirect" ? "redirect" : "frame",
+    publishableKey: "",
+    clientSecret,
+    scriptUrl: "",
+    frameUrl: surface === "redirect" ? "" : page,
+    redirectUrl: surface === "redirect" ? page : "",
+  };
+}
+
+function readEvent(
+  account: ProcessorAccount,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): ProcessorEvent {
+  verifySignature(account.credentials.webhook_secret ?? "", body, headers["processor-signature"] ?? "");
+  try {
+    return parseEvent(JSON.parse(Buffer.from(body).toString("utf8")), account.externalAccountId);
+  } catch (cause) {
+    throw new Failure("INVALID_BODY", { cause });
+  }
+}
+
+function verifySignature(secret: string, body: Uint8Array, header: string): void {
+  const [, t = "", v1 = ""] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  const wanted = createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
+  const age = Math.abs(clockMs() / 1_000 - Number(t));
+  if (secret === "" || !sameSecret(wanted, v1) || age > signatureToleranceSeconds) throw new Failure("UNAUTHORIZED");
+}

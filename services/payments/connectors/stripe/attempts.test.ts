@@ -1,0 +1,104 @@
+// The tries to pay, from what Stripe's charges, its intent and its events tell of them together.
+import assert from "node:assert/strict";
+import type Stripe from "stripe";
+import { suite } from "../../../../test/harness/suite.ts";
+import type { IntentFact } from "../../rules/payment.ts";
+import { factsOf, hasTriesWithoutCharge, type ToldTry } from "./attempts.ts";
+
+const test = suite("attempts at Stripe");
+const code = "payment_intent_authentication_failure";
+/** Of a challenge that the buyer failed: there is no charge. */
+const challenge = { type: "invalid_request_error", code, message: "not authenticated" };
+
+function intent(change: object = {}): Stripe.PaymentIntent {
+  const made = { id: "pi_1", amount: 1_000, currency: "eur", status: "requires_payment_method", created: 900 };
+  return { ...made, last_payment_error: null, payment_method: null, ...change } as unknown as Stripe.PaymentIntent;
+}
+
+function charge(change: object = {}): Stripe.Charge {
+  const money = { amount: 1_000, amount_captured: 0, currency: "eur", captured: false };
+  const made = { id: "ch_1", created: 1_000, status: "failed", failure_code: "card_declined", ...money };
+  return { ...made, failure_balance_transaction: null, ...change } as unknown as Stripe.Charge;
+}
+
+/** What an event tells of a failure. @param chargeId of the charge that was declined */
+function told(at: number, chargeId?: string): ToldTry {
+  return { at, error: { ...challenge, ...(chargeId && { charge: chargeId }) } as unknown as ToldTry["error"] };
+}
+
+const refs = (facts: readonly IntentFact[]) =>
+  facts.map((fact) => (fact.kind === "intent_canceled" ? fact.kind : `${fact.kind} ${fact.attempt.ref}`));
+
+test("within one of Stripe's seconds the events say which try came first", () => {
+  const tries = [told(1_000), told(1_000, "ch_1"), told(1_000)];
+  const facts = factsOf(intent({ last_payment_error: challenge }), [charge()], tries);
+  assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed ch_1", "attempt_failed pi_1/2"]);
+});
+
+test("every challenge that failed is an attempt, also where the intent shows the last one alone", () => {
+  const failed = intent({ last_payment_error: challenge });
+  const facts = factsOf(failed, [], [told(1_000), told(1_050), told(1_100)]);
+  assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed pi_1/2", "attempt_failed pi_1/3"]);
+  assert.deepEqual(
+    facts.map((fact) => fact.kind === "attempt_failed" && [fact.code, fact.at.getTime()]),
+    [1_000, 1_050, 1_100].map((at) => [code, at * 1_000]),
+  );
+  assert.deepEqual(refs(factsOf(failed, [], [])), ["attempt_failed pi_1/1"], "no event of it yet");
+});
+
+test("a charge that was declined is one attempt, whoever else tells of it", () => {
+  const shown = { last_payment_error: { ...challenge, charge: "ch_1" } };
+  assert.deepEqual(refs(factsOf(intent(shown), [charge()], [told(1_000, "ch_1")])), ["attempt_failed ch_1"]);
+});
+
+test("a debit that came back failed when it came back, not when it was made", () => {
+  const back = { id: "txn_1", created: 500_000 };
+  const returned = charge({ failure_code: "account_closed", captured: true, failure_balance_transaction: back });
+  const [fact] = factsOf(intent(), [returned], []);
+  assert(fact?.kind === "attempt_failed");
+  assert.deepEqual([fact.code, fact.at.getTime()], ["account_closed", 500_000_000]);
+  const [declined] = factsOf(intent(), [charge()], []);
+  assert.equal(declined?.kind === "attempt_failed" && declined.at.getTime(), 1_000_000);
+});
+
+test("a try that is under way is the one after those that failed, and began when its buyer was asked", () => {
+  const tries = [{ at: 950, error: undefined }, told(1_000), { at: 1_100, error: undefined }];
+  const facts = factsOf(intent({ status: "requires_action" }), [], tries);
+  assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "action_required pi_1/2"]);
+  const [, open] = facts;
+  assert.equal(open?.kind === "action_required" && open.attempt.startedAt.getTime(), 1_100_000);
+});
+
+test("a debit that is under way is told once: by its charge, or without one by its number", () => {
+  const processing = intent({ status: "processing" });
+  assert.deepEqual(refs(factsOf(processing, [charge({ status: "pending" })], [])), ["processing_started ch_1"]);
+  assert.deepEqual(refs(factsOf(processing, [], [])), ["processing_started pi_1/1"]);
+});
+
+test("no attempt begins before the one that came before it", () => {
+  const newestFirst = [charge({ id: "ch_2", created: 1_001 }), charge()];
+  const facts = factsOf(intent({ last_payment_error: challenge }), newestFirst, []);
+  const began = facts.map((fact) => (fact.kind === "attempt_failed" ? fact.attempt.startedAt.getTime() : 0));
+  assert.deepEqual(
+    began,
+    began.toSorted((a, b) => a - b),
+  );
+  assert.deepEqual(refs(facts), ["attempt_failed ch_1", "attempt_failed ch_2", "attempt_failed pi_1/1"]);
+});
+
+test("events are asked for only where a try can have ended, or be under way, without a charge", () => {
+  const declined = { last_payment_error: { ...challenge, charge: "ch_1" }, latest_charge: "ch_1" };
+  for (const [change, expected] of [
+    [{}, false],
+    [{ status: "succeeded", latest_charge: "ch_1" }, false],
+    [declined, false],
+    [{ last_payment_error: challenge }, true],
+    [{ status: "requires_action" }, true],
+    [{ status: "processing", latest_charge: null }, true],
+    [{ status: "processing", latest_charge: "ch_1" }, false],
+  ] as const) {
+    assert.equal(hasTriesWithoutCharge(intent(change)), expected, JSON.stringify(change));
+  }
+});
+
+test.run();

@@ -1,0 +1,208 @@
+// The tries to pay a PaymentIntent, in the order in which they happened. A try is its charge; one that ends before
+// there is a charge, as a failed authentication does, is the k-th such failure that Stripe's event list tells of the
+// intent: `pi_…/k`.
+import type Stripe from "stripe";
+import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
+import { fromStripe } from "./amount.ts";
+
+/** What an event tells of a try. */
+export interface ToldTry {
+  /** Stripe's time, seconds since 1970. */
+  readonly at: number;
+  /** Of a failure; undefined: the try asked for the buyer. */
+  readonly error: StripeError | undefined;
+}
+type StripeError = NonNullable<Stripe.PaymentIntent["last_payment_error"]>;
+
+/**
+ * True when a try of the intent may have ended, or be under way, without a charge: only the event list tells how many
+ * did.
+ */
+export function hasTriesWithoutCharge(intent: Stripe.PaymentIntent): boolean {
+  const { status, last_payment_error: error, latest_charge: charge } = intent;
+  return (error != null && !error.charge) || status === "requires_action" || (status === "processing" && !charge);
+}
+
+/** @param charges newest first. @param tries oldest first. */
+export function factsOf(
+  intent: Stripe.PaymentIntent,
+  charges: readonly Stripe.Charge[],
+  tries: readonly ToldTry[],
+): IntentFact[] {
+  const failed = failuresOf(intent, charges, tries);
+  const ended = inOrder([...chargeTries(intent, charges, tries), ...failed]);
+  const attempts = ascending(ended.map(({ fact }) => fact));
+  const latest = attempts.at(-1)?.attempt.startedAt;
+  const facts: IntentFact[] = attempts;
+  const isOpen = facts.some((fact) => fact.kind === "processing_started");
+  if (intent.status === "requires_action" || (intent.status === "processing" && !isOpen)) {
+    const attempt = openAttempt(intent, failed.length + 1, tries, latest);
+    facts.push({ kind: intent.status === "processing" ? "processing_started" : "action_required", attempt });
+  }
+  if (intent.status !== "canceled") return facts;
+  return [...facts, { kind: "intent_canceled", at: dateOf(intent.canceled_at ?? intent.created) }];
+}
+
+type AttemptFact = Extract<IntentFact, { readonly attempt: Attempt }>;
+/** `place` decides within one of Stripe's whole seconds. */
+interface Try {
+  readonly at: number;
+  readonly place: number;
+  readonly fact: AttemptFact;
+}
+
+function chargeTries(
+  intent: Stripe.PaymentIntent,
+  charges: readonly Stripe.Charge[],
+  tries: readonly ToldTry[],
+): Try[] {
+  const places = new Map(tries.map(({ error }, place) => [error?.charge, place]));
+  return charges.toReversed().flatMap((charge, i) => {
+    const fact = chargeFact(intent, charge);
+    return fact ? [{ at: charge.created, place: places.get(charge.id) ?? tries.length + i, fact }] : [];
+  });
+}
+
+/**
+ * The failures without a charge: as the events tell, or the one that the intent itself shows while there is no event of
+ * it yet.
+ */
+function failuresOf(intent: Stripe.PaymentIntent, charges: readonly Stripe.Charge[], tries: readonly ToldTry[]): Try[] {
+  const told = tries.flatMap(({ at, error }, place) => (error && !error.charge ? [{ at, place, error }] : []));
+  const error = intent.last_payment_error;
+  // What the intent shows is its latest failure, so it came after every charge.
+  const latest = Math.max(error?.payment_method?.created ?? intent.created, ...charges.map(({ created }) => created));
+  const shown = error && !error.charge ? [{ at: latest, place: tries.length + charges.length, error }] : [];
+  return (told.length > 0 ? told : shown).map(({ at, place, error }, i) => {
+    const attempt = attemptWithoutCharge(intent, i + 1, at, error.payment_method);
+    const code = error.decline_code ?? error.code ?? "";
+    const fact = { kind: "attempt_failed" as const, attempt, code, message: error.message ?? "", at: dateOf(at) };
+    return { at, place, fact };
+  });
+}
+
+function inOrder(tries: readonly Try[]): Try[] {
+  return tries.toSorted((a, b) => a.at - b.at || a.place - b.place);
+}
+
+/** No attempt begins before the one that came before it, whatever fractions of a second Stripe leaves out. */
+function ascending(facts: readonly AttemptFact[]): AttemptFact[] {
+  let last = 0;
+  return facts.map((fact) => {
+    last = Math.max(last, fact.attempt.startedAt.getTime());
+    return { ...fact, attempt: { ...fact.attempt, startedAt: new Date(last) } };
+  });
+}
+
+/** The try that is under way. */
+function openAttempt(
+  intent: Stripe.PaymentIntent,
+  number: number,
+  tries: readonly ToldTry[],
+  latest: Date | undefined,
+): Attempt {
+  const method = typeof intent.payment_method === "object" ? intent.payment_method : null;
+  const asked = tries.findLast(({ error }) => error === undefined);
+  const at = asked?.at ?? method?.created ?? intent.created;
+  const attempt = attemptWithoutCharge(intent, number, at, method ?? undefined);
+  return latest && latest > attempt.startedAt ? { ...attempt, startedAt: latest } : attempt;
+}
+
+function attemptWithoutCharge(
+  intent: Stripe.PaymentIntent,
+  number: number,
+  at: number,
+  method: Stripe.PaymentMethod | undefined,
+): Attempt {
+  return { ref: `${intent.id}/${number}`, startedAt: dateOf(at), card: cardOf(method?.card), verification: undefined };
+}
+
+function chargeFact(intent: Stripe.PaymentIntent, charge: Stripe.Charge): AttemptFact | undefined {
+  const attempt: Attempt = {
+    ref: charge.id,
+    // A charge comes after the method it charges, also within one of Stripe's whole seconds.
+    startedAt: new Date(charge.created * 1_000 + 1),
+    card: cardOf(charge.payment_method_details?.card),
+    verification: verificationOf(charge),
+  };
+  const at = dateOf(charge.created);
+  // What took the money of a charge back that had succeeded, as the return of a bank debit does.
+  const returned = typeof charge.failure_balance_transaction === "object" ? charge.failure_balance_transaction : null;
+  if (charge.status === "pending") return { kind: "processing_started", attempt };
+  if (charge.status === "failed") {
+    const reason = charge.failure_code === "card_declined" ? charge.outcome?.reason : undefined;
+    const code = reason ?? charge.failure_code ?? (returned ? "returned" : "");
+    const failedAt = returned ? dateOf(returned.created) : at;
+    return { kind: "attempt_failed", attempt, code, message: charge.failure_message ?? "", at: failedAt };
+  }
+  // An authorization that was given up again.
+  if (intent.status === "canceled") return undefined;
+  const captured = charge.captured ? fromStripe(charge.amount_captured, charge.currency.toUpperCase()) : 0n;
+  return {
+    kind: "attempt_succeeded",
+    attempt,
+    capturedAmount: captured,
+    authorizedAt: at,
+    capturedAt: charge.captured ? at : undefined,
+    authorizationCode: charge.authorization_code ?? charge.payment_method_details?.card?.authorization_code ?? "",
+    receiptUrl: charge.receipt_url ?? "",
+  };
+}
+
+interface StripeCard {
+  readonly brand: string | null;
+  readonly last4: string | null;
+  readonly funding: string | null;
+  readonly fingerprint?: string | null;
+  readonly exp_month: number;
+  readonly exp_year: number;
+}
+
+function cardOf(card: StripeCard | null | undefined): Card | undefined {
+  if (!card) return undefined;
+  return {
+    brand: card.brand ?? "unknown",
+    last4: card.last4 ?? "",
+    funding: card.funding ?? "unknown",
+    fingerprint: card.fingerprint ?? "",
+    expMonth: card.exp_month,
+    expYear: card.exp_year,
+  };
+}
+
+function verificationOf({ payment_method_details: details, outcome }: Stripe.Charge): Verification {
+  const checks = details?.card?.checks;
+  const secure = details?.card?.three_d_secure;
+  const asked = threeDsResults.has(secure?.result ?? "");
+  return {
+    avsLine1: checkOf(checks?.address_line1_check),
+    avsZip: checkOf(checks?.address_postal_code_check),
+    cvcCheck: checkOf(checks?.cvc_check),
+    threeDsResult: asked ? (secure?.result ?? "") : "",
+    threeDsVersion: asked ? (secure?.version ?? "") : "",
+    riskLevel: riskLevels.has(outcome?.risk_level ?? "") ? (outcome?.risk_level ?? "") : "not_assessed",
+    // Only accounts with Radar for Fraud Teams get a score.
+    riskScore: outcome?.risk_score ?? 0,
+  };
+}
+
+// `data_share_only` is not among them: nobody was asked to authenticate.
+const threeDsResults: ReadonlySet<string> = new Set([
+  "authenticated",
+  "attempt_acknowledged",
+  "exempted",
+  "failed",
+  "not_supported",
+  "processing_error",
+]);
+const riskLevels: ReadonlySet<string> = new Set(["normal", "elevated", "highest", "not_assessed"]);
+const checkResults: ReadonlySet<string> = new Set(["pass", "fail", "unavailable", "unchecked"]);
+
+/** Null: nothing was given that could be checked. */
+function checkOf(said: string | null | undefined): string {
+  return said && checkResults.has(said) ? said : "unchecked";
+}
+
+function dateOf(seconds: number): Date {
+  return new Date(seconds * 1_000);
+}

@@ -1,0 +1,151 @@
+// Stripe's events, as signed webhooks (verified by the SDK over the raw bytes) and as the account's list: read for the
+// one thing that we take from them, which intent to ask for. Their objects have the shape of the endpoint's or the
+// account's API version, which may be any.
+import Stripe from "stripe";
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { EventPage, ProcessorAccount, ProcessorEvent } from "../connector.ts";
+import { metadataNames } from "./objects.ts";
+
+// An older signature is a replay (Stripe's own tolerance).
+const toleranceSeconds = 300;
+
+/**
+ * Events after which an intent of ours may look different; docs/processors.md tells which to subscribe to. Stripe's
+ * list takes at most 20.
+ */
+const telling = [
+  "payment_intent.succeeded",
+  "payment_intent.processing",
+  "payment_intent.requires_action",
+  "payment_intent.payment_failed",
+  "payment_intent.canceled",
+  "checkout.session.completed",
+  "checkout.session.async_payment_succeeded",
+  "checkout.session.async_payment_failed",
+  "checkout.session.expired",
+  "charge.failed",
+  "refund.created",
+  "refund.updated",
+  "refund.failed",
+  "charge.refunded",
+  "charge.refund.updated",
+  "charge.dispute.created",
+  "charge.dispute.updated",
+  "charge.dispute.closed",
+  "charge.dispute.funds_withdrawn",
+  "charge.dispute.funds_reinstated",
+];
+const isTelling: ReadonlySet<string> = new Set(telling);
+const pageMax = 100; // of Stripe's lists
+
+const Id = Type.String({ minLength: 1, maxLength: 255 });
+const EventShape = Type.Object({
+  id: Id,
+  type: Id,
+  livemode: Type.Boolean(),
+  created: Type.Integer({ minimum: 0 }),
+  data: Type.Object({
+    object: Type.Object({
+      id: Type.Optional(Id),
+      object: Type.String(),
+      payment_intent: Type.Optional(Type.Union([Id, Type.Object({ id: Id }), Type.Null()])),
+      last_payment_error: Type.Optional(
+        Type.Union([Type.Object({ charge: Type.Optional(Type.Union([Id, Type.Null()])) }), Type.Null()]),
+      ),
+      metadata: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()])),
+    }),
+  }),
+});
+const shape = Compile(EventShape);
+
+/** @throws Failure UNAUTHORIZED (no secret of the account fits, or too old), INVALID_BODY (content). */
+export function readEvent(
+  sdk: Stripe,
+  account: ProcessorAccount,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): ProcessorEvent {
+  const header = headers["stripe-signature"] ?? "";
+  const secrets = (account.credentials.webhook_secret ?? "").split(",");
+  const event = verifiedEvent(sdk, body, header, secrets);
+  if (!shape.Check(event)) throw new Failure("INVALID_BODY", { cause: new Error("not a Stripe event") });
+  if (event.livemode !== (account.environment === Environment.LIVE)) {
+    throw new Failure("INVALID_BODY", { cause: new Error("an event of the other environment") });
+  }
+  return hintOf(event);
+}
+
+/**
+ * A page of the account's event list, newest first; Stripe keeps events for 30 days.
+ * @param since undefined: the newest page and no more. @param after the last event that was read; empty: the beginning.
+ */
+export async function readEventPage(
+  sdk: Stripe,
+  call: Stripe.RequestOptions,
+  since: Date | undefined,
+  after: string,
+): Promise<EventPage> {
+  const window = {
+    types: telling,
+    limit: pageMax,
+    ...(since && { created: { gte: Math.floor(since.getTime() / 1_000) } }),
+    ...(after === "" ? {} : { starting_after: after }),
+  };
+  const { data, has_more: isMore } = await sdk.events.list(window, call);
+  // The list is the account's own, so what cannot be read there is none of ours.
+  const events = data.flatMap((event: unknown) => (shape.Check(event) ? [hintOf(event)] : []));
+  return { events, next: since && isMore ? (data.at(-1)?.id ?? "") : "" };
+}
+
+function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
+  return {
+    id: event.id,
+    createdAt: new Date(event.created * 1_000),
+    type: event.type,
+    report: undefined,
+    intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
+    objectRef: partOf(event.data.object),
+  };
+}
+
+/** What of an intent the event is about: a refund, a dispute, or the charge that failed; empty: the intent itself. */
+function partOf({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
+  if (object === "refund" || object === "dispute") return id ?? "";
+  return object === "payment_intent" ? (error?.charge ?? "") : "";
+}
+
+/** The parsed event under the first secret that fits. */
+function verifiedEvent(sdk: Stripe, body: Uint8Array, header: string, secrets: readonly string[]): unknown {
+  for (const secret of secrets) {
+    try {
+      return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds, undefined, clockMs());
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;
+      throw new Failure("INVALID_BODY", { cause: error });
+    }
+  }
+  throw new Failure("UNAUTHORIZED");
+}
+
+/** Objects that carry our metadata are known to be ours or not; of a refund or a dispute only Stripe knows. */
+function intentOf(object: Static<typeof EventShape>["data"]["object"]): string {
+  const isOurs = object.metadata?.[metadataNames.payment] !== undefined;
+  const { payment_intent: intent } = object;
+  const intentId = typeof intent === "object" ? (intent?.id ?? "") : (intent ?? "");
+  switch (object.object) {
+    case "payment_intent":
+    case "checkout.session":
+      return isOurs ? (object.id ?? "") : "";
+    case "charge":
+      return isOurs ? intentId : "";
+    case "refund":
+    case "dispute":
+      return intentId;
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,109 @@
+// Stripe's objects as the port's reports: a PaymentIntent with what happened to it, refunds and disputes. Amounts
+// become minor units of ISO 4217.
+import type Stripe from "stripe";
+import type { DisputeStatus } from "../../rules/dispute.ts";
+import type { IntentFact } from "../../rules/payment.ts";
+import type { RefundStatus } from "../../rules/refund.ts";
+import type { DisputeReport, IntentReport, RefundReport } from "../connector.ts";
+import { fromStripe } from "./amount.ts";
+import { factsOf, type ToldTry } from "./attempts.ts";
+
+/** Names of our ids in the metadata of Stripe's objects. */
+export const metadataNames = {
+  payment: "tollbooth_payment",
+  refund: "tollbooth_refund",
+  page: "tollbooth_page",
+} as const;
+
+/** Everything that Stripe knows about one of our intents. */
+export interface StripeIntent {
+  /** What we made and ask by: the PaymentIntent, or the Checkout Session that makes one when the buyer pays. */
+  readonly ref: string;
+  readonly session: Stripe.Checkout.Session | undefined;
+  readonly intent: Stripe.PaymentIntent | undefined;
+  /** Newest first. */
+  readonly charges: readonly Stripe.Charge[];
+  /** What the event list tells of its tries, oldest first; empty where it was not asked. */
+  readonly tries: readonly ToldTry[];
+  readonly refunds: readonly Stripe.Refund[];
+  readonly disputes: readonly Stripe.Dispute[];
+}
+
+export function readIntent({ ref, session, intent, charges, tries, refunds, disputes }: StripeIntent): IntentReport {
+  const made = intent ?? session;
+  if (!made) throw new Error("an intent without its object");
+  const currency = (made.currency ?? "").toUpperCase();
+  const amount = intent?.amount ?? session?.amount_total ?? 0;
+  return {
+    ref,
+    reference: made.metadata?.[metadataNames.payment] ?? "",
+    amount: fromStripe(amount, currency),
+    currency,
+    facts: [...(intent ? factsOf(intent, charges, tries) : []), ...(session ? pageFacts(session, intent) : [])],
+    refunds: refunds.map(readRefund),
+    disputes: disputes.map((dispute) => readDispute(dispute, charges)),
+  };
+}
+
+export function readRefund(refund: Stripe.Refund): RefundReport {
+  const reason = refund.failure_reason ?? "";
+  return {
+    ref: refund.id,
+    reference: refund.metadata?.[metadataNames.refund] ?? "",
+    amount: fromStripe(refund.amount, refund.currency.toUpperCase()),
+    status: refundStatuses[refund.status ?? ""] ?? "pending",
+    reason: refund.reason ?? "",
+    failureCode: reason,
+    failureMessage: reason.replaceAll("_", " "),
+    createdAt: dateOf(refund.created),
+  };
+}
+
+/** `requires_action`: the buyer must still say where the money goes. */
+const refundStatuses: Readonly<Record<string, RefundStatus>> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "canceled",
+};
+
+/** A Checkout Session that ended without a payment will make none. */
+function pageFacts(session: Stripe.Checkout.Session, intent: Stripe.PaymentIntent | undefined): IntentFact[] {
+  const ended = session.status === "expired" && intent?.status !== "succeeded" && intent?.status !== "canceled";
+  return ended ? [{ kind: "intent_canceled", at: dateOf(session.expires_at) }] : [];
+}
+
+export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Charge[]): DisputeReport {
+  const charge = charges.find(
+    (c) => c.id === (typeof dispute.charge === "string" ? dispute.charge : dispute.charge.id),
+  );
+  // A dispute in another currency than its charge is about all of the charge.
+  const { amount, currency } = charge && charge.currency !== dispute.currency ? charge : dispute;
+  const due = dispute.evidence_details.due_by;
+  return {
+    ref: dispute.id,
+    amount: fromStripe(amount, currency.toUpperCase()),
+    status: disputeStatuses[dispute.status] ?? "under_review",
+    reason: dispute.reason,
+    openedAt: dateOf(dispute.created),
+    evidenceDueAt: due === null ? undefined : dateOf(due),
+  };
+}
+
+const disputeStatuses: Readonly<Record<string, DisputeStatus>> = {
+  warning_needs_response: "warning_needs_response",
+  warning_under_review: "warning_under_review",
+  warning_closed: "warning_closed",
+  needs_response: "needs_response",
+  under_review: "under_review",
+  won: "won",
+  lost: "lost",
+  // Lost, until the appeal is decided.
+  appeal_needs_response: "lost",
+  appeal_under_review: "lost",
+  // Settled before it became a dispute: it holds no money.
+  prevented: "warning_closed",
+};
+
+function dateOf(seconds: number): Date {
+  return new Date(seconds * 1_000);
+}

@@ -1,0 +1,155 @@
+// Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
+import type Stripe from "stripe";
+import { processorShareMs } from "#platform/values/time-budget.ts";
+import {
+  type EventPage,
+  type IntentSearch,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+  type StatementPage,
+  type StatementPeriod,
+} from "../connector.ts";
+import { hasTriesWithoutCharge } from "./attempts.ts";
+import { asked } from "./client.ts";
+import { readEventPage } from "./event.ts";
+import { metadataNames, type StripeIntent } from "./objects.ts";
+import { findOurs } from "./search.ts";
+import { readStatementPage } from "./statement.ts";
+import { readTries } from "./tries.ts";
+
+const pageMax = 100; // of Stripe's lists
+// A payment has far fewer refunds; more are not counted, and then nothing is concluded.
+const refundsMax = 1_000;
+/** True for the id of a Checkout Session, which we keep as the intent's reference when Stripe's own page is used. */
+export function isSession(ref: string): boolean {
+  return ref.startsWith("cs_");
+}
+
+export class StripeReader {
+  readonly #sdk: Stripe;
+  readonly #timeoutMs: number;
+  readonly #time: () => Date | undefined;
+
+  /** @param time Stripe's clock, as it last told it. */
+  constructor(sdk: Stripe, timeoutMs: number, time: () => Date | undefined) {
+    this.#time = time;
+    this.#sdk = sdk;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. */
+  async read(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<StripeIntent>> {
+    const call = this.#call(account);
+    return await asked(isSession(ref) ? this.#readSession(call, ref) : this.#readIntent(call, ref));
+  }
+
+  /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
+  async find(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<StripeIntent>> {
+    // Half of the time is for the lists, so that what they held can be read, or a place to go on from be told.
+    const until = performance.now() + processorShareMs(this.#timeoutMs) / 2;
+    const found = await findOurs(this.#sdk, this.#call(account), search, until);
+    return isKnown(found) ? unlessMissing(await this.read(account, found.value)) : found;
+  }
+
+  /** The PaymentIntent's id; absent: the buyer has not begun to pay on Stripe's page, so there is none. */
+  async intentId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
+    if (!isSession(ref)) return { kind: "succeeded", value: ref };
+    const session = await asked(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
+    if (!isKnown(session)) return unknownAnswer("cause" in session ? session.cause : undefined);
+    const id = idOf(session.value.payment_intent);
+    if (id) return { kind: "succeeded", value: id };
+    return { kind: "not_found", at: this.#time(), cause: new Error("the page made no intent yet") };
+  }
+
+  /** A page of what moved money in the period. */
+  async statement(
+    account: ProcessorAccount,
+    period: StatementPeriod,
+    after: string,
+  ): Promise<ProcessorAnswer<StatementPage>> {
+    return await asked(readStatementPage(this.#sdk, this.#call(account), period, after));
+  }
+
+  /** A page of the account's events. */
+  async events(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>> {
+    return await asked(readEventPage(this.#sdk, this.#call(account), since, after));
+  }
+
+  /** All refunds of a PaymentIntent, newest first. */
+  async refunds(account: ProcessorAccount, intentId: string): Promise<ProcessorAnswer<readonly Stripe.Refund[]>> {
+    return await asked(this.#listRefunds(this.#call(account), intentId));
+  }
+
+  async #readSession(call: Stripe.RequestOptions, ref: string): Promise<StripeIntent> {
+    const session = await this.#sdk.checkout.sessions.retrieve(ref, {}, call);
+    const id = idOf(session.payment_intent);
+    if (!id) return { ref, session, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] };
+    return { ...(await this.#gather(call, id)), ref, session };
+  }
+
+  async #readIntent(call: Stripe.RequestOptions, ref: string): Promise<StripeIntent> {
+    const gathered = await this.#gather(call, ref);
+    if (gathered.intent.metadata[metadataNames.page] === undefined) return { ...gathered, ref, session: undefined };
+    const { data } = await this.#sdk.checkout.sessions.list({ payment_intent: ref, limit: 1 }, call);
+    const [session] = data;
+    if (!session) throw new Error("a PaymentIntent of Stripe's page without its session");
+    return { ...gathered, ref: session.id, session };
+  }
+
+  async #gather(call: Stripe.RequestOptions, id: string) {
+    const expand = ["payment_method", "latest_charge.refunds", "latest_charge.failure_balance_transaction"];
+    // More charges than a page are not possible: a session ends after its tenth attempt.
+    const [intent, listed] = await Promise.all([
+      this.#sdk.paymentIntents.retrieve(id, { expand }, call),
+      this.#sdk.charges.list(
+        { payment_intent: id, limit: pageMax, expand: ["data.failure_balance_transaction"] },
+        call,
+      ),
+    ]);
+    // The list may be a moment older than the intent.
+    const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
+    const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
+    const [tries, refunds, disputes] = await Promise.all([
+      hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent) : [],
+      latest?.refunds?.has_more ? this.#listRefunds(call, id) : (latest?.refunds?.data ?? []),
+      charges.some((charge) => charge.disputed) ? this.#listDisputes(call, id) : [],
+    ]);
+    return { intent, charges, tries, refunds, disputes };
+  }
+
+  async #listRefunds(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Refund[]> {
+    const list = this.#sdk.refunds.list({ payment_intent: id, limit: pageMax }, call);
+    const refunds = await list.autoPagingToArray({ limit: refundsMax });
+    if (refunds.length === refundsMax) throw new Error(`a payment with ${refundsMax} refunds or more`);
+    return refunds;
+  }
+
+  async #listDisputes(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Dispute[]> {
+    return (await this.#sdk.disputes.list({ payment_intent: id, limit: pageMax }, call)).data;
+  }
+
+  /** All calls under one of these share the time limit. */
+  #call({ credentials }: ProcessorAccount): Stripe.RequestOptions {
+    const end = performance.now() + processorShareMs(this.#timeoutMs);
+    return {
+      apiKey: credentials.secret_key ?? "",
+      get timeout() {
+        return Math.max(1, Math.ceil(end - performance.now()));
+      },
+    };
+  }
+}
+
+function idOf(object: string | { readonly id: string } | null): string | undefined {
+  return typeof object === "string" ? object : object?.id;
+}
+
+/** What a list holds exists, so a "not there" about it is none. */
+function unlessMissing<T>(answer: ProcessorAnswer<T>): ProcessorAnswer<T> {
+  return answer.kind === "not_found" ? unknownAnswer(answer.cause) : answer;
+}
+
+function unknownAnswer(cause: unknown): ProcessorAnswer<never> {
+  return { kind: "unknown", cause };
+}

@@ -1,0 +1,114 @@
+// The search by our reference in Stripe's lists, which are newest first (https://docs.stripe.com/api/pagination): what
+// it finds, and when it says that there is nothing.
+import assert from "node:assert/strict";
+import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { suite } from "../../../../test/harness/suite.ts";
+import type { IntentSearch } from "../connector.ts";
+import { findOurs } from "./search.ts";
+
+const test = suite("the search in Stripe's lists");
+const since = new Date("2026-11-22T10:00:00.000Z");
+const sinceSeconds = 1_795_341_600;
+const [intents, sessions, hits] = ["/v1/payment_intents", "/v1/checkout/sessions", "/v1/payment_intents/search"];
+
+/** @param after seconds from the time of the first try to its making */
+function made(id: string, reference: string | undefined, after = 60) {
+  return { id, created: sinceSeconds + after, metadata: reference ? { tollbooth_payment: reference } : {} };
+}
+
+/** Searches while Stripe answers so; what is not answered is an outage. */
+async function find(
+  search: Partial<IntentSearch>,
+  answer: (path: string, count: number) => ScriptedAnswer | undefined,
+  timeMs = 60_000,
+) {
+  const down = { status: 503, body: { error: { type: "api_error", message: "down" } } };
+  const { sdk, asked } = scriptedStripe((url, count) => answer(url.pathname, count) ?? down);
+  const wanted = { reference: "pay_1", surface: "embedded", ...search };
+  const found = await findOurs(sdk, {}, wanted, performance.now() + timeMs);
+  const places = asked.map(({ pathname, searchParams }) => [pathname, searchParams.get("starting_after")]);
+  return { found, asked, places, value: found.kind === "succeeded" ? found.value : found.kind };
+}
+
+/** Lists that answer these pages one after the other, whichever is asked. */
+const pages =
+  (...bodies: object[]) =>
+  (_path: string, count: number) =>
+    bodies[count] && { body: bodies[count] };
+
+test("of several intents under our reference the oldest is ours", async () => {
+  const page = listPage([made("pi_3", "pay_1"), made("pi_2", "pay_2"), made("pi_1", "pay_1"), made("pi_0", undefined)]);
+  assert.equal((await find({}, pages(page))).value, "pi_1");
+});
+
+test("an older one is looked for as far back as there can be one, and no further", async () => {
+  const newer = listPage([made("pi_3", "pay_1"), made("pi_2", "pay_2")], true);
+  const older = listPage([made("pi_1", "pay_1", 5), made("pi_0", "pay_2", -3_600)], true);
+  const { value, places } = await find({ since }, pages(newer, older));
+  assert.equal(value, "pi_1");
+  assert.deepEqual(places, [
+    [intents, null],
+    [intents, "pi_2"],
+  ]);
+});
+
+test("a search begins two days before what Stripe said before the first try, and has no beginning where it said nothing", async () => {
+  const known = await find({ since }, pages(listPage([])));
+  const twoDaysBefore = Date.parse("2026-11-20T10:00:00.000Z") / 1_000;
+  assert.equal(known.asked[0]?.searchParams.get("created[gte]"), String(twoDaysBefore));
+  const unknown = await find({}, pages(listPage([])));
+  assert.equal(unknown.asked[0]?.searchParams.get("created[gte]"), null);
+});
+
+test("where Stripe's page may have been used nothing is missing before sessions and intents were both read", async () => {
+  const both = await find({ surface: "redirect" }, pages(listPage([]), listPage([made("pi_1", "pay_1")])));
+  assert.equal(both.value, "pi_1", "a payment by token has no session");
+  const neither = await find({ surface: "redirect" }, pages(listPage([]), listPage([])));
+  assert.deepEqual(neither.places, [
+    [sessions, null],
+    [intents, null],
+  ]);
+  assert.equal(neither.value, "not_found");
+  const half = await find({ surface: "redirect" }, pages(listPage([])));
+  assert.equal(half.value, "unknown", "the second list was not to be had");
+});
+
+test("absence is told with Stripe's time of the first page: what came later stands in front of it", async () => {
+  const [first, last] = [new Date("2026-11-22T12:00:00.000Z"), new Date("2026-11-22T12:00:40.000Z")];
+  const more = listPage([made("pi_2", "pay_2")], true);
+  const end = listPage([made("pi_1", "pay_2")]);
+  const { found } = await find({}, (_, count) => (count === 0 ? { body: more, at: first } : { body: end, at: last }));
+  assert.deepEqual(found.kind === "not_found" && found.at, first);
+  const broken = await find({}, (_, count) => (count === 0 ? { body: more, at: first } : undefined));
+  assert(broken.found.kind === "unknown" && broken.found.resumeAfter !== undefined);
+  const resumed = await find({ after: broken.found.resumeAfter }, () => ({ body: end, at: last }));
+  assert.deepEqual(resumed.found.kind === "not_found" && resumed.found.at, first, "also over several calls");
+});
+
+test("a search that breaks off proves nothing, and goes on from its place", async () => {
+  const { found } = await find({}, pages(listPage([made("pi_9", "pay_2")], true)));
+  assert(found.kind === "unknown" && found.resumeAfter !== undefined);
+  const { value, places } = await find({ after: found.resumeAfter }, pages(listPage([made("pi_1", "pay_1")])));
+  assert.deepEqual([value, places], ["pi_1", [[intents, "pi_9"]]]);
+});
+
+test("a place that Stripe knows no more is none to go on from", async () => {
+  const refused = { type: "invalid_request_error", code: "resource_missing", message: "No such payment_intent" };
+  const { found } = await find({ after: "intents:pi_gone:" }, () => ({ status: 400, body: { error: refused } }));
+  assert.deepEqual([found.kind, "resumeAfter" in found], ["unknown", false]);
+});
+
+test("a list too long for one call proves nothing, but a hit of Stripe's own search is a fact", async () => {
+  const more = listPage([made("pi_2", "pay_2")], true);
+  const searched = (data: object[]) => (path: string) => ({
+    body: path === hits ? { ...listPage(data), object: "search_result" } : more,
+  });
+  const missed = await find({}, searched([]));
+  assert(missed.found.kind === "unknown" && missed.found.resumeAfter !== undefined);
+  assert.equal((await find({}, searched([made("pi_1", "pay_1")]))).value, "pi_1");
+  const inTime = await find({}, searched([]), -1);
+  assert.deepEqual(inTime.places.slice(0, -1), [[intents, null]], "no second page when the time is over");
+  assert.equal(inTime.value, "unknown");
+});
+
+test.run();

@@ -1,0 +1,209 @@
+// Connector to Stripe: PaymentIntents for the surfaces on our side, Checkout Sessions for Stripe's own page, refunds,
+// and signed webhooks. An event only tells where to look: what settles is what Stripe answers, which is whole, in
+// order, and of one version.
+import type Stripe from "stripe";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  type AccountReport,
+  type Connector,
+  type CreatedIntent,
+  type IntentReport,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+} from "../connector.ts";
+import { type CredentialForms, judgeForms } from "../credential-forms.ts";
+import { toStripe } from "./amount.ts";
+import { askedWithNewKey, commandAnswer, declinedIntent, type Refusals, stripeClient } from "./client.ts";
+import { readEvent } from "./event.ts";
+import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
+import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
+import { isSession, StripeReader } from "./reader.ts";
+
+// Stripe.js of the pinned API version's release (https://docs.stripe.com/sdks/stripejs-versioning).
+const scriptUrl = "https://js.stripe.com/endive/stripe.js";
+
+/**
+ * @param origin of the API. @param timeoutMs for all that one method asks.
+ * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
+ */
+export function stripeConnector(origin: string, timeoutMs: number, keyLifeSeconds: number): Connector {
+  const { sdk, time, close } = stripeClient(origin, timeoutMs);
+  const reader = new StripeReader(sdk, timeoutMs, time);
+  const keyOf = ({ credentials }: Pick<ProcessorAccount, "credentials">) => ({ apiKey: credentials.secret_key ?? "" });
+  return {
+    name: "stripe",
+    surfaces: ["embedded", "hosted", "redirect"],
+    environments: [Environment.SANDBOX, Environment.LIVE],
+    keyLifeSeconds,
+    processorTime: time,
+    refusesAmount: (amount, currency) => {
+      const written = toStripe(amount, currency);
+      return typeof written === "number" ? undefined : written.refused;
+    },
+    judgeCredentials: (environment, credentials) => judgeForms(credentialForms(environment), credentials),
+    readAccount: async (_environment, credentials) =>
+      mapped(await askedWithNewKey(sdk.accounts.retrieveCurrent({}, keyOf({ credentials }))), readAccountReport),
+    createIntent: async (account, order, key) => {
+      const amount = toStripe(order.amount, order.currency);
+      if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
+      const call = { ...keyOf(account), idempotencyKey: key };
+      if (order.surface !== "redirect") {
+        const made = sdk.paymentIntents.create(intentParams(order, amount), call);
+        return await commandAnswer(made, creating, (intent) =>
+          createdIntent(account, { ...untouched, ref: intent.id, intent }),
+        );
+      }
+      if (order.returnUrl === "") return declinedAnswer("return_url_missing", "is needed: Stripe's page returns there");
+      const made = sdk.checkout.sessions.create(pageParams(order, amount), call);
+      return await commandAnswer(made, creating, (session) =>
+        createdIntent(account, { ...untouched, ref: session.id, session }),
+      );
+    },
+    payIntent: async (account, order, key) => {
+      const amount = toStripe(order.amount, order.currency);
+      if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
+      const call = { ...keyOf(account), idempotencyKey: key };
+      const made = sdk.paymentIntents.create(paymentParams(order, amount), call).catch(declinedIntent);
+      const answer = await commandAnswer(made, paying, (intent) => intent.id);
+      if (!isKnown(answer)) return answer;
+      return mapped(await reader.read(account, answer.value), readIntent);
+    },
+    findIntent: async (account, search) =>
+      mapped(await reader.find(account, search), (intent) => createdIntent(account, intent)),
+    retrieveIntent: async (account, ref) => mapped(await reader.read(account, ref), readIntent),
+    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
+    cancelIntent: async (account, ref) => {
+      const canceled: Promise<unknown> = isSession(ref)
+        ? sdk.checkout.sessions.expire(ref, {}, keyOf(account))
+        : sdk.paymentIntents.cancel(ref, { cancellation_reason: "abandoned" }, keyOf(account));
+      const answer = await commandAnswer<unknown, IntentReport | undefined>(canceled, canceling, () => undefined);
+      if (!isKnown(answer)) return answer;
+      return mapped(await reader.read(account, ref), readIntent);
+    },
+    createRefund: async (account, order, key) => {
+      const amount = toStripe(order.amount, order.currency);
+      if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
+      const intentId = await reader.intentId(account, order.intentRef);
+      if (intentId.kind !== "succeeded") return intentId.kind === "not_found" ? neverPaid : notSentAnswer(intentId);
+      const made = sdk.refunds.create(refundParams(order, intentId.value, amount), {
+        ...keyOf(account),
+        idempotencyKey: key,
+      });
+      const answer = await commandAnswer(made, refunding, readRefund);
+      return answer.kind === "succeeded" && answer.value.status === "pending" ? { ...answer, kind: "pending" } : answer;
+    },
+    findRefund: async (account, { intentRef, reference }) => {
+      const intentId = await reader.intentId(account, intentRef);
+      const refunds = intentId.kind === "succeeded" ? await reader.refunds(account, intentId.value) : intentId;
+      if (refunds.kind !== "succeeded") return inDoubt(refunds);
+      const found = refunds.value.map(readRefund).findLast((refund) => refund.reference === reference);
+      if (!found)
+        return { kind: "not_found", at: time(), cause: new Error("Stripe has no refund under this reference") };
+      return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
+    },
+    readStatement: (account, period, after) => reader.statement(account, period, after),
+    readEvents: (account, since, after) => reader.events(account, since, after),
+    readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),
+    close,
+  };
+}
+
+function readAccountReport(account: Stripe.Account): AccountReport {
+  return {
+    externalAccountId: account.id,
+    displayName: account.settings?.dashboard.display_name ?? "",
+    country: account.country ?? "",
+    canCharge: account.charges_enabled,
+  };
+}
+
+function credentialForms(environment: Environment): CredentialForms {
+  const mode = environment === Environment.LIVE ? "live" : "test";
+  const other = mode === "live" ? "sandbox" : "live";
+  const key = (kinds: string) => new RegExp(`^(?:${kinds})_${mode}_[A-Za-z0-9_]{1,240}$`);
+  return {
+    secret_key: [
+      key("sk|rk"),
+      `must begin with sk_${mode}_ or rk_${mode}_; keys of the ${other} environment are refused`,
+    ],
+    publishable_key: [key("pk"), `must begin with pk_${mode}_; keys of the ${other} environment are refused`],
+    webhook_secret: [
+      /^whsec_[A-Za-z0-9+/=_-]{1,250}(?:,whsec_[A-Za-z0-9+/=_-]{1,250}){0,3}$/,
+      "must be whsec_…, or up to four of them with commas between while one is rolled",
+    ],
+  };
+}
+
+const untouched = { session: undefined, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] } as const;
+
+function createdIntent(account: ProcessorAccount, intent: StripeIntent): CreatedIntent {
+  const nothing = { publishableKey: "", clientSecret: "", scriptUrl: "", frameUrl: "", redirectUrl: "" };
+  const report = readIntent(intent);
+  if (intent.session) {
+    // Without an address the page is closed; then there is nothing to show, and the report says why.
+    return { report, mount: { ...nothing, kind: "redirect", redirectUrl: intent.session.url ?? "" } };
+  }
+  const clientSecret = intent.intent?.client_secret;
+  if (!clientSecret) throw new Error("a PaymentIntent without its client secret");
+  const publishableKey = account.credentials.publishable_key ?? "";
+  return { report, mount: { ...nothing, kind: "element", publishableKey, clientSecret, scriptUrl } };
+}
+
+const amountCodes = {
+  amount_too_small: "amount_not_accepted",
+  amount_too_large: "amount_not_accepted",
+  invalid_charge_amount: "amount_not_accepted",
+} as const;
+const creating: Refusals = {
+  codes: amountCodes,
+  params: { amount: "amount_not_accepted", currency: "currency_not_accepted" },
+};
+const paying: Refusals = { ...creating, params: { ...creating.params, payment_method: "unknown_payment_method" } };
+const canceling: Refusals = {
+  codes: { payment_intent_unexpected_state: "not_cancelable", intent_invalid_state: "not_cancelable" },
+  // A session that is complete or expired is refused without a code of its own.
+  params: { "": "not_cancelable", session: "not_cancelable" },
+};
+const refunding: Refusals = {
+  codes: {
+    charge_already_refunded: "not_refundable",
+    charge_disputed: "not_refundable",
+    charge_not_refundable: "not_refundable",
+    refund_disputed_payment: "not_refundable",
+    payment_intent_unexpected_state: "not_refundable",
+    amount_too_large: "amount_too_large",
+  },
+  params: { amount: "amount_too_large" },
+};
+
+const neverPaid = declinedAnswer("not_refundable", "nobody has paid this intent");
+
+function declinedAnswer(
+  code: Extract<ProcessorAnswer<never>, { kind: "declined" }>["code"],
+  message: string,
+): ProcessorAnswer<never> {
+  return { kind: "declined", code, message };
+}
+
+/** A question that had to come first got no answer, so nothing was sent. */
+function notSentAnswer(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
+  return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
+}
+
+/** Nothing found by a look-up is no proof that there is nothing under our reference. */
+function inDoubt(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
+  return {
+    kind: "unknown",
+    cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer"),
+  };
+}
+
+function mapped<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
+  if (!isKnown(answer)) return answer;
+  try {
+    return { ...answer, value: value(answer.value) };
+  } catch (cause) {
+    return { kind: "unknown", cause };
+  }
+}

@@ -1,0 +1,59 @@
+// What Stripe's event list tells of the tries to pay one intent: a whole list, or nothing.
+import assert from "node:assert/strict";
+import type Stripe from "stripe";
+import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { suite } from "../../../../test/harness/suite.ts";
+import { readTries } from "./tries.ts";
+
+const test = suite("tries that Stripe's events tell of");
+const intent = { id: "pi_1", created: 900 } as Stripe.PaymentIntent;
+const failed = "payment_intent.payment_failed";
+
+function event(id: string, created: number, object: object, type = failed) {
+  return { id, object: "event", type, created, data: { object } };
+}
+
+const error = { code: "payment_intent_authentication_failure" };
+const failure = (id: string, created: number) => event(id, created, { id: "pi_1", last_payment_error: error });
+
+async function tries(answer: (asked: URL, count: number) => ScriptedAnswer) {
+  const { sdk, asked } = scriptedStripe(answer);
+  const read = await readTries(sdk, {}, intent);
+  return { read: read.map(({ at, error: said }) => [at, said?.code]), asked };
+}
+
+test("the tries of the intent alone are told, oldest first, from its making on and through all pages", async () => {
+  const others = event("evt_3", 1_200, { id: "pi_2", last_payment_error: error });
+  const asking = event("evt_2", 1_100, { id: "pi_1" }, "payment_intent.requires_action");
+  const pages = [listPage([failure("evt_4", 1_300), others], true), listPage([asking, failure("evt_1", 1_000)])];
+  const { read, asked } = await tries((_, count) => ({ body: pages[count] ?? assert.fail("no such page") }));
+  assert.deepEqual(read, [
+    [1_000, error.code],
+    [1_100, undefined],
+    [1_300, error.code],
+  ]);
+  const windows = asked.map(({ searchParams: said }) => [said.get("created[gte]"), said.get("starting_after")]);
+  assert.deepEqual(windows, [
+    ["900", null],
+    ["900", "evt_3"],
+  ]);
+});
+
+test("a list that breaks off, is closed to the key or has no end tells nothing, rather than a part", async () => {
+  const first = listPage([failure("evt_9", 1_300)], true);
+  const refused = { error: { type: "invalid_request_error", message: "No." } };
+  for (const status of [403, 503]) {
+    const { read } = await tries((_, count) => (count === 0 ? { body: first } : { status, body: refused }));
+    assert.deepEqual(read, [], String(status));
+  }
+  const { read, asked } = await tries(() => ({ body: first }));
+  assert.deepEqual(read, []);
+  assert.ok(asked.length < 10, "and is not read for ever");
+});
+
+test("a failure that does not say why is passed over: it may be that of a charge", async () => {
+  const silent = event("evt_1", 1_000, { id: "pi_1" });
+  assert.deepEqual((await tries(() => ({ body: listPage([silent]) }))).read, []);
+});
+
+test.run();

@@ -1,0 +1,48 @@
+// What Stripe's event list tells of the tries to pay one PaymentIntent: how many failed before there was a charge,
+// which the intent itself forgets with the next try.
+import type Stripe from "stripe";
+import type { ToldTry } from "./attempts.ts";
+
+const pageMax = 100; // of Stripe's lists
+// The list is the account's, not the intent's. An account whose buyers fail more often than this while one of them pays
+// (somebody tries out stolen cards there) is not worth the wait: then only the failure that the intent shows is
+// counted.
+const pagesMax = 5;
+const failed = "payment_intent.payment_failed";
+
+/**
+ * Oldest first; empty when the list is too long or not to be had: it makes the count exact, and no fact depends on it.
+ */
+export async function readTries(
+  sdk: Stripe,
+  call: Stripe.RequestOptions,
+  intent: Stripe.PaymentIntent,
+): Promise<readonly ToldTry[]> {
+  const tries: ToldTry[] = [];
+  const window = {
+    created: { gte: intent.created },
+    types: [failed, "payment_intent.requires_action"],
+    limit: pageMax,
+  };
+  let after: string | undefined;
+  try {
+    for (let i = 0; i < pagesMax; i++) {
+      const page = await sdk.events.list({ ...window, ...(after && { starting_after: after }) }, call);
+      tries.push(...page.data.flatMap((event) => tryOf(event, intent.id) ?? []));
+      after = page.data.at(-1)?.id;
+      if (!page.has_more) return tries.reverse();
+    }
+  } catch {
+    // A restricted key may not read events, and a slow list must not keep the intent itself from being read.
+  }
+  return [];
+}
+
+function tryOf(event: Stripe.Event, intentId: string): ToldTry | undefined {
+  const object = event.data.object as Partial<Stripe.PaymentIntent>;
+  if (object.id !== intentId) return undefined;
+  const error = event.type === failed ? (object.last_payment_error ?? undefined) : undefined;
+  // An older API version may name the error otherwise; without it the failure cannot be told from a declined charge.
+  if (event.type === failed && !error) return undefined;
+  return { at: event.created, error };
+}

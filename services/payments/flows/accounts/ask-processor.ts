@@ -1,0 +1,126 @@
+// What every flow that talks to a processor needs: the merchant's account with its credentials, and what an answer that
+// brings no facts means for the caller.
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { LRUCache } from "lru-cache";
+import { Failure } from "#platform/values/failure.ts";
+import {
+  type ConnectorAccount,
+  type ConnectorService,
+  type GetConnectorAccountRequest,
+  GetConnectorAccountRequestSchema,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../connectors/connector.ts";
+import { SharedQuestion } from "./shared-question.ts";
+
+type Merchants = Client<typeof ConnectorService>;
+
+/** An account and what flows ask of its merchant. */
+export interface MerchantAccount extends ProcessorAccount {
+  /** `active`, or the merchant takes no new money. */
+  readonly merchantStatus: string;
+}
+
+// The merchant service announces changes and `forget` drops them at once; this bounds what a lost announcement can
+// cost.
+const cacheMs = 2_000;
+const cacheMax = 10_000;
+
+const newCache = () => new LRUCache<string, readonly MerchantAccount[]>({ max: cacheMax, ttl: cacheMs });
+
+/** Connector accounts from the merchant service, cached for two seconds at most. */
+export class Accounts {
+  readonly #merchants: Merchants;
+  #cached = newCache();
+  readonly #used = new Set<string>();
+  readonly #active = new SharedQuestion<readonly [ProcessorAccount, ...ProcessorAccount[]]>();
+
+  constructor(merchants: Merchants) {
+    this.#merchants = merchants;
+  }
+
+  /**
+   * The account that a new session uses, and after it those that may stand in when nothing can be sent to it. Asked
+   * anew each time, since a merchant who has just changed it expects the next session there; sessions that come at once
+   * share a question.
+   * @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
+   */
+  active(
+    merchantId: string,
+    environment: ProcessorAccount["environment"],
+  ): Promise<readonly [ProcessorAccount, ...ProcessorAccount[]]> {
+    return this.#active.ask(`${merchantId}/${environment}`, async () => {
+      const { account, fallbacks } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
+      const accounts: readonly [ProcessorAccount, ...ProcessorAccount[]] = [
+        accountOf(account),
+        ...fallbacks.map(accountOf),
+      ];
+      for (const { id } of accounts) this.#used.add(id);
+      return accounts;
+    });
+  }
+
+  /** The accounts that new payments went to since the last call. */
+  takeUsed(): readonly string[] {
+    const used = [...this.#used];
+    this.#used.clear();
+    return used;
+  }
+
+  /** One account by our id, also an inactive one. @throws Failure NOT_FOUND. */
+  async byId(connectorId: string): Promise<MerchantAccount> {
+    const [account] = await this.#through(connectorId, { by: { case: "connectorId", value: connectorId } });
+    if (!account) throw new Error("the merchant service answered no connector account");
+    return account;
+  }
+
+  /** The accounts under the processor's words: one, or one of each environment. @throws Failure NOT_FOUND. */
+  async byExternalId(connector: string, externalAccountId: string): Promise<readonly ProcessorAccount[]> {
+    const value = { connector, externalAccountId };
+    return this.#through(`${connector}/${externalAccountId}`, { by: { case: "external", value } });
+  }
+
+  /** Drops what is cached: something of a merchant has changed, or may have. */
+  forget(): void {
+    // What is being asked at this moment goes into the old one.
+    this.#cached = newCache();
+  }
+
+  async #through(
+    key: string,
+    request: Parameters<typeof create<typeof GetConnectorAccountRequestSchema>>[1],
+  ): Promise<readonly MerchantAccount[]> {
+    const cached = this.#cached;
+    const known = cached.get(key);
+    if (known) return known;
+    const asked: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
+    const { account, otherEnvironment } = await this.#merchants.getConnectorAccount(asked);
+    const accounts = [accountOf(account), ...(otherEnvironment ? [accountOf(otherEnvironment)] : [])];
+    cached.set(key, accounts);
+    return accounts;
+  }
+}
+
+function accountOf(account: ConnectorAccount | undefined): MerchantAccount {
+  const connector = account?.connector;
+  if (!account || !connector) throw new Error("the merchant service answered no connector account");
+  return {
+    id: connector.id,
+    merchantId: connector.merchantId,
+    environment: connector.environment,
+    connector: connector.connector,
+    externalAccountId: connector.externalAccountId,
+    surface: connector.surface,
+    credentials: account.credentials,
+    refundsEnabled: account.refundsEnabled,
+    merchantStatus: account.merchantStatus,
+  };
+}
+
+/** The value of an answer that brings one, or CONNECTOR_ERROR with the cause kept for the logs. */
+export function provenValue<T>(answer: ProcessorAnswer<T>): T {
+  if (isKnown(answer)) return answer.value;
+  throw new Failure("CONNECTOR_ERROR", {
+    cause: answer.kind === "declined" ? new Error(answer.message) : answer.cause,
+  });
+}

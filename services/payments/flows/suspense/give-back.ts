@@ -1,0 +1,87 @@
+// Gives back at the processor what nobody asked for. Phases, each one transaction or one network call, each safe to run
+// again: 1 read, and write the operation · 2 refund what is left, once · 3 ask what the intent holds now · 4 settle.
+// Used by the operator's call and by the reconcile job; the item is closed by the processor's word alone.
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
+import { holdingOf } from "../../rules/suspense.ts";
+import { closeOperation, findOperation, type Operation, openGiveBack } from "../../store/operations.ts";
+import { findSuspense, type StoredSuspense } from "../../store/suspense.ts";
+import { provenValue } from "../accounts/ask-processor.ts";
+import { makeRefund } from "../make-at-processor.ts";
+import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
+import type { VerifyDeps } from "../verify-intent.ts";
+
+/** The operator's call. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
+export async function giveBack(deps: VerifyDeps, item: StoredSuspense): Promise<void> {
+  const connector = deps.connectors.get(item.connector);
+  const operation = await openGiveBack(
+    deps.db,
+    { id: newId("operation"), paymentId: item.paymentId, suspenseId: item.id, sentAfter: connector.processorTime() },
+    deps.reconcileAfterSeconds,
+  );
+  await driveReturn(deps, item, operation);
+}
+
+/** The reconcile job's. @returns what was answered, for the history. */
+export async function driveGiveBack(deps: VerifyDeps, suspenseId: string): Promise<string> {
+  const item = await findSuspense(deps.db, suspenseId);
+  const operation = await findOperation(deps.db, "give_back", suspenseId);
+  if (!item || !operation) throw new Failure("NOT_FOUND");
+  return await driveReturn(deps, item, operation);
+}
+
+async function driveReturn(deps: VerifyDeps, item: StoredSuspense, operation: Operation): Promise<string> {
+  const account = await deps.accounts.byId(item.connectorAccountId);
+  const connector = deps.connectors.get(item.connector);
+  const before = await holdingNow(connector, account, item);
+  const made =
+    before.left > 0n ? await refundRest(deps, connector, account, item, operation, before.left) : "nothing left";
+  const { report } = await holdingNow(connector, account, item);
+  const left = await settleItem(deps, item, report);
+  if (left === 0n) await closeOperation(deps.db, "give_back", item.id);
+  return made;
+}
+
+/** What is there and not on its way back. */
+async function holdingNow(
+  connector: Connector,
+  account: ProcessorAccount,
+  { connectorRef }: StoredSuspense,
+): Promise<{ readonly report: IntentReport; readonly left: bigint }> {
+  const report = provenValue(await connector.retrieveIntent(account, connectorRef));
+  const { amount, returned } = holdingOf(report);
+  const pending = report.refunds.filter(({ status }) => status === "pending");
+  const left = amount - returned - pending.reduce((sum, refund) => sum + refund.amount, 0n);
+  return { report, left: left > 0n ? left : 0n };
+}
+
+async function refundRest(
+  deps: VerifyDeps,
+  connector: Connector,
+  account: ProcessorAccount,
+  { id, connectorRef, currency }: StoredSuspense,
+  operation: Operation,
+  amount: bigint,
+): Promise<string> {
+  const order = { intentRef: connectorRef, reference: id, amount, currency, reason: "duplicate" };
+  const made = await makeRefund(deps.db, connector, account, order, operation);
+  if (isKnown(made) || made.kind === "unknown") return made.kind;
+  const cause = made.kind === "declined" ? new Error(made.message) : made.cause;
+  throw new Failure("CONNECTOR_ERROR", { cause });
+}
+
+/** @returns minor units that are still there; an own payment whose intent was given back is over. */
+async function settleItem(deps: VerifyDeps, item: StoredSuspense, report: IntentReport): Promise<bigint> {
+  const left = await deps.db.transaction(async (tx) => {
+    const books = await lockedBooks(tx, item.paymentId);
+    await settleLocked(tx, deps, books, report, "reconcile");
+    const now = await findSuspense(tx, item.id);
+    const rest = now ? now.amount - now.returned : 0n;
+    const isOver = rest === 0n && item.kind === "other_amount" && books.payment.state.outcome !== "succeeded";
+    if (isOver) await settleNeverMade(tx, deps, books);
+    return rest;
+  });
+  deps.outbox.wake();
+  return left;
+}

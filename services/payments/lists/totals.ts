@@ -1,0 +1,157 @@
+// How many payments lie within a range of amounts, exactly. Whole weeks and whole amount buckets are counted already,
+// in the counts and the changes that are not folded into them yet (platform/lists/list-counts.ts); rows are counted
+// only at the ends: at most half a week of time, and part of a bucket of amounts or what is beside that part. The same
+// parts tell in which week an offset lies.
+
+import type { Sql } from "#platform/database/database.ts";
+import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/amount-bucket.ts";
+import { nearestWeeks, type TimeRange } from "#platform/lists/day-range.ts";
+import { amountMax } from "#platform/values/money.ts";
+import { type Condition, type Narrowing, Params } from "./conditions.ts";
+
+/** How many, and how that is known. */
+export interface AmountTotal {
+  readonly total: bigint;
+  /** What was added up. */
+  readonly parts: readonly CountTerm[];
+}
+
+/** A part of a total. */
+export interface CountTerm {
+  readonly sign: 1 | -1;
+  readonly of: keyof typeof sources;
+  readonly where: Condition;
+  /** Where counting rows stops, when a total is tried. */
+  readonly atMost?: number;
+}
+
+/** Owner and status, as conditions. */
+type Scope = Pick<Narrowing, "rows" | "counts">;
+
+/** Minor units, both ends included. */
+interface Amounts {
+  readonly from: bigint | number;
+  readonly to: bigint | number;
+}
+
+/** Two ways to count part of a bucket; first the one that counts the rows of fewer amounts. */
+type Alternatives = readonly [readonly CountTerm[], readonly CountTerm[]];
+
+const weekOf = (time: string) => `date_trunc('week', ${time} at time zone 'UTC')::date`;
+const sources = {
+  rows: { from: "payments t", n: "count(*)", week: weekOf("t.created_at") },
+  counts: { from: "list_counts c", n: "coalesce(sum(c.n), 0)", week: "c.starts" },
+  deltas: { from: "list_deltas c", n: "coalesce(sum(c.n), 0)", week: weekOf("c.at") },
+} as const;
+
+// Counting this many index entries takes 2 ms.
+const rowsMaxDefault = 20_000;
+
+/**
+ * @param sql one snapshot: several reads may be added up
+ * @param rowsMax part of a bucket with more rows, such as those at a shop's favourite price, is counted the other way
+ */
+export async function countByAmount(
+  sql: Sql,
+  { rows, counts, dated, amounts: asked }: Narrowing,
+  rowsMax = rowsMaxDefault,
+): Promise<AmountTotal> {
+  const scope = { rows, counts };
+  const { whole, added, taken } = nearestWeeks(dated.range);
+  const { first, last, remainders } = bucketRange(asked?.min, asked?.max);
+  const amounts = { from: asked?.min ?? 0n, to: asked?.max ?? amountMax };
+  const hasWeeks = whole.from !== whole.to;
+  const sure = [
+    ...added.map((range) => rowsOf(scope, range, amounts)),
+    ...taken.map((range) => rowsOf(scope, range, amounts, -1)),
+    ...(hasWeeks && first <= last ? bucketsOf(scope, whole, first, last) : []),
+  ];
+  const ends = hasWeeks ? remainders.map((rest) => alternativesOf(scope, whole, rest)) : [];
+  const tried = ends.map(([narrow]) => narrow.map((part) => ({ ...part, atMost: rowsMax })));
+  const found = await readParts(sql, [...sure, ...tried.flat()]);
+  const isFull = (part: CountTerm) => part.of === "rows" && found.get(part) === BigInt(rowsMax);
+  const others = ends.flatMap(([, wide], i) => (tried[i]?.some(isFull) ? wide : []));
+  const kept = tried.filter((parts) => !parts.some(isFull)).flat();
+  const more = await readParts(sql, others);
+  const parts = [...sure, ...kept, ...others];
+  const numbers = parts.map((part) => BigInt(part.sign) * (found.get(part) ?? more.get(part) ?? 0n));
+  return { total: numbers.reduce((sum, n) => sum + n, 0n), parts };
+}
+
+/** The rows themselves, or the bucket without the rows beside them. */
+function alternativesOf(
+  scope: Scope,
+  weeks: TimeRange,
+  { bucket, from, to }: BucketRange["remainders"][number],
+): Alternatives {
+  const [start, end] = [startOf(bucket), endOf(bucket)];
+  const beside = [
+    { from: start, to: from - 1 },
+    { from: to + 1, to: end },
+  ].filter((amounts) => amounts.from <= amounts.to);
+  const within = [rowsOf(scope, weeks, { from, to })];
+  const around = [
+    ...bucketsOf(scope, weeks, bucket, bucket),
+    ...beside.map((amounts) => rowsOf(scope, weeks, amounts, -1)),
+  ];
+  return 2 * (to - from) < end - start ? [within, around] : [around, within];
+}
+
+/** Rows one by one. */
+function rowsOf({ rows }: Scope, range: TimeRange, amounts: Amounts, sign: 1 | -1 = 1): CountTerm {
+  let where = rows.and("t.amount >= ? and t.amount <= ?", amounts.from, amounts.to);
+  if (range.from !== "-infinity") where = where.and("t.created_at >= ?", range.from);
+  if (range.to !== "infinity") where = where.and("t.created_at < ?", range.to);
+  return { sign, of: "rows", where };
+}
+
+/** Whole buckets in whole weeks. */
+function bucketsOf({ counts }: Scope, weeks: TimeRange, first: number, last: number): CountTerm[] {
+  const day = "(?::timestamptz at time zone 'UTC')::date";
+  const folded = counts
+    .and(`c.grain = 'week' and c.starts >= ${day} and c.starts < ${day}`, weeks.from, weeks.to)
+    .and("c.bucket between ? and ?", first, last);
+  const deltas = counts
+    .and("c.at >= ? and c.at < ?", weeks.from, weeks.to)
+    .and("c.amount between ? and ?", startOf(first), endOf(last));
+  return [
+    { sign: 1, of: "counts", where: folded },
+    { sign: 1, of: "deltas", where: deltas },
+  ];
+}
+
+/** What each part counts, without its sign, in one statement. */
+async function readParts(sql: Sql, parts: readonly CountTerm[]): Promise<ReadonlyMap<CountTerm, bigint>> {
+  if (parts.length === 0) return new Map();
+  const params = new Params();
+  const numbers = parts.map(({ of, where, atMost }) => {
+    const { from, n } = sources[of];
+    const condition = where.in(params);
+    if (of !== "rows" || atMost === undefined) return `(select ${n} from ${from} where ${condition})::text`;
+    return `(select count(*) from (select from ${from} where ${condition} limit ${atMost}) t)::text`;
+  });
+  const text = `select array[${numbers.join(", ")}] as numbers`;
+  const [row] = await sql.rows<{ numbers: string[] }>(text, params.values);
+  return new Map(parts.map((part, i) => [part, BigInt(row?.numbers[i] ?? 0)]));
+}
+
+/** The week in which an offset lies, counted from the newest: when it ends, and how many there are after it. */
+export async function findWeek(
+  sql: Sql,
+  parts: readonly CountTerm[],
+  offset: bigint,
+): Promise<{ ends: string; passed: bigint } | undefined> {
+  const params = new Params();
+  const weeks = parts.map(({ sign, of, where }) => {
+    const { from, n, week } = sources[of];
+    return `select ${week} as week, ${sign} * ${n} as n from ${from} where ${where.in(params)} group by 1`;
+  });
+  const [found] = await sql.rows<{ ends: string; passed: string }>(
+    `with weeks as (
+       select week, sum(n) as n, sum(sum(n)) over (order by week desc) as upto from (${weeks.join(" union all ")}) part group by week)
+     select (week + 7)::timestamp at time zone 'UTC' as ends, upto - n as passed from weeks
+     where upto > ${params.add(offset)} order by week desc limit 1`,
+    params.values,
+  );
+  return found && { ends: found.ends, passed: BigInt(found.passed) };
+}

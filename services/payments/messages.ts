@@ -1,0 +1,93 @@
+// Payments, refunds and disputes as messages of the internal API.
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type AccountStatus,
+  AccountStatusSchema,
+  type Payment,
+  PaymentSchema,
+  type PaymentState,
+  PaymentStateSchema,
+  type Refund,
+  RefundSchema,
+  SessionOutcome,
+} from "#proto/payments/v1/payments_pb.ts";
+import type { AccountReport } from "./connectors/connector.ts";
+import { isReturned, type Outcome } from "./rules/payment.ts";
+import type { DisputeRecord, PaymentItem, PaymentRecord, RefundRecord } from "./store/payment-records.ts";
+import type { StoredPayment } from "./store/payments.ts";
+
+/** What an intent's outcome means for its checkout session. */
+const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
+  pending: SessionOutcome.OPEN,
+  requires_action: SessionOutcome.OPEN,
+  processing: SessionOutcome.PROCESSING,
+  succeeded: SessionOutcome.PAID,
+  // A declined attempt leaves the session open for another try (docs/contract.md §4).
+  failed: SessionOutcome.OPEN,
+  canceled: SessionOutcome.CANCELED,
+};
+
+export function toPaymentState(payment: StoredPayment): PaymentState {
+  return create(PaymentStateSchema, {
+    paymentId: payment.id,
+    status: payment.status,
+    // The session of a payment whose debit came back was paid, and stays completed.
+    outcome: isReturned(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
+    receiptUrl: payment.state.receiptUrl,
+    failedAttempts: payment.state.failedAttempts,
+    cardFingerprint: payment.state.card?.fingerprint ?? "",
+    version: BigInt(payment.version),
+  });
+}
+
+/** A list item: the fields of docs/contract.md §5's list item only. */
+export function toListedPayment(item: PaymentItem): Payment {
+  return create(PaymentSchema, { ...item, card: item.card, createdAt: timestampFromDate(item.createdAt) });
+}
+
+/** The full record. */
+export function toPayment(record: PaymentRecord): Payment {
+  return create(PaymentSchema, {
+    ...record,
+    metadata: { ...record.metadata },
+    createdAt: timestampFromDate(record.createdAt),
+    authorizedAt: toTimestamp(record.authorizedAt),
+    capturedAt: toTimestamp(record.capturedAt),
+    failedAt: toTimestamp(record.failedAt),
+    card: record.card,
+    verification: record.verification,
+    refunds: record.refunds.map(toRefund),
+    dispute: record.dispute && toDispute(record.dispute),
+  });
+}
+
+export function toRefund(refund: RefundRecord): Refund {
+  const { id, paymentId, amount, currency, status, connectorRef, reason, failureCode, failureMessage } = refund;
+  return create(RefundSchema, {
+    id,
+    paymentId,
+    amount,
+    currency,
+    status,
+    connectorRef,
+    reason,
+    failureCode,
+    failureMessage,
+    createdAt: timestampFromDate(refund.createdAt),
+  });
+}
+
+/** @param account undefined: the processor does not take the credentials. */
+export function toAccountStatus(account: AccountReport | undefined): AccountStatus {
+  return create(AccountStatusSchema, account ? { ...account, credentialsTaken: true } : {});
+}
+
+function toDispute(dispute: DisputeRecord) {
+  const { openedAt, evidenceDueAt } = dispute;
+  return { ...dispute, openedAt: timestampFromDate(openedAt), evidenceDueAt: toTimestamp(evidenceDueAt) };
+}
+
+function toTimestamp(at: Date | undefined) {
+  return at && timestampFromDate(at);
+}

@@ -1,0 +1,62 @@
+// payments.v1.FeeService: every method in its order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { currencyExponent } from "#platform/values/money.ts";
+import {
+  type FeeSchedule,
+  type FeeScheduleKey,
+  FeeScheduleSchema,
+  type FeeService,
+} from "#proto/payments/v1/fee_pb.ts";
+import { type FeeDeps, removeSchedule, setSchedule } from "../flows/fee-schedules.ts";
+import { fee } from "../rules/fee.ts";
+import { findSchedule, listSchedules, type StoredFee } from "../store/fee-schedules.ts";
+
+export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
+  const { db } = deps;
+  return {
+    listFeeSchedules: async ({ merchantId, limit, offset }) => {
+      const { schedules, total } = await listSchedules(db, merchantId, { limit, offset });
+      return { schedules: schedules.map(toFeeSchedule), total };
+    },
+    setFeeSchedule: async ({ schedule }) => ({
+      schedule: toFeeSchedule(await setSchedule(deps, fromFeeSchedule(schedule))),
+    }),
+    removeFeeSchedule: async ({ key, operator }) => {
+      if (!key?.effectiveFrom) throw invalid("key.effective_from", "is required");
+      await removeSchedule(deps, { ...key, effectiveFrom: timestampDate(key.effectiveFrom) }, operator);
+      return {};
+    },
+    quoteFee: async (request) => {
+      const found = await findSchedule(db, request, request.at && timestampDate(request.at));
+      if (!found) throw new Failure("NOT_FOUND");
+      const feeAmount = fee(request.amount, { basisPoints: BigInt(found.basisPoints), fixed: found.fixedAmount });
+      return { feeAmount, schedule: toFeeSchedule(found) };
+    },
+  };
+}
+
+function fromFeeSchedule(wanted: FeeSchedule | undefined) {
+  const key = wanted?.key;
+  if (!wanted || !key) throw invalid("schedule.key", "is required");
+  assertSensible(wanted, key);
+  const { merchantId, currency, connector } = key;
+  const { basisPoints, fixedAmount, operator, note } = wanted;
+  const effectiveFrom = key.effectiveFrom && timestampDate(key.effectiveFrom);
+  return { merchantId, currency, connector, effectiveFrom, basisPoints, fixedAmount, operator, note };
+}
+
+function assertSensible(wanted: FeeSchedule, key: FeeScheduleKey): void {
+  if (wanted.operator === "") throw invalid("schedule.operator", "is required");
+  if (key.currency !== "*" && currencyExponent(key.currency) === undefined) {
+    throw invalid("schedule.key.currency", "must be an ISO 4217 currency code or *");
+  }
+}
+
+function toFeeSchedule(stored: StoredFee): FeeSchedule {
+  const { merchantId, currency, connector, basisPoints, fixedAmount, operator, note } = stored;
+  const key = { merchantId, currency, connector, effectiveFrom: timestampFromDate(stored.effectiveFrom) };
+  return create(FeeScheduleSchema, { key, basisPoints, fixedAmount, operator, note });
+}

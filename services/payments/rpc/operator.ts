@@ -1,0 +1,124 @@
+// payments.v1.OperatorService: every method in its order.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Sql } from "#platform/database/database.ts";
+import type { Wake } from "#platform/jobs/job.ts";
+import { keysetPage } from "#platform/lists/keyset-page.ts";
+import type { Recovery } from "#platform/operate/recovery.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import {
+  OperationSchema,
+  type OperatorService,
+  Resolution,
+  SuspenseSchema,
+  SuspenseAction as WireAction,
+} from "#proto/payments/v1/operator_pb.ts";
+import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
+import { resolveSuspense } from "../flows/suspense/resolve-suspense.ts";
+import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { actionsOf, type SuspenseAction } from "../rules/suspense.ts";
+import {
+  countParked,
+  findOperationRecord,
+  historyOf,
+  type OperationRecord,
+  parkedOperations,
+} from "../store/operator-queue.ts";
+import { findTold, storyOf } from "../store/payment-story.ts";
+import { findPayment } from "../store/payments.ts";
+import { countOpenSuspense, listSuspense, type StoredSuspense } from "../store/suspense.ts";
+
+export interface OperatorDeps extends VerifyDeps {
+  readonly recovery: Pick<Recovery, "assertOff">;
+  /** Makes the job ask about the operations that are due. */
+  readonly driveNow: Wake;
+}
+
+export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorService> {
+  const { db } = deps;
+  const read = async (id: string) => {
+    const operation = await findOperationRecord(db, id);
+    if (!operation) throw new Failure("NOT_FOUND");
+    return toOperation(operation);
+  };
+  return {
+    listParkedOperations: async (request) => {
+      const { page, nextPageToken } = await keysetPage("operation", request, (afterId, limit) =>
+        parkedOperations(db, afterId, limit),
+      );
+      return { operations: page.map(toOperation), nextPageToken, total: await countParked(db) };
+    },
+    getOperation: async ({ operationId }) => {
+      const operation = await read(operationId);
+      const history = await historyOf(db, operationId);
+      return { operation, history: history.map((fact) => ({ ...fact, at: timestampFromDate(fact.at) })) };
+    },
+    retryOperation: async ({ operationId, operator, note }) => {
+      await retryOperation(deps, { operationId, operator, note });
+      deps.driveNow.now();
+      return { operation: await read(operationId) };
+    },
+    resolveOperation: async ({ operationId, operator, proof, resolution, connectorRef }) => {
+      const happened = resolution === Resolution.HAPPENED;
+      if (happened && connectorRef === "") throw invalid("connector_ref", "is required when it happened");
+      if (!happened && connectorRef !== "") throw invalid("connector_ref", "must be empty when it never happened");
+      await resolveOperation(deps, { operationId, operator, proof, connectorRef: happened ? connectorRef : undefined });
+      return { operation: await read(operationId) };
+    },
+    listSuspense: async ({ withClosed, ...request }) => {
+      const { page, nextPageToken } = await keysetPage("suspense", request, (afterId, limit) =>
+        listSuspense(db, { afterId, withClosed, limit }),
+      );
+      const items = await Promise.all(page.map((item) => suspenseMessage(db, item)));
+      return { items, nextPageToken, open: await countOpenSuspense(db) };
+    },
+    resolveSuspense: async ({ suspenseId, action, operator, note }) => {
+      const name = actionNames[action];
+      if (!name) throw invalid("action", "is required");
+      // It may have been given back already, by an operation that was lost.
+      if (name === "give_back") deps.recovery.assertOff();
+      const item = await resolveSuspense(deps, { suspenseId, action: name, operator, note });
+      return { item: await suspenseMessage(db, item) };
+    },
+    tellPayment: async ({ objectId }) => {
+      const found = await findTold(db, objectId);
+      if (!found) throw new Failure("NOT_FOUND");
+      const lines = await storyOf(db, found.paymentId);
+      return { ...found, lines: lines.map((line) => ({ ...line, at: timestampFromDate(line.at) })) };
+    },
+  };
+}
+
+const actionNames: { readonly [A in WireAction]: SuspenseAction | undefined } = {
+  [WireAction.UNSPECIFIED]: undefined,
+  [WireAction.GIVE_BACK]: "give_back",
+  [WireAction.TAKE]: "take",
+  [WireAction.CLOSE]: "close",
+};
+const wireActions: { readonly [A in SuspenseAction]: WireAction } = {
+  give_back: WireAction.GIVE_BACK,
+  take: WireAction.TAKE,
+  close: WireAction.CLOSE,
+};
+
+async function suspenseMessage(sql: Sql, { returned, foundAt, closedAt, ...item }: StoredSuspense) {
+  const payment = await findPayment(sql, item.paymentId);
+  const actions = payment ? actionsOf({ ...item, returned }, payment) : [];
+  return create(SuspenseSchema, {
+    ...item,
+    returnedAmount: returned,
+    actions: actions.map((action) => wireActions[action]),
+    foundAt: timestampFromDate(foundAt),
+    ...(closedAt && { closedAt: timestampFromDate(closedAt) }),
+  });
+}
+
+function toOperation(operation: OperationRecord) {
+  return create(OperationSchema, {
+    ...operation,
+    nextTryAt: timestampFromDate(operation.nextTryAt),
+    createdAt: timestampFromDate(operation.createdAt),
+  });
+}

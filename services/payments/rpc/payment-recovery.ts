@@ -1,0 +1,89 @@
+// payments.v1.PaymentRecoveryService, for payments that were lost: every method in its order.
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Recovery } from "#platform/operate/recovery.ts";
+import { announcedSince } from "#platform/operate/recovery-store.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { type PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
+import { hasStatement, matchStatement } from "../flows/match-statement.ts";
+import { type LostPayment, type RebuildDeps, rebuildPayment } from "../flows/rebuild-payment.ts";
+import { type RebuildRefundDeps, type RebuiltRefund, rebuildRefund } from "../flows/rebuild-refund.ts";
+import { checkStretch } from "../jobs/check-journal.ts";
+import { fromPeriod } from "./statements.ts";
+
+// Each is a question to a processor or two; a page stays well within a call's deadline.
+const pageMax = 10;
+
+export interface PaymentRecoveryDeps extends RebuildRefundDeps {
+  readonly recovery: Recovery;
+}
+
+export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeof PaymentRecoveryService> {
+  return {
+    rebuildPayment: async ({ paymentId: id, amount, currency, expiresAt, ...request }) => {
+      const money = amount > 0n ? { amount, currency } : undefined;
+      const lost = { ...request, id, money, expiresAt: expiresAt && timestampDate(expiresAt) };
+      return { rebuilt: { paymentId: id, ...(await rebuildPayment(deps, lost)) } };
+    },
+    rebuildAnnounced: async ({ after }) => {
+      const events = await announcedSince(deps.db, Number(after), pageMax);
+      const told = events.map(({ body }) => fromBinary(EventSchema, body));
+      const lost = new Map(told.flatMap((event) => fromLostEvent(event) ?? []).map((each) => [each.id, each]));
+      const payments = await Promise.all([...lost.values()].map((each) => rebuiltOrFailed(deps, each)));
+      const refunds: RebuiltRefund[] = [];
+      // One after the other: several may be of one payment.
+      for (const event of told) refunds.push(...(await rebuiltRefunds(deps, event)));
+      const next = BigInt(events.length === pageMax ? (events.at(-1)?.streamSeq ?? 0) : 0);
+      return { payments, refunds, next };
+    },
+    rebuildFromStatement: async ({ connectorAccountId, from, to }) => {
+      const period = fromPeriod(from, to);
+      if (!deps.recovery.isOn) throw invalid("connector_account_id", "is read so only while payments recovers");
+      const account = await deps.accounts.byId(connectorAccountId);
+      if (!hasStatement(deps.connectors.get(account.connector))) return { hasStatement: false };
+      const payments: Rebuilt[] = [];
+      const { merchantId, environment } = account;
+      const { lines, differences } = await matchStatement(deps, account, period, async (id) => {
+        payments.push(await rebuiltOrFailed(deps, { ...unknown, id, merchantId, environment, sessionId: "" }));
+      });
+      return { hasStatement: true, lines, differences, payments };
+    },
+    checkBooks: async ({ after }) => {
+      const { count, found, next } = await checkStretch(deps.db, after);
+      const differences = found.map((each) => ({ ...each, differences: [...each.differences] }));
+      return { checked: count, differences, next };
+    },
+  };
+}
+
+type Rebuilt = Awaited<ReturnType<typeof rebuiltOrFailed>>;
+
+async function rebuiltOrFailed(deps: RebuildDeps, lost: LostPayment) {
+  const paymentId = lost.id;
+  try {
+    return { paymentId, ...(await rebuildPayment(deps, lost)) };
+  } catch (error) {
+    deps.log.warn({ err: error, payment_id: paymentId }, "a lost payment could not be rebuilt");
+    return { paymentId, outcome: RebuildOutcome.FAILED, status: "" };
+  }
+}
+
+async function rebuiltRefunds(deps: RebuildRefundDeps, event: Event): Promise<RebuiltRefund[]> {
+  const { type, objectId, attributes } = event;
+  const { payment_id: paymentId = "" } = attributes;
+  if (type !== "refund.requested" || !isId("refund", objectId) || !isId("payment", paymentId)) return [];
+  return [await rebuildRefund(deps, objectId, paymentId, event)];
+}
+
+// What only a session knows, or the processor.
+const unknown = { description: "", customerEmail: "", metadata: {}, money: undefined, expiresAt: undefined };
+
+/** What an event tells of its payment; undefined: it is about something else. */
+function fromLostEvent({ type, objectId: id, merchantId, environment, attributes }: Event): LostPayment | undefined {
+  if (!type.startsWith("payment.") || !isId("payment", id)) return undefined;
+  const { session_id: sessionId = "" } = attributes;
+  return { ...unknown, id, merchantId, environment, sessionId };
+}

@@ -1,0 +1,120 @@
+// payments.v1.PaymentsService: every method in its order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { IdempotencyScope } from "#platform/database/idempotency.ts";
+import { announcedDigests } from "#platform/events/outbox.ts";
+import type { Recovery } from "#platform/operate/recovery.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  CancelIntentResponseSchema,
+  CreateIntentResponseSchema,
+  CreatePaymentResponseSchema,
+  GetBalancesResponseSchema,
+  GetPaymentResponseSchema,
+  type Idempotency,
+  ListPaymentsResponseSchema,
+  ListRefundsResponseSchema,
+  type PaymentsService,
+  ReceiveProcessorEventResponseSchema,
+  VerifyIntentResponseSchema,
+} from "#proto/payments/v1/payments_pb.ts";
+import { cancelIntent } from "../flows/cancel-intent.ts";
+import { confirmIntent } from "../flows/confirm-intent.ts";
+import { type CreateIntentDeps, createIntent } from "../flows/create-intent.ts";
+import { createPayment } from "../flows/create-payment.ts";
+import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
+import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
+import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
+import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { listPayments } from "../lists/payments.ts";
+import { listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
+import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
+import { readBalances } from "../store/journal.ts";
+import { findRecord } from "../store/payment-records.ts";
+
+export type PaymentsDeps = CreateIntentDeps &
+  VerifyDeps &
+  RefundDeps &
+  ReadDeps & {
+    /** Asked before anything is begun at a processor: what was lost may have been begun there already. */
+    readonly recovery: Pick<Recovery, "assertOff">;
+  };
+
+export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsService> {
+  const { db, recovery } = deps;
+  return {
+    createIntent: async (request) => {
+      recovery.assertOff();
+      const made = await createIntent(deps, {
+        ...request,
+        id: request.paymentId,
+        expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : clockNow(),
+      });
+      return create(CreateIntentResponseSchema, made);
+    },
+    verifyIntent: async ({ paymentId }) =>
+      create(VerifyIntentResponseSchema, { payment: toPaymentState(await confirmIntent(deps, paymentId, "confirm")) }),
+    cancelIntent: async ({ paymentId }) =>
+      create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
+    createPayment: async (request) => {
+      recovery.assertOff();
+      const record = await createPayment(deps, { ...request, id: request.paymentId });
+      return create(CreatePaymentResponseSchema, { payment: toPayment(record) });
+    },
+    getPayment: async (request) => {
+      const record = await readPayment(deps, request, request.paymentId);
+      return create(GetPaymentResponseSchema, { payment: toPayment(record) });
+    },
+    listPayments: async (request) => {
+      const filters = {
+        status: request.status,
+        from: request.from && timestampDate(request.from),
+        to: request.to && timestampDate(request.to),
+        q: request.q,
+        minAmount: request.minAmount,
+        maxAmount: request.maxAmount,
+      };
+      const { items, total } = await listPayments(db, request, filters, request);
+      return create(ListPaymentsResponseSchema, { payments: items.map(toListedPayment), total });
+    },
+    refundPayment: (request) => {
+      recovery.assertOff();
+      const idempotency = scopeOf(request, request.idempotency);
+      return refundPayment(deps, { ...request, amount: request.amount, idempotency });
+    },
+    listRefunds: async (request) => {
+      const { paymentId } = request;
+      if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const { refunds, total } = paymentId
+        ? await listRefundsOfPayment(db, request, paymentId, request)
+        : await listRefundRecords(db, request, request);
+      return create(ListRefundsResponseSchema, { refunds: refunds.map(toRefund), total });
+    },
+    findProcessorAccount: async (request) => {
+      await findProcessorAccounts(deps, request);
+      return {};
+    },
+    receiveProcessorEvent: async (request) =>
+      create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
+    confirmAnnouncements: async ({ claims }) => {
+      const digests = await announcedDigests(db, claims);
+      // What is not known now may have been announced all the same; its followers ask again.
+      if (digests.length < claims.length) recovery.assertOff();
+      return { announcedDigests: digests };
+    },
+    getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await readBalances(db, request) }),
+  };
+}
+
+function scopeOf(
+  owner: { merchantId: string; environment: Environment },
+  idempotency: Idempotency | undefined,
+): IdempotencyScope | undefined {
+  if (!idempotency) return undefined;
+  const { merchantId, environment } = owner;
+  const operation = "refund_payment";
+  return { merchantId, environment, operation, key: idempotency.key, fingerprint: idempotency.fingerprint };
+}

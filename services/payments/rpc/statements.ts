@@ -1,0 +1,49 @@
+// payments.v1.StatementService: every method in its order.
+import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { invalid } from "#platform/values/failure.ts";
+import { StatementDifferenceSchema, type StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { hasStatement, matchStatement } from "../flows/match-statement.ts";
+import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { listDifferences, type StoredDifference } from "../store/processor/statements.ts";
+
+const periodMaxMs = 86_400_000;
+
+export function statementRpc(deps: VerifyDeps): ServiceImpl<typeof StatementService> {
+  return {
+    listStatementDifferences: async ({ connectorAccountId, includeResolved, limit, beforeId }) => {
+      const filter = { accountId: connectorAccountId, openOnly: !includeResolved };
+      const differences = await listDifferences(deps.db, filter, { limit, beforeId });
+      return { differences: differences.map(toDifference) };
+    },
+    matchStatement: async ({ connectorAccountId, from, to }) => {
+      const period = fromPeriod(from, to);
+      const account = await deps.accounts.byId(connectorAccountId);
+      if (!hasStatement(deps.connectors.get(account.connector))) {
+        throw invalid("connector_account_id", "belongs to a connector without a statement");
+      }
+      return await matchStatement(deps, account, period);
+    },
+  };
+}
+
+/** @throws Failure INVALID_BODY */
+export function fromPeriod(from: Timestamp | undefined, to: Timestamp | undefined): { from: Date; to: Date } {
+  if (!from || !to) throw invalid(from ? "to" : "from", "is required");
+  const period = { from: timestampDate(from), to: timestampDate(to) };
+  const lengthMs = period.to.getTime() - period.from.getTime();
+  if (lengthMs <= 0 || lengthMs > periodMaxMs) throw invalid("to", "must be after from, by at most a day");
+  return period;
+}
+
+function toDifference(found: StoredDifference) {
+  const { foundAt, lastFoundAt, resolvedAt, id, ...same } = found;
+  return create(StatementDifferenceSchema, {
+    ...same,
+    id: BigInt(id),
+    foundAt: timestampFromDate(foundAt),
+    lastFoundAt: timestampFromDate(lastFoundAt),
+    ...(resolvedAt && { resolvedAt: timestampFromDate(resolvedAt) }),
+  });
+}

@@ -1,0 +1,54 @@
+// How far each account's event list has been read, by the processor's clock.
+import { type Sql, time } from "#platform/database/database.ts";
+
+/** Takes up accounts whose list was never read: those that this process used, and all that ever captured something. */
+export async function takeUpCursors(sql: Sql, used: readonly string[]): Promise<void> {
+  await sql.rows(
+    `with recursive account (id) as (
+       (select connector_account_id from payments where captured_at is not null order by connector_account_id limit 1)
+       union all
+       select (select p.connector_account_id from payments p where p.captured_at is not null and p.connector_account_id > account.id
+         order by p.connector_account_id limit 1) from account where account.id is not null)
+     insert into event_cursors (connector_account_id)
+     select id from account where id is not null union select unnest($1::text[]) on conflict do nothing`,
+    [used],
+  );
+}
+
+/** Claims accounts that are due, for the lease. */
+export async function claimCursors(
+  sql: Sql,
+  leaseSeconds: number,
+  limit: number,
+): Promise<{ accountId: string; readUntil: Date | undefined }[]> {
+  const rows = await sql.rows<{ connector_account_id: string; read_until: string | null }>(
+    `update event_cursors set due_at = now() + make_interval(secs => $1) where connector_account_id in
+       (select connector_account_id from event_cursors where due_at <= now() order by due_at limit $2 for update skip locked)
+     returning connector_account_id, read_until`,
+    [leaseSeconds, limit],
+  );
+  return rows.map((row) => ({ accountId: row.connector_account_id, readUntil: time(row.read_until) ?? undefined }));
+}
+
+/** Notes how far a list was read and when it is read again. A time never goes back. */
+export async function finishCursor(
+  sql: Sql,
+  accountId: string,
+  done: { readUntil: Date | undefined; pauseSeconds: number; error: string },
+): Promise<void> {
+  await sql.rows(
+    `update event_cursors set read_until = greatest(read_until, $2), due_at = now() + make_interval(secs => $3),
+       read_at = case when $4 = '' then now() else read_at end, last_error = $4
+     where connector_account_id = $1`,
+    [accountId, done.readUntil?.toISOString() ?? null, done.pauseSeconds, done.error.slice(0, 500)],
+  );
+}
+
+/**
+ * Accounts whose list could not be read when it was last looked at. One row an account: few enough to be counted each
+ * second.
+ */
+export async function countBehind(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>("select count(*) as n from event_cursors where last_error <> ''");
+  return Number(row?.n ?? 0);
+}

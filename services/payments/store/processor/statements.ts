@@ -1,0 +1,212 @@
+// What the statement match reads of ours, and what it leaves behind: how far each account has come, and the
+// differences.
+import { type Sql, time } from "#platform/database/database.ts";
+import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
+
+interface LineRow {
+  object: StatementObject;
+  ref: string;
+  payment_id: string;
+  amount: string;
+  currency: string;
+  status: string;
+}
+
+const ourLines = `
+  select 'payment' as object, p.connector_ref as ref, p.id as payment_id, p.captured_amount as amount, p.currency, '' as status,
+    p.connector_account_id, p.captured_at as at from payments p where p.connector_ref is not null
+  union all
+  select 'refund', r.connector_ref, p.id, r.amount, p.currency, r.status, p.connector_account_id, r.created_at
+    from refunds r join payments p on p.id = r.payment_id where r.connector_ref is not null
+  union all
+  select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, p.connector_account_id, d.opened_at
+    from disputes d join payments p on p.id = d.payment_id`;
+
+/** Ours by the processor's ids: of this connector, in this account. */
+export async function linesByRef(
+  sql: Sql,
+  account: { id: string; connector: string },
+  refs: readonly string[],
+): Promise<OurLine[]> {
+  const rows = await sql.rows<LineRow>(
+    `select 'payment' as object, p.connector_ref as ref, p.id as payment_id, p.captured_amount as amount, p.currency, '' as status
+       from payments p where p.connector = $2 and p.connector_ref = any($3::text[]) and p.connector_account_id = $1
+     union all
+     select 'refund', r.connector_ref, p.id, r.amount, p.currency, r.status
+       from refunds r join payments p on p.id = r.payment_id
+       where r.connector = $2 and r.connector_ref = any($3::text[]) and p.connector_account_id = $1
+     union all
+     select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status
+       from disputes d join payments p on p.id = d.payment_id
+       where d.connector = $2 and d.connector_ref = any($3::text[]) and p.connector_account_id = $1
+     union all
+     -- What nobody asked for is in our books, too.
+     select 'payment', s.connector_ref, s.payment_id, s.amount, s.currency, ''
+       from suspense s where s.connector = $2 and s.connector_ref = any($3::text[]) and s.connector_account_id = $1
+         and (s.kind = 'second_charge' or (s.kind = 'other_amount' and s.resolution in ('given_back', 'closed')))`,
+    [account.id, account.connector, refs],
+  );
+  return rows.map(lineOf);
+}
+
+/**
+ * Payments captured in the period, with their succeeded refunds and their disputes: what the processor's statement must
+ * know.
+ * @param after the payment to go on behind, for pages.
+ */
+export async function capturedIn(
+  sql: Sql,
+  accountId: string,
+  period: { from: Date; to: Date },
+  after: { capturedAt: string; id: string },
+  limit: number,
+): Promise<{ lines: OurLine[]; next: { capturedAt: string; id: string } | undefined }> {
+  const payments = await sql.rows<{ id: string; captured_at: string }>(
+    `select id, captured_at::text from payments
+     where connector_account_id = $1 and captured_at >= $2 and captured_at < $3 and (captured_at, id) > ($4::timestamptz, $5)
+     order by captured_at, id limit $6`,
+    [accountId, period.from.toISOString(), period.to.toISOString(), after.capturedAt, after.id, limit],
+  );
+  const rows = await sql.rows<LineRow>(
+    `select * from (${ourLines}) as line where line.payment_id = any($1::text[]) and line.status <> 'failed'
+       and line.status <> 'canceled' and line.status <> 'pending'`,
+    [payments.map(({ id }) => id)],
+  );
+  const last = payments.length === limit ? payments.at(-1) : undefined;
+  return { lines: rows.map(lineOf), next: last && { capturedAt: last.captured_at, id: last.id } };
+}
+
+/** Records differences; one that is known is found again. @returns how many are new. */
+export async function recordDifferences(sql: Sql, accountId: string, found: readonly Difference[]): Promise<number> {
+  if (found.length === 0) return 0;
+  const rows = await sql.rows<{ fresh: boolean }>(
+    `insert into statement_differences (connector_account_id, object, ref, kind, payment_id, ours, theirs)
+     select $1, object, ref, kind, nullif(payment_id, ''), ours, theirs
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+       as found (object, ref, kind, payment_id, ours, theirs)
+     on conflict (connector_account_id, object, ref, kind) do update set last_found_at = now(), resolved_at = null,
+       ours = excluded.ours, theirs = excluded.theirs
+     returning found_at = last_found_at as fresh`,
+    [
+      accountId,
+      found.map((d) => d.object),
+      found.map((d) => d.ref),
+      found.map((d) => d.kind),
+      found.map((d) => d.paymentId),
+      found.map((d) => d.ours),
+      found.map((d) => d.theirs),
+    ],
+  );
+  return rows.filter(({ fresh }) => fresh).length;
+}
+
+/** Both agree on these: whatever was different before is resolved. */
+export async function resolveDifferences(sql: Sql, accountId: string, refs: readonly string[]): Promise<number> {
+  const rows = await sql.rows(
+    `update statement_differences set resolved_at = now()
+     where connector_account_id = $1 and ref = any($2::text[]) and resolved_at is null returning id`,
+    [accountId, refs],
+  );
+  return rows.length;
+}
+
+export interface StoredDifference extends Difference {
+  readonly id: string;
+  readonly connectorAccountId: string;
+  readonly foundAt: Date;
+  readonly lastFoundAt: Date;
+  readonly resolvedAt: Date | undefined;
+}
+
+interface DifferenceRow {
+  id: string;
+  connector_account_id: string;
+  object: StatementObject;
+  ref: string;
+  kind: Difference["kind"];
+  payment_id: string | null;
+  ours: string;
+  theirs: string;
+  found_at: string;
+  last_found_at: string;
+  resolved_at: string | null;
+}
+
+/** Newest first. @param filter `accountId` empty: every account. */
+export async function listDifferences(
+  sql: Sql,
+  filter: { accountId: string; openOnly: boolean },
+  window: { limit: number; beforeId: bigint },
+): Promise<StoredDifference[]> {
+  const rows = await sql.rows<DifferenceRow>(
+    `select * from statement_differences where ($1 = '' or connector_account_id = $1) and (not $2 or resolved_at is null)
+       and ($3 = 0 or id < $3) order by id desc limit $4`,
+    [filter.accountId, filter.openOnly, window.beforeId, window.limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    connectorAccountId: row.connector_account_id,
+    object: row.object,
+    ref: row.ref,
+    kind: row.kind,
+    paymentId: row.payment_id ?? "",
+    ours: row.ours,
+    theirs: row.theirs,
+    foundAt: time(row.found_at),
+    lastFoundAt: time(row.last_found_at),
+    resolvedAt: time(row.resolved_at) ?? undefined,
+  }));
+}
+
+export async function countOpenDifferences(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>(
+    `select count(*) as n from statement_differences where resolved_at is null`,
+  );
+  return Number(row?.n ?? 0);
+}
+
+/** Takes up accounts that have captured something and were never matched: from a day before their first capture. */
+export async function takeUpAccounts(sql: Sql): Promise<void> {
+  await sql.rows(
+    `with recursive account (id) as (
+       (select connector_account_id from payments where captured_at is not null order by connector_account_id limit 1)
+       union all
+       select (select p.connector_account_id from payments p where p.captured_at is not null and p.connector_account_id > account.id
+         order by p.connector_account_id limit 1) from account where account.id is not null)
+     insert into statement_matches (connector_account_id, matched_until)
+     select id, (select min(captured_at) from payments p where p.connector_account_id = account.id) - interval '1 day'
+     from account where id is not null on conflict do nothing`,
+  );
+}
+
+/** Claims the account that is due for longest, for `leaseSeconds`. */
+export async function claimMatch(
+  sql: Sql,
+  leaseSeconds: number,
+): Promise<{ accountId: string; matchedUntil: Date } | undefined> {
+  const [row] = await sql.rows<{ connector_account_id: string; matched_until: string }>(
+    `update statement_matches set due_at = now() + make_interval(secs => $1) where connector_account_id =
+       (select connector_account_id from statement_matches where due_at <= now() order by due_at limit 1 for update skip locked)
+     returning connector_account_id, matched_until`,
+    [leaseSeconds],
+  );
+  return row && { accountId: row.connector_account_id, matchedUntil: time(row.matched_until) };
+}
+
+/** Notes how far an account has come and when it goes on. */
+export async function finishMatch(
+  sql: Sql,
+  accountId: string,
+  done: { matchedUntil: Date; pauseSeconds: number; error: string },
+): Promise<void> {
+  await sql.rows(
+    `update statement_matches set matched_until = $2, due_at = now() + make_interval(secs => $3), last_error = $4
+     where connector_account_id = $1`,
+    [accountId, done.matchedUntil.toISOString(), done.pauseSeconds, done.error.slice(0, 500)],
+  );
+}
+
+function lineOf(row: LineRow): OurLine {
+  const { object, ref, currency, status } = row;
+  return { object, ref, paymentId: row.payment_id, amount: BigInt(row.amount), currency, status };
+}

@@ -1,0 +1,78 @@
+// Connections to NATS that do what the URL says and end for good. The client's own transport forgets a socket that is
+// given up while it is being greeted: it greets later, and stays open without anybody reading from it, one for every
+// attempt at a broker that hangs.
+import type { Socket } from "node:net";
+import { type ConnectionOptions, type NatsConnection, nkeyAuthenticator } from "nats";
+import { NatsConnectionImpl, setTransportFactory } from "nats/lib/nats-base-client/internal_mod.js";
+import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
+import type { OwnNkey } from "#platform/secrets/nkey.ts";
+
+/** Where the broker is, and who we are there. */
+export interface Broker {
+  /**
+   * `nats://host:port`, or `tls://…`, which refuses a server without TLS; with `user:password@` or `token@` to log in
+   * without an NKEY.
+   */
+  readonly url: string;
+  readonly nkey?: OwnNkey | undefined;
+  /** PEM file of the authority that vouches for the broker; absent: those that Node knows. */
+  readonly caFile?: string | undefined;
+}
+
+/** What a process that uses the broker is set. */
+export function brokerOf(settings: {
+  readonly NATS_URL: string;
+  readonly NATS_NKEY_FILE: OwnNkey | undefined;
+  readonly NATS_CA_FILE: string | undefined;
+}): Broker {
+  return { url: settings.NATS_URL, nkey: settings.NATS_NKEY_FILE, caFile: settings.NATS_CA_FILE };
+}
+
+/**
+ * As `connect` of the client, which nothing else may call: transports are made by one factory for the whole process.
+ * @param options.name of the identity; answers come to an inbox under it, which nobody else may read (rights.ts)
+ */
+export function connectBroker(
+  broker: Broker,
+  options: Omit<ConnectionOptions, "servers"> & { readonly name: string },
+): Promise<NatsConnection> {
+  setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
+  return NatsConnectionImpl.connect({ inboxPrefix: inboxOf(options.name), ...options, ...wishesOf(broker) });
+}
+
+/** Where the broker answers a process of this name. */
+export function inboxOf(name: string): string {
+  return `_INBOX_${name}`;
+}
+
+/** The client takes host and port from a URL and passes over the rest. */
+function wishesOf({ url, nkey, caFile }: Broker): ConnectionOptions {
+  const { protocol, host, username, password } = new URL(url);
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  const login = password === "" ? { token: user } : { user, pass };
+  return {
+    servers: host,
+    ...(username !== "" && login),
+    ...(nkey && { authenticator: nkeyAuthenticator(() => nkey.seed) }),
+    ...(protocol === "tls:" && { tls: caFile === undefined ? {} : { caFile } }),
+  };
+}
+
+class EndingTransport extends NodeTransport {
+  #givenUp = false;
+
+  override async dial(host: { hostname: string; port: number }): Promise<Socket> {
+    const socket = await super.dial(host);
+    if (!this.#givenUp) return socket;
+    socket.destroy();
+    throw new Error("given up while connecting");
+  }
+
+  override async close(error?: Error): Promise<void> {
+    if (!this.connected) {
+      this.#givenUp = true;
+      this.socket?.destroy();
+    }
+    await super.close(error);
+  }
+}

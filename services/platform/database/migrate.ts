@@ -1,0 +1,167 @@
+// Brings a service's database to the schema of this release: the numbered SQL files of the platform and of the service,
+// each in a transaction of its own, once, under an advisory lock, so that any number of replicas may run it at once.
+// What it logs in as owns the tables; to the role that the service logs in as it grants what that one needs.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import type { Log } from "#platform/telemetry/log.ts";
+import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
+import { appendOnlyTables } from "./append-only.ts";
+import { grantRights } from "./rights.ts";
+
+export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
+
+// Any constant will do, as long as nobody else locks it in these databases.
+const migrationLock = 7_655_201;
+// Another replica may be in the middle of a long migration; past this an operator should look.
+const lockWaitMs = 60_000;
+// Requests queue up behind a migration that waits for a table. Less than PostgreSQL's deadlock_timeout of a second:
+// where both wait for each other the migration has given way before a request would have to.
+const tableLockWaitMs = 500;
+// A migration may rightly run for hours; a server that has vanished meanwhile is found by the questions of the
+// connection itself.
+const connectMsMax = 5_000;
+const keepAliveMs = 5_000;
+const retryPauseMs = 500;
+const triesMax = 120;
+
+/**
+ * Applies what is missing.
+ * @returns the names of the files applied now.
+ * @throws when an applied file was edited since: history is never rewritten, add a new file instead.
+ */
+export async function migrate(options: {
+  databaseUrl: string;
+  service: ServiceName;
+  /** What the service logs in as, where that is not what we log in as; absent: nothing is granted. */
+  serviceRole?: string | undefined;
+  /** Runs under the same lock, once the schema is there. */
+  whileLocked?: () => Promise<void>;
+}): Promise<{ applied: string[] }> {
+  const client = new pg.Client({
+    connectionString: options.databaseUrl,
+    application_name: "tollbooth-migrate",
+    connectionTimeoutMillis: connectMsMax,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+  });
+  await client.connect();
+  try {
+    await client.query(`set lock_timeout = ${lockWaitMs}`);
+    await client.query("select pg_advisory_lock($1)", [migrationLock]);
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
+    const { rows } = await client.query<{ name: string; checksum: string }>(
+      "select name, checksum from schema_migrations",
+    );
+    const known = new Map(rows.map((row) => [row.name, row.checksum]));
+    const applied: string[] = [];
+    for (const file of schemaFiles(options.service)) {
+      if (known.has(file.name)) {
+        if (known.get(file.name) !== file.checksum)
+          throw new Error(`${file.name} was changed after it had been applied`);
+        continue;
+      }
+      await givingWay(client, () => applyMigration(client, file));
+      applied.push(file.name);
+    }
+    if (options.serviceRole !== undefined) {
+      const wish = { role: options.serviceRole, appendOnly: appendOnlyTables[options.service] };
+      await givingWay(client, () => grantRights(client, wish));
+    }
+    await options.whileLocked?.();
+    return { applied };
+  } finally {
+    await client.end();
+  }
+}
+
+async function applyMigration(client: pg.Client, file: { name: string; checksum: string; sql: string }): Promise<void> {
+  await client.query(file.sql);
+  await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
+}
+
+/** The work in one transaction, tried again from its start while requests under way hold what it needs. */
+async function givingWay(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query("begin");
+      await client.query(`set local lock_timeout = ${tableLockWaitMs}`);
+      await work();
+      await client.query("commit");
+      return;
+    } catch (error) {
+      await client.query("rollback");
+      if (tries >= triesMax || !isLockedOut(error)) throw error;
+      await pause(retryPauseMs);
+    }
+  }
+}
+
+function isLockedOut(error: unknown): boolean {
+  const [lockNotAvailable, deadlockDetected] = ["55P03", "40P01"];
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === lockNotAvailable || code === deadlockDetected;
+}
+
+// A database that restarts is back within seconds; past this the supervisor should see the process fail.
+const schemaWaitMs = 30_000;
+
+/** Waits until the database answers and has the schema of this release. @throws when it does not within 30 s. */
+export async function awaitSchema(sql: Queryable, service: ServiceName, log: Log): Promise<void> {
+  const until = performance.now() + schemaWaitMs;
+  for (;;) {
+    try {
+      await checkSchema(sql, service);
+      return;
+    } catch (error) {
+      // Time alone mends no certificate.
+      if (error instanceof CertificateRefused || performance.now() > until) throw error;
+      log.warn({ err: error }, "the database is not ready; trying again");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+interface Queryable {
+  rows<Row>(text: string): Promise<Row[]>;
+}
+
+/** Throws when the database lacks a file of this release; a newer database is fine (release N−1 runs on schema N). */
+export async function checkSchema(sql: Queryable, service: ServiceName): Promise<void> {
+  const { missing } = await schemaState(sql, service);
+  if (missing.length > 0) throw new Error(`the database lacks ${missing.join(", ")}: run the migrate command first`);
+}
+
+/** How the database stands to this release: its files that are applied and missing, and files of a newer one. */
+export async function schemaState(
+  sql: Queryable,
+  service: ServiceName,
+): Promise<{ applied: string[]; missing: string[]; newer: string[] }> {
+  const rows = await sql.rows<{ name: string }>("select name from schema_migrations order by name");
+  const known = new Set(rows.map((row) => row.name));
+  const own = schemaFiles(service).map((file) => file.name);
+  return {
+    applied: own.filter((name) => known.has(name)),
+    missing: own.filter((name) => !known.has(name)),
+    newer: [...known].filter((name) => !own.includes(name)),
+  };
+}
+
+function schemaFiles(service: ServiceName): { name: string; sql: string; checksum: string }[] {
+  const folders = [
+    { prefix: "platform", path: join(import.meta.dirname, "schema") },
+    { prefix: service, path: join(import.meta.dirname, "../..", service, "store/schema") },
+  ];
+  return folders.flatMap(({ prefix, path }) =>
+    readdirSync(path)
+      .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
+      .sort()
+      .map((name) => {
+        const sql = readFileSync(join(path, name), "utf8");
+        return { name: `${prefix}/${name}`, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+      }),
+  );
+}

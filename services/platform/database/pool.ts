@@ -1,0 +1,155 @@
+// The connections of a service to its PostgreSQL database: their limits, statements prepared once per connection by
+// name, and what happens when the server drops them.
+import pg from "pg";
+import type { Log } from "#platform/telemetry/log.ts";
+import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
+import { endWhenSilent } from "./silence.ts";
+
+/** Where a service's database is and how many connections it may take, from its settings. */
+export function databaseOf(config: {
+  readonly DATABASE_URL: string;
+  readonly DATABASE_CONNECTIONS: number;
+}): Pick<PoolOptions, "url" | "connectionsMax"> {
+  return { url: config.DATABASE_URL, connectionsMax: config.DATABASE_CONNECTIONS };
+}
+
+/** What a pool is opened with. */
+export interface PoolOptions {
+  /**
+   * As libpq reads it: `postgres://user:password@host:port/database`, with `?sslmode=verify-full&sslrootcert=…` for
+   * TLS.
+   */
+  readonly url: string;
+  /** Of the program, for the server's list of connections. */
+  readonly name: string;
+  readonly log: Log;
+  /** Most connections of this process; default 16. */
+  readonly connectionsMax?: number;
+  /** A connection whose statement has heard nothing for so long is given up; milliseconds, for tests. */
+  readonly silenceMsMax?: number;
+  /** After so long the server is asked whether it still works on the statement; milliseconds, for tests. */
+  readonly askAfterMs?: number;
+}
+
+// A statement that runs longer than this is a defect or an overload; it is canceled rather than queued behind.
+const statementTimeoutMs = 10_000;
+// The server ends a statement before this, and says so. Who says nothing has vanished.
+const silenceMsMaxDefault = statementTimeoutMs + 2_000;
+// A statement takes milliseconds. What it costs to ask about one that waits for a lock is one connection for a moment.
+const askAfterMsDefault = 2_000;
+// A connection that nobody uses is asked whether its other end lives; after ten questions without an answer (one a
+// second, libuv's) it is gone.
+const keepAliveMs = 5_000;
+// Nothing but the network lies between two statements of a transaction, so an idle one is stuck.
+const idleInTransactionTimeoutMs = 5_000;
+const connectTimeoutMs = 3_000;
+const connectionsMaxDefault = 16;
+// Distinct statements that are prepared by name; more than a service has. Texts beyond it (say, from growing IN lists)
+// run unnamed.
+const namedStatementsMax = 1_000;
+
+// By text; the names are the same on every connection of the process.
+const statementNames = new Map<string, string>();
+function statementName(text: string): string | undefined {
+  const known = statementNames.get(text);
+  if (known !== undefined || statementNames.size >= namedStatementsMax) return known;
+  const name = `s${statementNames.size + 1}`;
+  statementNames.set(text, name);
+  return name;
+}
+
+/**
+ * pg client that gives every parameterised statement a name, so that PostgreSQL parses and plans it once per
+ * connection.
+ */
+class NamingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg declares seven overloads; this passes all but one through untouched.
+  override query(...args: any[]): any {
+    const [text, values, ...rest] = args;
+    const name = typeof text === "string" && Array.isArray(values) ? statementName(text) : undefined;
+    const call: (...a: unknown[]) => unknown = super.query.bind(this);
+    return name === undefined ? call(...args) : call({ name, text, values }, ...rest);
+  }
+}
+
+/**
+ * The same, which says why when the server's certificate is refused: in its errors, and, once it has been believed, in
+ * the log, once until it is again. Before that nothing has begun, and whoever begins is told by the error.
+ */
+function explainingClient(authority: string | undefined, log: Log): typeof pg.Client {
+  let isTold = true;
+  const explained = (error: Error): Error => {
+    const refusal = certificateRefusal(error);
+    if (!refusal) return error;
+    const told = new CertificateRefused("DATABASE_URL", authority, refusal, error);
+    if (!isTold) log.error(told.message);
+    isTold = true;
+    return told;
+  };
+  return class extends NamingClient {
+    // biome-ignore lint/suspicious/noExplicitAny: pg declares two; the pool gives a callback.
+    override connect(callback?: any): any {
+      return super.connect((error: Error | null) => {
+        if (error) return callback(explained(error));
+        isTold = false;
+        callback();
+      });
+    }
+  };
+}
+
+/**
+ * Opens a pool; connections are made when needed, so this succeeds while the server is away. int8, timestamps, dates
+ * and intervals come as text: a number and a Date cannot hold all of theirs.
+ */
+export function openPool(options: PoolOptions): pg.Pool {
+  const config = { connectionString: options.url, application_name: `tollbooth-${options.name}` };
+  const pool = new pg.Pool({
+    ...config,
+    Client: explainingClient(new URL(options.url).searchParams.get("sslrootcert") ?? undefined, options.log),
+    max: options.connectionsMax ?? connectionsMaxDefault,
+    types: textTimes(),
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+  });
+  // Without a listener, the end of an idle connection would end the process.
+  pool.on("error", (error) => options.log.warn(`PostgreSQL connection: ${error.message}`));
+  releaseWhenDead(pool);
+  endWhenSilent(pool, config, {
+    askAfterMs: options.askAfterMs ?? askAfterMsDefault,
+    silenceMsMax: options.silenceMsMax ?? silenceMsMaxDefault,
+  });
+  return pool;
+}
+
+// date, timestamp, timestamptz, interval (pg_type.oid).
+const times = [1082, 1114, 1184, 1186];
+
+function textTimes(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  for (const oid of times) types.setTypeParser(oid, (text) => text);
+  return types;
+}
+
+/**
+ * Gives a connection back to the pool when it dies while in use. A holder whose commit and rollback both fail may not,
+ * and so every crash of the server would cost the pool a place for ever, and `close` would wait for it.
+ */
+function releaseWhenDead(pool: pg.Pool): void {
+  const inUse = new WeakSet<pg.PoolClient>();
+  pool.on("acquire", (client) => inUse.add(client));
+  pool.on("release", (_error, client) => inUse.delete(client));
+  pool.on("connect", (client) => {
+    // The query under way fails with the same error; without a listener it would end the process.
+    client.on("error", () => {});
+    client.once("end", () => {
+      if (!inUse.has(client)) return;
+      client.release(true);
+      // Whoever has it still may give it back too.
+      client.release = () => {};
+    });
+  });
+}

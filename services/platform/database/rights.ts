@@ -1,0 +1,79 @@
+// What the role of a service may do in its database: read and write rows, no more. It owns nothing, so it cannot empty,
+// alter or drop a table, nor switch a trigger off. Granting again changes nothing; a right too many is taken back.
+import type pg from "pg";
+
+/** The role cannot have rights of its own here. */
+export class RoleRefused extends Error {}
+
+interface Wish {
+  readonly role: string;
+  /** Tables on which it may not change or delete a row. */
+  readonly appendOnly: readonly string[];
+}
+
+// Without it a service could not fold away what its lists leave behind; before PostgreSQL 17 only a table's owner may.
+const vacuumed = "list_deltas";
+const maintainSince = 170_000;
+
+// Partitions are reached through their table, which needs no right on them. Columns that count by themselves need none
+// on their sequence.
+const tablesText = `
+  select c.relname as table, array(
+    select lower(a.privilege_type) from aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee where r.rolname = $1) as rights
+  from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+  order by c.relname`;
+
+// Functions that run as their owner are closed to everyone by their migrations; all others are open to everyone.
+const functionsText = `
+  select p.oid::regprocedure::text as name from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.prosecdef and not has_function_privilege($1, p.oid, 'execute')
+    and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
+
+/** Run it in a transaction of the tables' owner. @throws RoleRefused when the role is none that services may have */
+export async function grantRights(client: pg.Client, wish: Wish): Promise<void> {
+  await refuseUnfit(client, wish.role);
+  const role = client.escapeIdentifier(wish.role);
+  await client.query(`revoke create on schema public from public, ${role}`);
+  await client.query(`grant usage on schema public to ${role}`);
+  const version = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  const hasMaintain = (version.rows[0]?.version ?? 0) >= maintainSince;
+  const { rows } = await client.query<{ table: string; rights: string[] }>(tablesText, [wish.role]);
+  for (const { table, rights } of rows) {
+    const wanted = rightsOn(table, wish.appendOnly, hasMaintain);
+    if (sameSet(wanted, rights)) continue;
+    const name = client.escapeIdentifier(table);
+    await client.query(`revoke all on ${name} from ${role}`);
+    await client.query(`grant ${wanted.join(", ")} on ${name} to ${role}`);
+  }
+  const closed = await client.query<{ name: string }>(functionsText, [wish.role]);
+  for (const { name } of closed.rows) await client.query(`grant execute on function ${name} to ${role}`);
+}
+
+function rightsOn(table: string, appendOnly: readonly string[], hasMaintain: boolean): string[] {
+  if (table === "schema_migrations") return ["select"];
+  if (appendOnly.includes(table)) return ["select", "insert"];
+  const rows = ["select", "insert", "update", "delete"];
+  return table === vacuumed && hasMaintain ? [...rows, "maintain"] : rows;
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((each) => other.includes(each));
+}
+
+/** A role that is the owner, or may become it, could give itself everything. */
+async function refuseUnfit(client: pg.Client, role: string): Promise<void> {
+  const { rows } = await client.query<{ owner: string; mayBeOwner: boolean }>(
+    `select current_user as owner, pg_has_role(oid, current_user, 'member') as "mayBeOwner" from pg_roles where rolname = $1`,
+    [role],
+  );
+  const [found] = rows;
+  if (!found) throw new RoleRefused(`the role ${role} is missing: create it, with a password for its service`);
+  if (found.mayBeOwner)
+    throw new RoleRefused(
+      `the role ${role} may act as ${found.owner}, which migrates: services need a role that cannot`,
+    );
+}

@@ -1,0 +1,71 @@
+// The one clock: the database's time, carried on by monotonic time. What the database says is written down here; it is
+// asked nothing else.
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { register } from "prom-client";
+import { clockMs, clockNow } from "#platform/values/clock.ts";
+import { eventually } from "../../../test/harness/eventually.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import type { Sql } from "./database.ts";
+import { syncClock } from "./sync-clock.ts";
+
+const test = suite("clock");
+
+/** A database whose clock says this, after so long. */
+function database(ms: number, answersAfterMs = 0): Sql {
+  return {
+    rows: async <Row>() => {
+      if (answersAfterMs > 0) await pause(answersAfterMs);
+      return [{ ms: String(ms) } as Row];
+    },
+  };
+}
+
+async function steps(): Promise<number> {
+  const metric = await register.getSingleMetric("tollbooth_clock_rebased_total")?.get();
+  return metric?.values[0]?.value ?? 0;
+}
+
+const noon = Date.parse("2035-01-01T12:00:00Z");
+
+test("without a database it is the machine's clock", () => {
+  const before = Date.now();
+  assert.ok(clockMs() >= before && clockMs() <= Date.now());
+});
+
+test("with one it is the database's clock, whatever the machine's says, and it goes forward", async () => {
+  await syncClock(database(noon));
+  assert.ok(clockMs() >= noon && clockMs() < noon + 5_000, clockNow().toISOString());
+  const first = clockMs();
+  await eventually("time to pass", () => clockMs() > first);
+});
+
+test("a machine whose clock is minutes ahead or behind says by how much, in what its alert looks at, and stores the database's time", async () => {
+  for (const aheadSeconds of [360, -360]) {
+    await syncClock(database(Date.now() - aheadSeconds * 1_000));
+    const metric = await register.getSingleMetric("tollbooth_clock_offset_seconds")?.get();
+    assert.equal(Math.round(metric?.values[0]?.value ?? 0), aheadSeconds);
+    assert.ok(Math.abs(Date.now() - clockMs() - aheadSeconds * 1_000) < 1_000);
+  }
+  await syncClock(database(noon));
+});
+
+test("a step of the database's clock of more than a second is followed and counted, forwards and backwards", async () => {
+  const counted = await steps();
+  await syncClock(database(noon + 7_200_000));
+  assert.ok(clockMs() >= noon + 7_200_000 && clockMs() < noon + 7_205_000);
+  assert.equal(await steps(), counted + 1);
+  await syncClock(database(noon));
+  assert.ok(clockMs() >= noon && clockMs() < noon + 5_000);
+  assert.equal(await steps(), counted + 2);
+  await syncClock(database(clockMs() + 300));
+  assert.equal(await steps(), counted + 2, "less is no step");
+});
+
+test("an answer that took long says too little about when it was given, and moves nothing", async () => {
+  await syncClock(database(noon));
+  await syncClock(database(noon + 3_600_000, 300));
+  assert.ok(clockMs() < noon + 5_000, clockNow().toISOString());
+});
+
+test.run();

@@ -1,0 +1,242 @@
+// A process's connection to NATS JetStream: publishes event bytes with a deduplication id and consumes events durably.
+// It connects in the background and for ever, so that a service starts and serves while the broker is away.
+import { setTimeout as pause } from "node:timers/promises";
+import { fromBinary } from "@bufbuild/protobuf";
+import {
+  type ConsumerInfo,
+  headers,
+  type JetStreamClient,
+  type NatsConnection,
+  type PubAck,
+  type StreamInfo,
+} from "nats";
+import type { Broker } from "#platform/broker/connection.ts";
+import { type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
+import { BrokerLink } from "#platform/broker/link.ts";
+import {
+  consumerConfig,
+  eventSubject,
+  type Source,
+  sourceOf,
+  streamName,
+  unlessMissing,
+} from "#platform/broker/streams.ts";
+import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { isTracing } from "#platform/telemetry/trace.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
+import { countRefusals, type EventMessage, readEvent } from "./event-message.ts";
+import { eventSpan } from "./event-span.ts";
+
+/** A stream and its durable consumers, in the broker's words. */
+export interface StreamState {
+  readonly stream: StreamInfo;
+  readonly consumers: readonly ConsumerInfo[];
+}
+
+export interface Listener {
+  readonly source: Source;
+  readonly types: string;
+  readonly onEvent: (event: Event) => void;
+  readonly onGap: () => void;
+}
+
+const consumeAgainMs = 500;
+const publishTimeoutMs = 5_000;
+// Who asks for the state would rather hear nothing than wait.
+const stateMs = 1_000;
+// A healthy broker answers at once.
+const drainMs = 2_000;
+
+export class EventBus {
+  readonly #link: BrokerLink;
+  readonly #keys: EventKeys | undefined;
+  readonly #seal: OwnSeal | undefined;
+  readonly #namespace: string;
+  readonly #log: Log;
+  readonly #ackWaitSeconds: number | undefined;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  readonly #listeners: Listener[] = [];
+  #stream: JetStreamClient | undefined;
+
+  /**
+   * @param options.keys absent: events are sent without a MAC, and believed as they come
+   * @param options.seal absent: this process could not recognise its own events again
+   * @param options.ackWaitSeconds a crashed consumer's events come back after it; one that works may take longer
+   */
+  constructor(options: {
+    broker: Broker;
+    keys?: EventKeys | undefined;
+    seal?: OwnSeal;
+    namespace: string;
+    name: string;
+    log: Log;
+    ackWaitSeconds?: number;
+  }) {
+    this.#keys = options.keys;
+    this.#seal = options.seal;
+    this.#namespace = options.namespace;
+    this.#log = options.log;
+    this.#ackWaitSeconds = options.ackWaitSeconds;
+    this.#link = new BrokerLink({
+      ...options,
+      onConnected: (connection) => this.#begin(connection),
+      onReturn: () => this.#tellGap(),
+    });
+  }
+
+  get connected(): boolean {
+    return this.#link.connection !== undefined;
+  }
+
+  /** Undefined while there is none. Each is used until it is lost, and then another one is made. */
+  get connection(): NatsConnection | undefined {
+    return this.#link.connection;
+  }
+
+  get namespace(): string {
+    return this.#namespace;
+  }
+
+  /** The broker answered within the last second. */
+  get answering(): boolean {
+    return this.#link.isAnswering;
+  }
+
+  /** True while listeners surely hear every event; false while they may miss some, and for some seconds after that. */
+  get hearing(): boolean {
+    return this.#link.isSure;
+  }
+
+  /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
+  async state(source: Source): Promise<StreamState | "missing" | undefined> {
+    if (!this.answering) return undefined;
+    try {
+      const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs });
+      if (!manager) return undefined;
+      const stream = await unlessMissing(manager.streams.info(streamName(this.#namespace, source)));
+      if (!stream) return "missing";
+      const consumers = await manager.consumers.list(streamName(this.#namespace, source)).next();
+      return { stream, consumers };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * A message of a source's own stream; undefined: there is none under this number any more. @throws when the broker
+   * does not answer.
+   */
+  async stored(source: Source, seq: number): Promise<EventMessage | undefined> {
+    const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs, checkAPI: false });
+    if (!manager) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
+    const found = await unlessMissing(manager.streams.getMessage(streamName(this.#namespace, source), { seq }));
+    return found && { subject: found.subject, data: found.data, headers: found.header };
+  }
+
+  /**
+   * Publishes and waits for the stream's acknowledgement. The same id within 5 minutes is stored once, and answered
+   * with its place.
+   */
+  async publish(subject: string, id: string, body: Uint8Array): Promise<{ place: number; isRepeat: boolean }> {
+    const span = isTracing() ? eventSpan("PRODUCER", "publish", fromBinary(EventSchema, body)) : undefined;
+    try {
+      const ack = await this.#publish(subject, id, body, span?.traceparent);
+      span?.end();
+      return { place: ack.seq, isRepeat: ack.duplicate };
+    } catch (error) {
+      span?.end("not_published");
+      throw error;
+    }
+  }
+
+  async #publish(subject: string, id: string, body: Uint8Array, traceparent: string | undefined): Promise<PubAck> {
+    const stream = this.#stream;
+    if (!stream) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
+    const header = headers();
+    header.set("Nats-Msg-Id", id);
+    if (this.#keys) header.set(macHeader, this.#keys.macOf(sourceOf(subject), subject, body));
+    if (this.#seal) header.set(sealHeader, this.#seal.of(subject, body));
+    if (traceparent !== undefined) header.set("traceparent", traceparent);
+    const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
+    // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
+    if (ack.seq === 0) throw new Error("the stream acknowledged without storing");
+    return ack;
+  }
+
+  /** Consumes until the bus is closed; every replica of a service shares the events of one durable name. */
+  consume(consumer: Consumer): void {
+    countRefusals(consumer.source);
+    this.#running.push(this.#consumeForever(consumer));
+  }
+
+  /**
+   * Hears events as they are published, in every replica and without durability: for dropping caches at once. `onGap`
+   * is called whenever some may have been missed (at the start, after every reconnect and every silence of the broker).
+   */
+  listen(options: Listener): void {
+    countRefusals(options.source);
+    this.#listeners.push(options);
+    if (this.#link.connection) this.#subscribe(this.#link.connection, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    // Needs the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have
+    // not handled go back at once, instead of when their acknowledgement is overdue.
+    const late = () => new Promise((resolve) => setTimeout(resolve, drainMs).unref());
+    const answered = late();
+    await Promise.race([Promise.allSettled(this.#running), answered]);
+    await this.#link.close();
+    // A batch that a database holds up is given the same time again, and then comes back to another process.
+    await Promise.race([Promise.allSettled(this.#running), late()]);
+  }
+
+  #begin(connection: NatsConnection): void {
+    this.#stream = connection.jetstream();
+    for (const listener of this.#listeners) this.#subscribe(connection, listener);
+  }
+
+  #tellGap(): void {
+    for (const listener of this.#listeners) listener.onGap();
+  }
+
+  #subscribe(connection: NatsConnection, listener: Listener): void {
+    connection.subscribe(eventSubject(this.#namespace, listener.source, listener.types), {
+      callback: (error, message) => {
+        if (error) return listener.onGap();
+        const read = readEvent(message, listener.source, this.#keys);
+        if (typeof read !== "string") listener.onEvent(read);
+        else
+          this.#log.error({ why: read, source: listener.source }, "event passed over: not proved to be its source's");
+      },
+    });
+    // The broker knows of the subscription once it has answered; whatever was cached before may be older than an
+    // unheard event.
+    void connection.flush().then(listener.onGap, listener.onGap);
+  }
+
+  async #consumeForever(consumer: Consumer): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#consume(consumer);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
+      }
+      await pause(consumeAgainMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  async #consume(consumer: Consumer): Promise<void> {
+    const { connection } = this.#link;
+    if (!connection) return;
+    const config = consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds);
+    const stream = streamName(this.#namespace, consumer.source);
+    const [keys, log, closing] = [this.#keys, this.#log, this.#closing.signal];
+    await consumeUntilBroken({ connection, stream, config, consumer, keys, closing, log });
+  }
+}

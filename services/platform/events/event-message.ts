@@ -1,0 +1,62 @@
+// An event as it came from the broker: whether it is its source's, and what it says.
+import { fromBinary } from "@bufbuild/protobuf";
+import type { MsgHdrs } from "nats";
+import { doubts, type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
+import { isSubjectOf, type Source } from "#platform/broker/streams.ts";
+import { eventsRefused } from "#platform/telemetry/metrics.ts";
+import { nulViolations } from "#platform/values/nul-text.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+
+/** What there is of a message, durable or not. */
+export interface EventMessage {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers?: MsgHdrs | undefined;
+}
+
+/**
+ * Why an event is passed over. `unreadable`: no event, or one that no table could keep. `wrong_subject`: it says it is
+ * another one.
+ */
+export const refusals = [...doubts, "unreadable", "wrong_subject", "not_announced"] as const;
+export type Refusal = (typeof refusals)[number];
+
+/** Counts what is refused from zero on, so that the first one is seen. */
+export function countRefusals(source: Source): void {
+  for (const why of refusals) eventsRefused.inc({ source, why }, 0);
+}
+
+/** @param keys absent: it is believed as it came */
+export function readEvent(message: EventMessage, source: Source, keys: EventKeys | undefined): Event | Refusal {
+  const doubt = keys?.doubt(source, message.subject, message.data, message.headers?.get(macHeader) ?? "");
+  const read = doubt ?? decoded(message, source);
+  if (typeof read === "string") eventsRefused.inc({ source, why: read });
+  return read;
+}
+
+function decoded({ data, subject }: EventMessage, source: Source): Event | "unreadable" | "wrong_subject" {
+  try {
+    const event = fromBinary(EventSchema, data);
+    if (!isStorable(event)) return "unreadable";
+    // Who may speak on a subject speaks for no other source and of no other type.
+    return event.source === source && isSubjectOf(subject, source, event.type) ? event : "wrong_subject";
+  } catch {
+    return "unreadable";
+  }
+}
+
+// Of the year 9999, as of every Timestamp of protobuf.
+const secondsMax = 253_402_300_799n;
+const environments = new Set<number>(Object.values(Environment));
+
+/** One that a database cannot keep would be offered again and again, and hold up those beside it. */
+function isStorable(event: Event): boolean {
+  const seconds = event.occurredAt?.seconds ?? 0n;
+  return (
+    environments.has(event.environment) &&
+    seconds >= 0n &&
+    seconds <= secondsMax &&
+    nulViolations(EventSchema, event).length === 0
+  );
+}

@@ -1,0 +1,30 @@
+// The inbox: which events a consumer has taken in already, recorded in the transaction of what they caused.
+
+import { offerDaysMax } from "#platform/broker/streams.ts";
+import type { Sql } from "#platform/database/database.ts";
+
+/**
+ * Records the events as taken in by the consumer and answers the ids that are new; call within the transaction of the
+ * effect.
+ */
+export async function markConsumed(sql: Sql, consumer: string, eventIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.rows<{ event_id: string }>(
+    `insert into inbox (consumer, event_id) select $1, id from unnest($2::text[]) as id
+     on conflict do nothing returning event_id`,
+    [consumer, [...eventIds]],
+  );
+  return new Set(rows.map((row) => row.event_id));
+}
+
+const sweepMax = 5_000;
+
+/** Deletes rows that no stream can repeat any more. @returns true when there may be more. */
+export async function sweepInbox(sql: Sql): Promise<boolean> {
+  const rows = await sql.rows(
+    `delete from inbox where (consumer, event_id) in (
+       select consumer, event_id from inbox where received_at < now() - make_interval(days => $1) limit $2)
+     returning event_id`,
+    [offerDaysMax, sweepMax],
+  );
+  return rows.length === sweepMax;
+}

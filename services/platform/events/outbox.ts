@@ -1,0 +1,208 @@
+// The transactional outbox: an event is appended in the transaction of its change and published by the relay
+// afterwards, at least once, in the order of its rows as far as commits allow. A row is never given up on.
+import { setTimeout as pause } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
+import { type Database, type Sql, time } from "#platform/database/database.ts";
+import { type JobContext, Wake } from "#platform/jobs/job.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { AnnouncementClaim } from "./announced-events.ts";
+import type { EventBus } from "./event-bus.ts";
+import { markPublished, readRecord } from "./stream-record.ts";
+import { StreamCut, StreamWatch } from "./stream-watch.ts";
+
+/** A state change to announce. Its envelope is events.v1.Event. */
+export interface Announcement {
+  readonly type: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly objectId: string;
+  readonly status: string;
+  readonly at: Date;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** The rows that `appendEvents` writes, for statements that insert them together with the change itself. */
+export interface OutboxRows {
+  readonly ids: string[];
+  readonly subjects: string[];
+  readonly bodies: Buffer[];
+}
+
+/** Encodes announcements as outbox rows. */
+export class Outbox {
+  readonly #namespace: string;
+  readonly source: Source;
+  /** Wakes the relay of this process. */
+  readonly relay = new Wake();
+
+  constructor(options: { namespace: string; source: Source }) {
+    this.#namespace = options.namespace;
+    this.source = options.source;
+  }
+
+  /** The rows of the announcements. */
+  toRows(announcements: readonly Announcement[]): OutboxRows {
+    const rows: OutboxRows = { ids: [], subjects: [], bodies: [] };
+    const context = callContext.getStore();
+    for (const a of announcements) {
+      const id = newId("event");
+      const event = create(EventSchema, {
+        id,
+        type: a.type,
+        source: this.source,
+        merchantId: a.merchantId,
+        environment: a.environment,
+        objectId: a.objectId,
+        status: a.status,
+        occurredAt: timestampFromDate(a.at),
+        attributes: { ...a.attributes, ...(context?.saidActor && { said_actor: context.saidActor }) },
+        traceparent: context?.traceparent ?? "",
+        requestId: context?.requestId ?? "",
+        actor: context?.actor ?? "",
+      });
+      rows.ids.push(id);
+      rows.subjects.push(eventSubject(this.#namespace, this.source, a.type));
+      rows.bodies.push(Buffer.from(toBinary(EventSchema, event)));
+    }
+    return rows;
+  }
+
+  /** Appends the announcements within the caller's transaction. */
+  async append(sql: Sql, announcements: readonly Announcement[]): Promise<void> {
+    if (announcements.length === 0) return;
+    const { ids, subjects, bodies } = this.toRows(announcements);
+    await sql.rows(
+      `insert into outbox (event_id, subject, body) select * from unnest($1::text[], $2::text[], $3::bytea[])`,
+      [ids, subjects, bodies],
+    );
+  }
+
+  /** There is work for the relay; call after the commit. */
+  wake(): void {
+    this.relay.now();
+  }
+}
+
+// Measured: 1,000 rows a round gain little over 100 per event.
+const batchMax = 500;
+// A round of one event costs five times as much per event as a round of ten. So events gather while there is load,
+// which shows in how long rounds take: rounds fill at most a quarter of the time, and are begun at least this often
+// while there are events.
+const roundsShare = 1 / 4;
+const gatherMsMax = 25;
+// What is announced takes back what others believe, so it is not held back for longer after an outage.
+const failurePauseMsMax = 500;
+const sweepMax = 5_000;
+
+/**
+ * One round of the relay: reads unpublished rows, publishes them, waits for every acknowledgement, marks them with
+ * their places. There is no cursor, so a transaction that commits late is never passed over, and no claim, so a crash
+ * delays nothing: when two replicas publish the same row, the stream keeps one (Nats-Msg-Id).
+ * @returns true when there may be more.
+ * @throws StreamCut when the stream gave out a place that it had given before: what stood there is lost.
+ */
+export async function relayOnce(db: Database, bus: EventBus, through = bus.connection): Promise<boolean> {
+  const rows = await db.rows<{ seq: string; event_id: string; subject: string; body: Buffer; sent_again: number }>(
+    `select seq, event_id, subject, body, sent_again from outbox where published_at is null order by seq limit $1`,
+    [batchMax],
+  );
+  if (rows.length === 0) return false;
+  const { epoch, lastSeq } = await readRecord(db);
+  // Another connection may lead to a store that was exchanged meanwhile, which nobody has looked at.
+  if (bus.connection !== through) return true;
+  const sent = await Promise.allSettled(rows.map((row) => bus.publish(row.subject, offerOf(row), row.body)));
+  const placed = rows.flatMap(({ seq }, i) => {
+    const result = sent[i];
+    return result?.status === "fulfilled" ? [{ seq, ...result.value }] : [];
+  });
+  if (placed.some(({ place, isRepeat }) => !isRepeat && place <= lastSeq)) {
+    throw new StreamCut(Math.min(...placed.map(({ place }) => place)) - 1);
+  }
+  await markPublished(db, epoch, placed);
+  const failed = sent.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+  return rows.length === batchMax;
+}
+
+/** What the broker drops repeats by: another one each time that an operator has the event sent again. */
+function offerOf(row: { readonly event_id: string; readonly sent_again: number }): string {
+  return row.sent_again === 0 ? row.event_id : `${row.event_id}.${row.sent_again}`;
+}
+
+/** The digests of the claims whose event was appended here with these very bytes. */
+export async function announcedDigests(sql: Sql, claims: readonly AnnouncementClaim[]): Promise<Buffer<ArrayBuffer>[]> {
+  const rows = await sql.rows<{ digest: Buffer<ArrayBuffer> }>(
+    `select claim.digest from unnest($1::text[], $2::bytea[]) as claim (event_id, digest)
+       join outbox on outbox.event_id = claim.event_id and sha256(outbox.body) = claim.digest`,
+    [claims.map(({ eventId }) => eventId), claims.map(({ digest }) => Buffer.from(digest))],
+  );
+  return rows.map(({ digest }) => digest);
+}
+
+/** How much waits to be published, and since when; `oldestSeconds` by the database's clock, 0: nothing waits. */
+export async function outboxState(
+  sql: Sql,
+): Promise<{ waiting: number; oldestAt: Date | null; oldestSeconds: number }> {
+  const [row] = await sql.rows<{ waiting: number; oldest_at: string | null; oldest_seconds: number }>(
+    `select count(*)::int as waiting, min(created_at) as oldest_at,
+       coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)::float8 as oldest_seconds
+     from outbox where published_at is null`,
+  );
+  return {
+    waiting: row?.waiting ?? 0,
+    oldestAt: time(row?.oldest_at ?? null),
+    oldestSeconds: row?.oldest_seconds ?? 0,
+  };
+}
+
+/** Deletes published rows past their keeping time. */
+export async function sweepOutbox(db: Database): Promise<boolean> {
+  const rows = await db.rows(
+    `delete from outbox where seq in (
+       select seq from outbox where published_at < now() - make_interval(days => $1) order by published_at limit $2)
+     returning seq`,
+    [outboxKeepDays, sweepMax],
+  );
+  return rows.length === sweepMax;
+}
+
+/**
+ * The relay, the watch over its stream and the sweeper as jobs. An event that comes alone leaves at once; under load
+ * they leave together.
+ * @param given.replicas copies of the stream, should it have to be made
+ */
+export function outboxJobs(
+  db: Database,
+  bus: EventBus,
+  outbox: Outbox,
+  given: { readonly replicas: number; readonly log: Log },
+): readonly JobContext[] {
+  const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
+  let nextAt = Number.NEGATIVE_INFINITY;
+  const relay = async () => {
+    // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
+    if (!bus.answering) return false;
+    const early = nextAt - performance.now();
+    if (early > 0) await pause(early);
+    const startedAt = performance.now();
+    try {
+      return await relayOnce(db, bus, await watch.looked());
+    } catch (error) {
+      await watch.lookAfter(error);
+      throw error;
+    } finally {
+      nextAt = startedAt + Math.min(gatherMsMax, (performance.now() - startedAt) / roundsShare);
+    }
+  };
+  return [
+    { name: "relay-outbox", everyMs: 250, failurePauseMsMax, runOnce: relay, wake: outbox.relay },
+    watch.job,
+    { name: "sweep-outbox", everyMs: 600_000, runOnce: () => sweepOutbox(db) },
+  ];
+}

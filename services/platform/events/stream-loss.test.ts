@@ -1,0 +1,56 @@
+// What a look at a stream means, each case from the facts alone.
+import assert from "node:assert/strict";
+import { test } from "uvu";
+import { judgeStream, type KnownStream, type SeenStream } from "./stream-loss.ts";
+
+const follower = { name: "fan-out", madeAt: "monday", takenSeq: 90 };
+const known: KnownStream = {
+  ...{ stream: "t-payments", madeAt: "sunday", consumers: ["fan-out monday"], lastSeq: 100, takenSeq: 80 },
+};
+const seen: SeenStream = {
+  ...{ stream: "t-payments", madeAt: "sunday", isOurs: false, lastSeq: 100, gaps: [], consumers: [follower] },
+};
+const never: KnownStream = { stream: "", madeAt: "", consumers: [], lastSeq: 0, takenSeq: 0 };
+const kindOf = (of: KnownStream, found: SeenStream) => judgeStream(of, found).kind;
+
+test("the stream that was seen before and goes on is whole; another of its name, or of another name, is another one", () => {
+  assert.equal(kindOf(known, { ...seen, lastSeq: 101 }), "whole");
+  assert.equal(kindOf(known, { ...seen, madeAt: "today", lastSeq: 1_000 }), "another_stream");
+  assert.equal(kindOf(known, { ...seen, stream: "u-payments" }), "another_stream");
+});
+
+test("one that ends before what it gave is shorter; one that is empty for age is whole", () => {
+  assert.equal(kindOf(known, { ...seen, lastSeq: 99 }), "shorter");
+  assert.equal(kindOf(known, { ...seen, lastSeq: 100 }), "whole");
+});
+
+test("the first stream that a service sees is the one that it published to, unless it had to make it", () => {
+  assert.equal(kindOf(never, seen), "whole");
+  assert.equal(kindOf(never, { ...seen, isOurs: true, lastSeq: 0 }), "another_stream");
+});
+
+test("what all have taken in never falls back, but for a consumer that was not there before", () => {
+  const slow = { name: "audit", madeAt: "monday", takenSeq: 10 };
+  const both = { ...known, consumers: ["fan-out monday", "audit monday"] };
+  const whole = (of: KnownStream, consumers: SeenStream["consumers"]) => judgeStream(of, { ...seen, consumers });
+  const found = { kind: "whole", isSettled: false, hasNewConsumer: false, gaps: [] };
+  assert.deepEqual(whole(known, [follower]), { ...found, takenSeq: 90 });
+  assert.deepEqual(whole(both, [follower, slow]), { ...found, takenSeq: 80 });
+  assert.deepEqual(whole(known, [follower, slow]), { ...found, takenSeq: 10, hasNewConsumer: true });
+  assert.deepEqual(whole(known, [{ ...follower, madeAt: "today", takenSeq: 0 }]), {
+    ...{ ...found, takenSeq: 0, hasNewConsumer: true },
+  });
+  assert.deepEqual(whole(known, [{ ...follower, takenSeq: 100 }]), { ...found, takenSeq: 100, isSettled: true });
+  assert.deepEqual(whole(known, []), { ...found, takenSeq: 80 }, "a stream that nobody reads is never settled");
+});
+
+test("an empty place matters as long as somebody has not taken it in", () => {
+  const gapsFor = (gaps: number[], consumers = [follower]) => {
+    const finding = judgeStream(known, { ...seen, gaps, consumers });
+    return finding.kind === "whole" ? finding.gaps : assert.fail(finding.kind);
+  };
+  assert.deepEqual(gapsFor([80, 81, 99]), [81, 99]);
+  assert.deepEqual(gapsFor([80], [{ ...follower, madeAt: "today" }]), [80]);
+});
+
+test.run();

@@ -1,0 +1,205 @@
+// The table event_stream, what a service remembers of its stream, and the rows of the outbox that are sent again when
+// the stream has lost them. Whoever marks rows as published and whoever finds a loss take the one row of event_stream
+// first: so no row is marked that was sent to a stream of before the loss.
+
+import { outboxKeepDays } from "#platform/broker/streams.ts";
+import type { Database, Sql } from "#platform/database/database.ts";
+import { consumerNames, type Finding, type KnownStream, type SeenStream } from "./stream-loss.ts";
+
+/** Remembered, and when it was read: by the database's clock, as all times here. */
+export interface StreamRecord extends KnownStream {
+  readonly epoch: string;
+  readonly readAt: string;
+}
+
+export async function readRecord(sql: Sql): Promise<StreamRecord> {
+  const [row] = await sql.rows<
+    Record<"stream" | "made_at" | "epoch" | "last_seq" | "taken_seq" | "read_at", string> & { consumers: string[] }
+  >("select stream, made_at, consumers, epoch, last_seq, taken_seq, clock_timestamp() as read_at from event_stream");
+  if (!row) throw new Error("the row of event_stream is gone");
+  return {
+    stream: row.stream,
+    madeAt: row.made_at,
+    consumers: row.consumers,
+    epoch: row.epoch,
+    lastSeq: Number(row.last_seq),
+    takenSeq: Number(row.taken_seq),
+    readAt: row.read_at,
+  };
+}
+
+/** A published event and its place in the stream. */
+export interface Placed {
+  /** Of its row. */
+  readonly seq: string;
+  readonly place: number;
+}
+
+/** Marks rows as published, unless a loss was found since the epoch: then they are sent again. */
+export async function markPublished(sql: Sql, epoch: string, rows: readonly Placed[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.rows(
+    `with placed as (
+       select * from unnest($2::bigint[], $3::bigint[]) as p (row_seq, place)
+     ), stream as (
+       update event_stream set last_seq = greatest(last_seq, (select max(place) from placed)) where epoch = $1 returning epoch
+     )
+     update outbox set published_at = now(), stream_seq = placed.place from placed, stream
+     where outbox.seq = placed.row_seq and outbox.published_at is null`,
+    [epoch, rows.map(({ seq }) => seq), rows.map(({ place }) => place)],
+  );
+}
+
+/** Remembers a stream that has what it should. */
+export async function rememberStream(
+  sql: Sql,
+  { epoch, readAt }: StreamRecord,
+  seen: SeenStream,
+  found: Extract<Finding, { kind: "whole" }>,
+): Promise<void> {
+  await sql.rows(
+    `update event_stream set stream = $2, made_at = $3, consumers = $4, last_seq = greatest(last_seq, $5), taken_seq = $6,
+       looked_at = $7,
+       settled_before = case when $8 then $7 when $9 then '-infinity' else settled_before end
+     where epoch = $1 and looked_at < $7`,
+    [
+      epoch,
+      seen.stream,
+      seen.madeAt,
+      consumerNames(seen),
+      seen.lastSeq,
+      found.takenSeq,
+      readAt,
+      found.isSettled,
+      found.hasNewConsumer,
+    ],
+  );
+}
+
+/** Which published rows the stream has lost. */
+export type Lost =
+  | { readonly kind: "another_stream"; readonly seen: SeenStream }
+  /** What stood behind this place. */
+  | { readonly kind: "shorter"; readonly lastSeq: number }
+  | { readonly kind: "gaps"; readonly places: readonly number[] };
+
+// What everybody has taken in needs no stream. A row without a place may have been anywhere; and one that was marked
+// after the last look at the stream of before may have been sent to either.
+const isLost: { readonly [K in Lost["kind"]]: string } = {
+  another_stream: "(o.stream_seq is null or o.stream_seq > s.taken_seq or o.published_at > s.looked_at)",
+  shorter: "(o.stream_seq is null or o.stream_seq > greatest(s.taken_seq, $4))",
+  gaps: "o.stream_seq = any ($4::bigint[])",
+};
+const batchMax = 5_000;
+
+/**
+ * Has the relay send the lost rows again: in batches, and those that were marked meanwhile together with remembering
+ * the loss, so that a crash before that repeats it. Events older than rows are kept for are not sent again: consumers
+ * may have forgotten that they took them.
+ * @returns how many; undefined: somebody else has found this loss
+ */
+export async function sendLostAgain(db: Database, record: StreamRecord, lost: Lost): Promise<number | undefined> {
+  for (let count = 0; ; count += batchMax) {
+    const last = await db.transaction(async (tx) => {
+      const held = await tx.rows("select from event_stream where epoch = $1 for update", [record.epoch]);
+      if (held.length === 0) return "found" as const;
+      const sent = await unpublish(tx, lost, record.readAt, batchMax);
+      if (sent === batchMax) return undefined;
+      const all = count + sent + (await unpublish(tx, lost, "infinity", null));
+      // Places without an event stay so for days, and what they held is sent again once.
+      if (lost.kind !== "gaps" || all > 0) await rememberLoss(tx, record, lost);
+      // But for a new installation, whose first stream is made by its service.
+      if (all > 0 || record.stream !== "")
+        await tx.rows("update event_stream set lost_at = now() where epoch <> $1", [record.epoch]);
+      return all;
+    });
+    if (last !== undefined) return last === "found" ? undefined : last;
+  }
+}
+
+async function unpublish(sql: Sql, lost: Lost, publishedBefore: string, limit: number | null): Promise<number> {
+  const about = lost.kind === "shorter" ? [lost.lastSeq] : lost.kind === "gaps" ? [lost.places] : [];
+  const rows = await sql.rows(
+    `update outbox set published_at = null, stream_seq = null where seq in (
+       select o.seq from outbox o, event_stream s
+       where o.published_at >= s.settled_before and o.published_at < $1 and ${isLost[lost.kind]}
+         and o.created_at > now() - make_interval(days => $2)
+       order by o.published_at desc limit $3)
+     returning seq`,
+    [publishedBefore, outboxKeepDays, limit, ...about],
+  );
+  return rows.length;
+}
+
+async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: Lost): Promise<void> {
+  if (lost.kind === "another_stream") {
+    const { stream, madeAt, lastSeq } = lost.seen;
+    await sql.rows(
+      `update event_stream set epoch = epoch + 1, stream = $1, made_at = $2, consumers = $3, last_seq = $4, taken_seq = 0,
+         settled_before = $5, looked_at = $5`,
+      [stream, madeAt, consumerNames(lost.seen), lastSeq, readAt],
+    );
+  } else if (lost.kind === "shorter") {
+    await sql.rows("update event_stream set epoch = epoch + 1, last_seq = $1, taken_seq = least(taken_seq, $1)", [
+      lost.lastSeq,
+    ]);
+  } else {
+    await sql.rows("update event_stream set epoch = epoch + 1");
+  }
+}
+
+/** When the last loss was found, seconds since 1970; 0: none ever. */
+export async function lastLossSeconds(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ at: number }>(
+    "select coalesce(extract(epoch from lost_at), 0)::float8 as at from event_stream",
+  );
+  return row?.at ?? 0;
+}
+
+/** How far a durable consumer is, by its acknowledgements. */
+export interface ConsumerPlace {
+  readonly name: string;
+  /** What it follows: a subject, or all that begin alike (`…>`). */
+  readonly follows: string;
+  /** It has taken in everything up to this place. */
+  readonly takenSeq: number;
+}
+
+/**
+ * For each consumer how long ago the oldest published event was published that it has not taken in; 0: it has taken in
+ * all. Seconds.
+ */
+export async function untakenSeconds(sql: Sql, consumers: readonly ConsumerPlace[]): Promise<Map<string, number>> {
+  const rows = await sql.rows<{ name: string; seconds: number }>(
+    `select c.name, coalesce(extract(epoch from now() - (
+       select o.published_at from outbox o, event_stream s
+       where o.published_at >= s.settled_before and o.stream_seq > c.taken_seq and starts_with(o.subject, c.follows)
+       order by o.published_at limit 1)), 0)::float8 as seconds
+     from unnest($1::text[], $2::text[], $3::bigint[]) as c (name, follows, taken_seq)`,
+    [
+      consumers.map(({ name }) => name),
+      consumers.map(({ follows }) => follows.replace(/>$/, "")),
+      consumers.map(({ takenSeq }) => takenSeq),
+    ],
+  );
+  return new Map(rows.map(({ name, seconds }) => [name, Math.max(0, seconds)]));
+}
+
+/**
+ * Has published rows sent again, whatever the stream has, by when their events were committed. Rows that were published
+ * after `asOf` are left: they have been sent again.
+ * @returns how many; more may be left when it is not less than the batch
+ */
+export async function sendAgain(sql: Sql, wish: { since: Date; until: Date; asOf: string }): Promise<number> {
+  const rows = await sql.rows(
+    `update outbox set published_at = null, stream_seq = null, sent_again = sent_again + 1 where seq in (
+       select seq from outbox
+       where published_at >= $1 and published_at < $3 and created_at >= $1 and created_at < $2
+         and created_at > now() - make_interval(days => $4)
+       order by published_at limit $5)
+     returning seq`,
+    [wish.since.toISOString(), wish.until.toISOString(), wish.asOf, outboxKeepDays, batchMax],
+  );
+  return rows.length;
+}
+export const sendAgainMax = batchMax;

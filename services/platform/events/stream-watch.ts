@@ -1,0 +1,134 @@
+// Watches over a service's own stream: makes it where it is missing, and finds what the broker has lost of what was
+// published, so that the relay sends it again. Nothing is published on a connection before its stream was looked at: a
+// store that lost its end would give the lost places to other events first, and look whole again.
+import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
+import { makeStream, type Source, streamName, takenBy, unlessMissing } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { eventsSentAgain, streamLosses } from "#platform/telemetry/metrics.ts";
+import type { EventBus } from "./event-bus.ts";
+import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
+import { type Lost, readRecord, rememberStream, type StreamRecord, sendLostAgain } from "./stream-record.ts";
+
+/** The stream gave a place to an event that it had given to another one. */
+export class StreamCut extends Error {
+  override name = "StreamCut";
+  /** Where it ended when it did. */
+  readonly lastSeq: number;
+
+  constructor(lastSeq: number) {
+    super("the stream has lost its end and was published to since");
+    this.lastSeq = lastSeq;
+  }
+}
+
+interface Watched {
+  readonly db: Database;
+  readonly bus: EventBus;
+  readonly source: Source;
+  readonly replicas: number;
+  readonly log: Log;
+}
+
+// Merchants wait for what was lost; three small questions to the broker in this time are nothing to it.
+const everyMs = 5_000;
+const failurePauseMsMax = 5_000;
+const askMs = 5_000;
+
+export class StreamWatch {
+  readonly #watched: Watched;
+  #looked: NatsConnection | undefined;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    const { source } = watched;
+    for (const how of lossKinds) streamLosses.inc({ source, how }, 0);
+    eventsSentAgain.inc({ source }, 0);
+  }
+
+  get job(): JobContext {
+    return { name: "watch-stream", everyMs, failurePauseMsMax, runOnce: () => this.look().then(() => false) };
+  }
+
+  /** The bus's connection, its stream looked at. */
+  async looked(): Promise<NatsConnection | undefined> {
+    const { bus } = this.#watched;
+    if (this.#looked === undefined || this.#looked !== bus.connection) await this.look();
+    return this.#looked;
+  }
+
+  /** After a round that failed: its stream may be missing, or cut. */
+  async lookAfter(failure: unknown): Promise<void> {
+    this.#looked = undefined;
+    if (failure instanceof StreamCut) await this.look(failure.lastSeq);
+  }
+
+  /** @param endedAt where the stream is known to have ended at some time */
+  async look(endedAt?: number): Promise<void> {
+    const { db, bus } = this.#watched;
+    const { connection } = bus;
+    if (!bus.answering || !connection) return;
+    // Before the broker is asked, so that whatever the stream gave until then is expected of it.
+    const record = await readRecord(db);
+    const answered = await this.#ask(connection);
+    const seen = endedAt !== undefined && endedAt < answered.lastSeq ? { ...answered, lastSeq: endedAt } : answered;
+    const finding = judgeStream(record, seen);
+    if (finding.kind === "whole") {
+      if (finding.gaps.length > 0) await this.#sendAgain(record, { kind: "gaps", places: finding.gaps });
+      await rememberStream(db, record, seen, finding);
+    } else if (finding.kind === "shorter") {
+      await this.#sendAgain(record, { kind: "shorter", lastSeq: seen.lastSeq });
+    } else {
+      await this.#sendAgain(record, { kind: "another_stream", seen });
+    }
+    this.#looked = connection;
+  }
+
+  async #sendAgain(record: StreamRecord, lost: Lost): Promise<void> {
+    const { db, source, log } = this.#watched;
+    const events = await sendLostAgain(db, record, lost);
+    if (events === undefined) return;
+    // A new installation's first stream, or places whose events were sent again before.
+    if (events === 0 && (record.stream === "" || lost.kind === "gaps")) return;
+    streamLosses.inc({ source, how: lost.kind });
+    eventsSentAgain.inc({ source }, events);
+    log.error({ how: lost.kind, events }, "the broker has lost events of this service; they are sent again");
+  }
+
+  async #ask(connection: NatsConnection): Promise<SeenStream> {
+    const { bus, source, replicas, log } = this.#watched;
+    const { namespace } = bus;
+    const name = streamName(namespace, source);
+    const manager = await connection.jetstreamManager({ timeout: askMs });
+    const known = await unlessMissing(manager.streams.info(name));
+    if (!known) {
+      log.warn({ stream: name }, "the event stream is missing; making it");
+      await makeStream(manager, { namespace, source, replicas });
+    }
+    const stream = known ?? (await manager.streams.info(name));
+    const consumers = await manager.consumers.list(name).next();
+    const gaps = await gapsOf(manager, stream);
+    const after = await manager.streams.info(name);
+    if (after.created !== stream.created || after.state.last_seq < stream.state.last_seq)
+      throw new Error("the event stream was exchanged while it was looked at");
+    return {
+      stream: name,
+      madeAt: String(stream.created),
+      isOurs: !known,
+      lastSeq: stream.state.last_seq,
+      gaps,
+      consumers: consumers.map((consumer) => ({
+        name: consumer.name,
+        madeAt: String(consumer.created),
+        takenSeq: takenBy(consumer, stream),
+      })),
+    };
+  }
+}
+
+async function gapsOf(manager: JetStreamManager, stream: StreamInfo): Promise<number[]> {
+  if (!stream.state.num_deleted) return [];
+  const { state } = await manager.streams.info(stream.config.name, { deleted_details: true });
+  return state.deleted ?? [];
+}

@@ -1,0 +1,140 @@
+// Clockwork of a process: runs a job again and again, one run at a time, at once when woken, with backoff when it
+// fails. Whatever a run waits for has a deadline of its own, so one that does not end is a defect: its process ends in
+// order, and its supervisor starts another.
+
+import type { Log } from "#platform/telemetry/log.ts";
+import { WatchedJob } from "./job-metrics.ts";
+
+/** What a job is. `runOnce` answers true when there is more to do right away; tests call it directly. */
+export interface JobContext {
+  readonly name: string;
+  /** Pause between runs, milliseconds, ±10 % (`jitter`) so that replicas do not march in step. */
+  readonly everyMs: number;
+  readonly runOnce: () => Promise<boolean>;
+  /** A run that takes longer will never end; by default five minutes. */
+  readonly limitMs?: number;
+  /** Longest pause after failures; by default half a minute. */
+  readonly failurePauseMsMax?: number;
+  /** What makes it run now. */
+  readonly wake?: Wake;
+}
+
+/**
+ * Makes a job run now. It can be made before its job, and given to whoever wakes it; until the job runs, nobody hears.
+ */
+export class Wake {
+  #listener: (() => void) | undefined;
+
+  now(): void {
+    this.#listener?.();
+  }
+
+  /** @param listener of the job that it wakes */
+  listen(listener: () => void): void {
+    this.#listener = listener;
+  }
+}
+
+// A failing job tries again after 1, 2, 4 … seconds, at most this.
+const failurePauseMsMaxDefault = 30_000;
+const failurePauseMs = 1_000;
+
+const jitter = 0.1;
+
+// Several times what a batch takes in which every call waits to its deadline; a job with longer runs says so.
+const limitMsDefault = 300_000;
+
+/**
+ * Runs the jobs until `stop`, which waits for runs under way.
+ * @param onHang called once when a run is past its limit; ends the process as its supervisor would
+ */
+export function startJobs(
+  jobs: readonly JobContext[],
+  log: Log,
+  onHang: () => void = () => process.kill(process.pid, "SIGTERM"),
+): { stop(): Promise<void> } {
+  const running = jobs.map((job) => new RunningJob(job, log, onHang));
+  return {
+    stop: async () => {
+      await Promise.all(running.map((job) => job.stop()));
+    },
+  };
+}
+
+class RunningJob {
+  readonly #job: JobContext;
+  readonly #log: Log;
+  readonly #onHang: () => void;
+  readonly #limitMs: number;
+  readonly #watched: WatchedJob;
+  readonly #done: Promise<void>;
+  #stopped = false;
+  #isWoken = false;
+  #endSleep: () => void = () => {};
+
+  constructor(job: JobContext, log: Log, onHang: () => void) {
+    this.#job = job;
+    this.#log = log;
+    this.#onHang = onHang;
+    this.#limitMs = job.limitMs ?? limitMsDefault;
+    this.#watched = new WatchedJob(job.name, job.everyMs * (1 + jitter), this.#limitMs);
+    job.wake?.listen(() => {
+      this.#isWoken = true;
+      this.#endSleep();
+    });
+    this.#done = this.#loop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#endSleep();
+    await this.#done;
+    this.#watched.end();
+  }
+
+  async #loop(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopped) {
+      this.#isWoken = false;
+      try {
+        const more = await this.#watched.run(() => this.#runOnce());
+        if (failures > 0) this.#log.info({ job: this.#job.name }, "job works again");
+        failures = 0;
+        if (!more) await this.#sleep(this.#job.everyMs * (1 + jitter * (2 * Math.random() - 1)));
+      } catch (error) {
+        failures += 1;
+        const fields = { err: error, job: this.#job.name, failures };
+        // Once, and then at each doubling: a job that fails for a day says so without filling the log.
+        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed; trying again");
+        else this.#log.debug(fields, "job failed again");
+        const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
+        await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);
+      }
+    }
+  }
+
+  /** One run, under watch. */
+  async #runOnce(): Promise<boolean> {
+    const watchdog = setTimeout(() => {
+      const fields = { job: this.#job.name, limit_seconds: this.#limitMs / 1_000 };
+      this.#log.error(fields, "a run of a job does not end; ending the process");
+      this.#onHang();
+    }, this.#limitMs);
+    watchdog.unref();
+    return await this.#job.runOnce().finally(() => clearTimeout(watchdog));
+  }
+
+  /** A wake cuts a normal pause short, but not the pause after a failure. */
+  async #sleep(ms: number, wakeable = true): Promise<void> {
+    if (this.#stopped || (wakeable && this.#isWoken)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endSleep = () => {
+        if (!wakeable && !this.#stopped) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endSleep = () => {};
+  }
+}

@@ -1,0 +1,91 @@
+// Lists with filters by status and creation time: a page, newest first, and its exact total, in one statement and so of
+// one snapshot. Whole days come from the counts (list-counts.ts), so neither a total nor a far offset visits the rows
+// before it.
+import type { Sql } from "#platform/database/database.ts";
+import { splitRange, type TimeRange } from "./day-range.ts";
+
+/**
+ * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's
+ * order.
+ */
+export interface DatedList {
+  /** Of the table and of its counts. */
+  readonly table: string;
+  /** The table's name in the two texts below. */
+  readonly alias: string;
+  /** What a row must be to be in the list. */
+  readonly condition: string;
+  /** What is read of a row of the page. */
+  readonly columns: string;
+}
+
+export interface DatedFilter {
+  readonly merchantId: string;
+  readonly environment: number;
+  /** Exact; empty: all. */
+  readonly status: string;
+  readonly range: TimeRange;
+}
+
+/** A place in a list. */
+export interface PageWindow {
+  readonly limit: number;
+  readonly offset: bigint;
+}
+
+/** @returns rows of the page, newest first, and how many the filter has in all */
+export async function listDated<Row extends { id: string }>(
+  sql: Sql,
+  list: DatedList,
+  filter: DatedFilter,
+  window: PageWindow,
+): Promise<{ rows: Row[]; total: bigint }> {
+  const { whole, remainders } = splitRange(filter.range);
+  const [early, late] = remainders;
+  const { merchantId, environment, status, range } = filter;
+  const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
+  const text = status === "" ? textOf(list, "true") : textOf(list, "status = $13");
+  const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, [
+    ...params.map((param) => param ?? null),
+    ...[window.limit, window.offset, range.from, range.to],
+    ...(status === "" ? [] : [status]),
+  ]);
+  return {
+    rows: found.filter((row): row is Row & { total: string } => row.id !== null),
+    total: BigInt(found[0]?.total ?? 0),
+  };
+}
+
+/**
+ * `days` holds how many rows each day has and how many there are down to its end; `start` is the day in which the
+ * offset lies, so that only that day's rows are passed over. Both statuses' texts are constants: PostgreSQL plans each
+ * once.
+ */
+function textOf(list: DatedList, status: string): string {
+  const t = list.alias;
+  const counted = `merchant_id = $1 and environment = $2 and list = '${list.table}' and ${status}`;
+  const own = `${t}.merchant_id = $1 and ${t}.environment = $2 and ${list.condition} and ${status === "true" ? status : `${t}.${status}`}`;
+  const rest = (from: string, to: string) => `
+      select (${from}::timestamptz at time zone 'UTC')::date,
+        (select count(*) from ${list.table} ${t} where ${own} and ${t}.created_at >= ${from} and ${t}.created_at < ${to})
+      where ${from}::timestamptz is not null`;
+  return `
+    with cells (day, n) as (
+      select starts, n from list_counts where ${counted} and grain = 'day'
+        and starts >= ($3::timestamptz at time zone 'UTC')::date and starts < ($4::timestamptz at time zone 'UTC')::date
+      union all
+      select (at at time zone 'UTC')::date, n from list_deltas where ${counted} and at >= $3 and at < $4
+      union all ${rest("$5", "$6")}
+      union all ${rest("$7", "$8")}),
+    days as (select day, sum(n) as n, sum(sum(n)) over (order by day desc) as upto from cells group by day),
+    start as (select day, upto - n as passed from days where upto > $10 order by day desc limit 1),
+    page as (
+      select ${t}.id from ${list.table} ${t}
+      where ${own} and ${t}.created_at >= $11 and ${t}.created_at < $12
+        and ${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)
+      order by ${t}.created_at desc, ${t}.id desc
+      limit $9 offset ($10 - (select passed from start))::bigint)
+    select (select coalesce(sum(n), 0) from days) as total, ${list.columns}
+    from (select) one left join ${list.table} ${t} on ${t}.id = any (array(select id from page))
+    order by ${t}.created_at desc, ${t}.id desc`;
+}

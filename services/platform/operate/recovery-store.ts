@@ -1,0 +1,225 @@
+// The tables of a recovery: what was compared up to where, what is missing here, who began and ended it.
+import { type Database, type Sql, type Tx, time } from "#platform/database/database.ts";
+import type { RecoveryReason } from "./recovery-rule.ts";
+
+/** What a database remembers of itself and of the stream. */
+export interface Fence {
+  readonly streamCreated: string;
+  readonly streamSeq: number;
+  readonly server: string;
+  readonly why: RecoveryReason;
+  readonly since: Date | undefined;
+}
+
+/** An event of ours as the stream has it. */
+export interface OwnEvent {
+  readonly id: string;
+  readonly streamSeq: number;
+  readonly subject: string;
+  readonly body: Uint8Array;
+}
+
+export interface RecoveryAct {
+  readonly at: Date;
+  readonly act: string;
+  readonly operator: string;
+  readonly note: string;
+}
+
+export async function readFence(sql: Sql): Promise<Fence> {
+  const [row] = await sql.rows<{
+    stream_created: string;
+    stream_seq: string;
+    server: string;
+    why: RecoveryReason;
+    since: string | null;
+  }>("select stream_created, stream_seq, server, why, since from recovery");
+  if (!row) throw new Error("the row of recovery is gone");
+  const { stream_created: streamCreated, stream_seq, server, why } = row;
+  return { streamCreated, streamSeq: Number(stream_seq), server, why, since: time(row.since) ?? undefined };
+}
+
+/** Which server and database this is; empty: we may not ask. */
+export async function serverOf(sql: Sql): Promise<string> {
+  try {
+    const [row] = await sql.rows<{ server: string }>(
+      `select (pg_control_system()).system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/' || oid as server
+       from pg_database where datname = current_database()`,
+    );
+    return row?.server ?? "";
+  } catch (error) {
+    const mayNotAsk = error instanceof Error && "code" in error && (error.code === "42501" || error.code === "42883");
+    if (mayNotAsk) return "";
+    throw error;
+  }
+}
+
+/** Those of the ids that the outbox has no row of. */
+export async function unknownToOutbox(sql: Sql, eventIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from unnest($1::text[]) as id where not exists (select from outbox where event_id = id)`,
+    [eventIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes what was found, unless another replica was first. @returns false: read it again. */
+export async function moveFence(
+  tx: Tx,
+  from: Fence,
+  to: Omit<Fence, "since">,
+  missing: readonly OwnEvent[],
+): Promise<boolean> {
+  const moved = await tx.rows(
+    `update recovery set stream_created = $4, stream_seq = $5, server = $6, why = $7,
+       since = case when $7 = '' then null else coalesce(since, now()) end
+     where stream_created = $1 and stream_seq = $2 and why = $3 returning why`,
+    [from.streamCreated, from.streamSeq, from.why, to.streamCreated, to.streamSeq, to.server, to.why],
+  );
+  if (moved.length === 0) return false;
+  await tx.rows(
+    `insert into recovery_events (event_id, stream_seq, subject, body)
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bytea[]) on conflict do nothing`,
+    [
+      missing.map(({ id }) => id),
+      missing.map(({ streamSeq }) => streamSeq),
+      missing.map(({ subject }) => subject),
+      missing.map(({ body }) => Buffer.from(body)),
+    ],
+  );
+  const began = from.why === "" && to.why !== "";
+  const ended = from.why !== "" && to.why === "";
+  if (began) await noteAct(tx, { act: "begun", operator: "", note: to.why });
+  if (ended) await noteAct(tx, { act: "ended", operator: "", note: "the broker agrees" });
+  return true;
+}
+
+export async function noteAct(tx: Tx, { act, operator, note }: Omit<RecoveryAct, "at">): Promise<void> {
+  await tx.rows("insert into recovery_acts (act, operator, note) values ($1, $2, $3)", [act, operator, note]);
+}
+
+/** By an operator's word. @returns false: it was begun before. */
+export async function beginRecovery(
+  db: Database,
+  { operator, note }: { operator: string; note: string },
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const begun = await tx.rows("update recovery set why = 'operator', since = now() where why = '' returning why");
+    if (begun.length > 0) await noteAct(tx, { act: "begun", operator, note });
+    return begun.length > 0;
+  });
+}
+
+/**
+ * By an operator's word, which vouches for the server too.
+ * @param announce in the same transaction
+ * @returns false: there was none.
+ */
+export async function endRecovery(
+  db: Database,
+  word: { operator: string; note: string; server: string },
+  announce: (tx: Tx) => Promise<void> = async () => {},
+): Promise<boolean> {
+  const { operator, note, server } = word;
+  return await db.transaction(async (tx) => {
+    const ended = await tx.rows(
+      "update recovery set why = '', since = null, server = coalesce(nullif($1, ''), server) where why <> '' returning why",
+      [server],
+    );
+    if (ended.length === 0) return false;
+    await noteAct(tx, { act: "ended", operator, note });
+    await announce(tx);
+    return true;
+  });
+}
+
+/** What is missing, and the time of the oldest of it in the stream's order. */
+export async function missingEvents(
+  sql: Sql,
+  limit: number,
+): Promise<{ events: OwnEvent[]; left: number; taken: number }> {
+  const rows = await sql.rows<LostRow>(
+    `select event_id, stream_seq, subject, body from recovery_events where taken_back_at is null
+     order by stream_seq limit $1`,
+    [limit],
+  );
+  const [counts] = await sql.rows<{ left: number; taken: number }>(
+    `select count(*) filter (where taken_back_at is null)::int as left, count(taken_back_at)::int as taken from recovery_events`,
+  );
+  return { events: rows.map(ownEvent), left: counts?.left ?? 0, taken: counts?.taken ?? 0 };
+}
+
+const takeBackMax = 1_000;
+
+/**
+ * Puts a batch of what is missing into the outbox as it was announced, so that whoever asks about it is answered.
+ * @returns how many
+ */
+export async function takeBackEvents(tx: Tx): Promise<number> {
+  const rows = await tx.rows(
+    `with taken as (
+       update recovery_events set taken_back_at = now() where event_id in (
+         select event_id from recovery_events where taken_back_at is null order by stream_seq limit $1)
+       returning event_id, stream_seq, subject, body),
+     written as (
+       insert into outbox (event_id, subject, body, published_at)
+       select event_id, subject, body, now() from taken order by stream_seq on conflict (event_id) do nothing)
+     select event_id from taken`,
+    [takeBackMax],
+  );
+  return rows.length;
+}
+
+/** What was done, oldest first. */
+export async function recoveryActs(sql: Sql, limit: number): Promise<RecoveryAct[]> {
+  const rows = await sql.rows<{ at: string; act: string; operator: string; note: string }>(
+    "select at, act, operator, note from (select * from recovery_acts order by id desc limit $1) as newest order by id",
+    [limit],
+  );
+  return rows.map((row) => ({ ...row, at: time(row.at) }));
+}
+
+/** What the newest recovery found, in its order: an earlier one was ended by somebody. */
+const ofThisRecovery = `found_at >= (select coalesce(r.since, (select max(at) from recovery_acts where act = 'begun'), '-infinity') from recovery r)`;
+
+/** A lost event and what became of it. */
+export interface LostEvent extends OwnEvent {
+  readonly takenBack: boolean;
+  readonly doneAgain: boolean;
+}
+
+/**
+ * What was found missing, taken back or not, in the stream's order. @param after the last number of the page before; 0:
+ * none
+ */
+export async function announcedSince(sql: Sql, after: number, limit: number): Promise<LostEvent[]> {
+  const rows = await sql.rows<LostRow & { taken_back: boolean; done_again: boolean }>(
+    `select event_id, stream_seq, subject, body, taken_back_at is not null as taken_back, done_again_at is not null as done_again
+     from recovery_events where ${ofThisRecovery} and stream_seq > $1 order by stream_seq limit $2`,
+    [after, limit],
+  );
+  return rows.map((row) => ({ ...ownEvent(row), takenBack: row.taken_back, doneAgain: row.done_again }));
+}
+
+/** Those that the service has to do again itself, and has not: for the transaction that does it. */
+export async function lostToDoAgain(tx: Tx, subjects: readonly string[], limit: number): Promise<OwnEvent[]> {
+  const rows = await tx.rows<LostRow>(
+    `update recovery_events set done_again_at = now() where event_id in (
+       select event_id from recovery_events where done_again_at is null and subject = any($1::text[])
+       order by stream_seq limit $2 for update)
+     returning event_id, stream_seq, subject, body`,
+    [subjects, limit],
+  );
+  return rows.map(ownEvent).sort((one, other) => one.streamSeq - other.streamSeq);
+}
+
+interface LostRow {
+  event_id: string;
+  stream_seq: string;
+  subject: string;
+  body: Buffer;
+}
+
+function ownEvent({ event_id: id, stream_seq, subject, body }: LostRow): OwnEvent {
+  return { id, streamSeq: Number(stream_seq), subject, body };
+}

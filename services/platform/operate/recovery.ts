@@ -1,0 +1,169 @@
+// Notices that this service's database is older than what the service has announced (a restore, a failover that lost
+// commits), and stands for it until an operator ends it: nothing new is begun meanwhile, since what is unknown here may
+// have been paid. The relay publishes after the commit, so an event of ours in the stream that the outbox lacks is
+// proof. Phases of a look: 1 read the stream on · 2 compare and write.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { StreamInfo } from "nats";
+import { Gauge } from "prom-client";
+import { type Source, streamKeepDays } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import type { EventBus } from "#platform/events/event-bus.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { isOtherServer, judgeStream, type RecoveryReason, type StreamWord } from "./recovery-rule.ts";
+import { type Fence, moveFence, type OwnEvent, readFence, serverOf, unknownToOutbox } from "./recovery-store.ts";
+
+const recovering = new Gauge({
+  name: "tollbooth_recovering",
+  help: "1 while the service lacks what it had announced, or cannot know it, and begins nothing new; else 0.",
+  labelNames: ["service"] as const,
+});
+
+export interface RecoverySources {
+  readonly service: Source;
+  readonly db: Database;
+  readonly bus: EventBus;
+  readonly seal: OwnSeal;
+  readonly log: Log;
+}
+
+// A restored database is noticed this soon where processes run on; those that start look before they serve.
+const everyMs = 2_000;
+// A broker that is there answers at once; without it a service starts all the same.
+const startMsMax = 3_000;
+const startPauseMs = 20;
+// What one look reads; more of it is read at once by the next.
+const readMax = 2_000;
+const readsAtOnce = 50;
+// Told to callers: a recovery takes minutes, and none of our clients waits for that with the request in its hands.
+const retryAfterMs = 30_000;
+// Older events are swept from the outbox, so that one of them, sent again, would prove nothing.
+const provesMs = streamKeepDays * 86_400_000;
+
+export class Recovery {
+  readonly job: JobContext;
+  readonly #sources: RecoverySources;
+  #why: RecoveryReason = "";
+
+  private constructor(sources: RecoverySources) {
+    this.#sources = sources;
+    this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.look() };
+  }
+
+  /** Looks before anything is served, for as long as a broker that is there needs to answer. */
+  static async begin(sources: RecoverySources): Promise<Recovery> {
+    const recovery = new Recovery(sources);
+    const until = performance.now() + startMsMax;
+    while (!sources.bus.answering && performance.now() < until) await pause(startPauseMs);
+    while (await recovery.look());
+    return recovery;
+  }
+
+  get isOn(): boolean {
+    return this.#why !== "";
+  }
+
+  /** Call before anything new is written or sent. @throws Failure SERVICE_UNAVAILABLE. */
+  assertOff(): void {
+    if (this.isOn)
+      throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error(`recovering: ${this.#why}`), retryAfterMs });
+  }
+
+  /** The jobs, which do nothing while it is on: for those that send what they know. */
+  pausing(jobs: readonly JobContext[]): JobContext[] {
+    return jobs.map((job) => ({ ...job, runOnce: async () => !this.isOn && (await job.runOnce()) }));
+  }
+
+  /** One look. @returns true when there is more to read. */
+  async look(): Promise<boolean> {
+    const { db, service, bus } = this.#sources;
+    const [fence, server, state] = await Promise.all([readFence(db), serverOf(db), bus.state(service)]);
+    const seen = await this.#read(fence, server, state === "missing" ? undefined : state?.stream);
+    const { why, server: vouched } = judgeStream(fence, { server, stream: seen.word });
+    const to = { ...seen.place, why, server: vouched };
+    const isNews =
+      seen.missing.length > 0 || (Object.keys(to) as (keyof typeof to)[]).some((key) => to[key] !== fence[key]);
+    const isMoved = !isNews || (await db.transaction((tx) => moveFence(tx, fence, to, seen.missing)));
+    this.#tell(isMoved ? to.why : (await readFence(db)).why);
+    return seen.hasMore || !isMoved;
+  }
+
+  #tell(why: RecoveryReason): void {
+    const { log, service } = this.#sources;
+    recovering.set({ service }, why === "" ? 0 : 1);
+    if (why === this.#why) return;
+    this.#why = why;
+    if (why === "") log.warn("the recovery has ended; new requests are taken again");
+    else log.fatal({ alert: "recovering", why }, "the database may lack what was announced: nothing new is begun");
+  }
+
+  /** Phase 1: the stream from where it was read before. */
+  async #read(fence: Fence, server: string, stream: StreamInfo | undefined): Promise<Read> {
+    const unread = {
+      place: { streamCreated: fence.streamCreated, streamSeq: fence.streamSeq },
+      missing: [],
+      hasMore: false,
+    };
+    if (!stream) return { ...unread, word: "unsure" };
+    const { first_seq: first, last_seq: last } = stream.state;
+    if (fence.streamCreated !== stream.created || last < fence.streamSeq) {
+      // Another stream says nothing of what the old one had. The next look begins with its newest events.
+      if (isOtherServer(fence, server)) return { ...unread, word: "unsure" };
+      const streamSeq = Math.max(first - 1, last - readMax, 0);
+      return { ...unread, place: { streamCreated: stream.created, streamSeq }, word: "unsure", hasMore: true };
+    }
+    const from = Math.max(fence.streamSeq + 1, first);
+    const to = Math.min(last, from + readMax - 1);
+    const own = await this.#ownEvents(from, to);
+    const unknown =
+      own.length > 0
+        ? await unknownToOutbox(
+            this.#sources.db,
+            own.map(({ id }) => id),
+          )
+        : new Set();
+    const missing = own.filter(({ id }) => unknown.has(id));
+    const hasMore = to < last;
+    const place = { streamCreated: stream.created, streamSeq: Math.max(to, fence.streamSeq) };
+    return { place, missing, hasMore, word: missing.length > 0 ? "lacks" : hasMore ? "unsure" : "agrees" };
+  }
+
+  async #ownEvents(from: number, to: number): Promise<OwnEvent[]> {
+    const found: OwnEvent[] = [];
+    let next = from;
+    const reader = async () => {
+      while (next <= to) {
+        const seq = next++;
+        const event = await this.#ownEvent(seq);
+        if (event) found.push(event);
+      }
+    };
+    await Promise.all(Array.from({ length: readsAtOnce }, reader));
+    return found;
+  }
+
+  /** undefined: it is not ours, whoever says so, or too old to prove anything. */
+  async #ownEvent(streamSeq: number): Promise<OwnEvent | undefined> {
+    const { bus, service, seal } = this.#sources;
+    const message = await bus.stored(service, streamSeq);
+    if (!message || !seal.isOwn(message.subject, message.data, message.headers?.get(sealHeader) ?? ""))
+      return undefined;
+    const event: Event = fromBinary(EventSchema, message.data);
+    const isProof = event.occurredAt !== undefined && clockMs() - timestampDate(event.occurredAt).getTime() < provesMs;
+    return isProof ? { id: event.id, streamSeq, subject: message.subject, body: message.data } : undefined;
+  }
+}
+
+interface Read {
+  readonly place: Pick<Fence, "streamCreated" | "streamSeq">;
+  readonly word: StreamWord;
+  readonly missing: readonly OwnEvent[];
+  readonly hasMore: boolean;
+}

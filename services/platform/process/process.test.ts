@@ -1,0 +1,89 @@
+// However a process dies, what it leaves behind has no secret in it: one masked log line, or the runtime's own last
+// words, and no file.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "../../../test/harness/suite.ts";
+import { tempDir } from "../../../test/harness/temp-dir.ts";
+
+const test = suite("process");
+const secret = "0123456789abcdefSECRET";
+const url = "postgres://checkout:0123456789abcdefSECRET@db:5432/checkout";
+/**
+ * As a driver's or a client's errors are: the secret in the message, in a field that a printed error would show, and in
+ * its cause.
+ */
+const failure = `Object.assign(new Error("no answer from ${url} for sk_live_${secret}", { cause: new Error("whsec_${secret}") }),
+  { config: { password: "${secret}" }, input: "${url}", headers: { authorization: "Bearer ${secret}" } })`;
+const deaths = {
+  "an exception that nobody caught": `setImmediate(() => { throw ${failure} }); return running;`,
+  "a rejection that nobody handled": `Promise.reject(${failure}); return running;`,
+  "a start that fails": `throw ${failure};`,
+  "something thrown that is no error": `setImmediate(() => { throw { password: "${secret}" } }); return running;`,
+};
+
+/** Runs a process whose start is this code, in a folder of its own. */
+async function die(start: string, options: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const folder = await tempDir("death");
+  const code = `
+    import { runProcess } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
+    const running = { ready: async () => true, stop: async () => {} };
+    setInterval(() => {}, 1_000);
+    await runProcess("dying", () => ({}), async () => { ${start} });`;
+  try {
+    // No core file here: whether one is written is the machine's limit (docs/production.md).
+    const shell = [
+      "-c",
+      'ulimit -c 0; exec "$0" "$@"',
+      process.execPath,
+      ...options,
+      "--input-type=module",
+      "-e",
+      code,
+    ];
+    const { status, stdout, stderr } = spawnSync("/bin/sh", shell, {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, ...env },
+    });
+    return { status, stdout, said: stdout + stderr, files: readdirSync(folder) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test("whatever ends a process is one fatal line without secrets, exit code 1, and no file", async () => {
+  for (const [how, start] of Object.entries(deaths)) {
+    const { status, stdout, said, files } = await die(start);
+    assert.equal(status, 1, `${how}: ${said}`);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .filter((line) => line.includes('"fatal"'));
+    assert.equal(lines.length, 1, `${how}: ${said}`);
+    assert.ok(!said.includes(secret), `${how}: ${said}`);
+    assert.deepEqual(files, [], how);
+  }
+});
+
+test("a process that runs out of memory says nothing of what it held, and writes no file", async () => {
+  const start = `const held = []; for (;;) held.push("sk_live_${secret}".repeat(100) + held.length);`;
+  const { status, said, files } = await die(start, ["--max-old-space-size=24"]);
+  assert.notEqual(status, 0);
+  assert.match(said, /heap out of memory/);
+  assert.ok(!said.includes(secret), said);
+  assert.deepEqual(files, []);
+});
+
+test("a level of logging that there is not ends the process in one line that names it", async () => {
+  const start = `
+    const { commonSettings, readConfig } = await import(${JSON.stringify(join(import.meta.dirname, "config.ts"))});
+    readConfig({ LOG_LEVEL: commonSettings.LOG_LEVEL });
+    return running;`;
+  const { status, said } = await die(start, [], { LOG_LEVEL: "loud" });
+  assert.equal(status, 1);
+  assert.equal(said.trim(), "dying: LOG_LEVEL must be one of debug, info, warn, error");
+});
+
+test.run();

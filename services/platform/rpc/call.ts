@@ -1,0 +1,156 @@
+// What happens around every call that a process answers, whichever way it came in: its context is opened, its token
+// checked, its bounds proved, and whatever is thrown becomes a Failure of the catalogue.
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Attributes } from "@opentelemetry/api";
+import { actorOf, allowedCallers, type CallerName, type TrustedCallers } from "#platform/secrets/callers.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { rpcCalls } from "#platform/telemetry/metrics.ts";
+import { openSpan } from "#platform/telemetry/trace.ts";
+import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
+import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { nulViolations } from "#platform/values/nul-text.ts";
+import { countAlarm } from "./alarms.ts";
+
+/** A call as it came in. */
+export interface IncomingCall {
+  readonly method: DescMethod;
+  /** A header by its lower-case name. */
+  readonly header: (name: string) => string | null | undefined;
+}
+
+const healthPath = "/grpc.health.v1.Health/";
+// In place of a method, which a stranger may have made up.
+export const atDoor = "at the door";
+// Ours, or a name that another team's program gave its request. Whatever else comes is not kept: it would go into every
+// log and event.
+const requestIdForm = /^[\w.:-]{1,64}$/;
+// What a caller without a deadline gets.
+const timeoutDefaultMs = 15_000;
+
+export class CallGate {
+  readonly #trusted: TrustedCallers;
+  readonly #log: Log;
+  readonly #validator = createValidator();
+
+  /** @param trusted who may come in at all; health is open. */
+  constructor(trusted: TrustedCallers, log: Log) {
+    this.#trusted = trusted;
+    this.#log = log;
+  }
+
+  /** Runs the work of a call within its context. @throws ConnectError with the Failure as its detail. */
+  run<T>(call: IncomingCall, work: () => Promise<T>): Promise<T> {
+    const service = call.method.parent.typeName;
+    const rpc = `${service}/${call.method.name}`;
+    const isOurs = !service.startsWith("grpc.");
+    const began = performance.now();
+    const span = isOurs
+      ? openSpan({
+          name: rpc,
+          kind: "SERVER",
+          parent: call.header("traceparent"),
+          mayBegin: true,
+          attributes: callAttributes(call),
+        })
+      : undefined;
+    const names = isOurs ? this.#callers(call.header) : [];
+    return callContext.run(contextOf(call, names, span?.traceparent), async () => {
+      let reason = "OK";
+      try {
+        if (isOurs) this.#admit(call, names);
+        return await work();
+      } catch (error) {
+        reason = error instanceof ConnectError ? Code[error.code] : asFailure(error).reason;
+        throw this.#answerable(error, rpc);
+      } finally {
+        countCall(rpc, reason, performance.now() - began);
+        span?.end(reason === "OK" ? undefined : reason);
+      }
+    });
+  }
+
+  /** @throws Failure CALLER_UNKNOWN or CALLER_REFUSED; neither is ever mistaken for a merchant's wrong key. */
+  #admit(call: IncomingCall, names: readonly CallerName[]): void {
+    if (names.length === 0) throw this.#stranger();
+    const allowed = allowedCallers(call.method);
+    if (names.some((name) => allowed.has(name))) return;
+    const cause = new Error(`${names.join(", ")} may not call it: ${[...allowed].join(", ") || "nobody"} may`);
+    throw new Failure("CALLER_REFUSED", { cause });
+  }
+
+  #callers(header: IncomingCall["header"]): readonly CallerName[] {
+    const [scheme = "", token = ""] = (header("authorization") ?? "").split(" ");
+    return scheme.toLowerCase() === "bearer" ? this.#trusted.of(token) : [];
+  }
+
+  #stranger(): Failure {
+    const { problem } = this.#trusted;
+    return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
+  }
+
+  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto, or holds a text that cannot be kept. */
+  assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
+    const result = this.#validator.validate(schema, message);
+    if (result.kind === "error") throw result.error;
+    const broken = result.kind === "invalid" ? result.violations : [];
+    const violations = broken.map((v) => ({
+      field: v.field.flatMap((element) => (element.kind === "field" ? [element.name] : [])).join("."),
+      problem: v.message,
+    }));
+    violations.push(...nulViolations(schema, message));
+    if (violations.length > 0) throw new Failure("INVALID_BODY", { cause: result.error, violations });
+  }
+
+  /**
+   * Judges a call before any of it is read: whoever asks for a description, and whoever sends a message, must be one of
+   * ours first. Health is open.
+   * @returns why it is refused; undefined: it goes on, to be judged by its method
+   */
+  refusalAtDoor(path: string, header: IncomingCall["header"]): ConnectError | undefined {
+    if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
+    const failure = this.#stranger();
+    countCall(atDoor, failure.reason, 0);
+    return this.#answerable(failure, atDoor);
+  }
+
+  #answerable(error: unknown, rpc: string): ConnectError {
+    // Protocol errors of the library (unknown method, too large) carry their own code.
+    if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
+    const failure = asFailure(error);
+    const fields = { rpc, reason: failure.reason, err: failure.cause };
+    if (failure.reason === "INTERNAL_ERROR") this.#log.error(fields, "call failed");
+    else if (failure.fault) this.#log.warn(fields, "call failed");
+    else this.#log.debug(fields, "call refused");
+    return toConnectError(failure, failure.begun || callContext.getStore()?.begun === true);
+  }
+}
+
+function countCall(rpc: string, reason: string, tookMs: number): void {
+  rpcCalls.observe({ rpc, reason }, tookMs / 1_000);
+  countAlarm(rpc, reason);
+}
+
+function callAttributes(call: IncomingCall): Attributes {
+  return { "rpc.system.name": "connectrpc", "rpc.method": `${call.method.parent.typeName}/${call.method.name}` };
+}
+
+function contextOf(call: IncomingCall, names: readonly CallerName[], traceparent: string | undefined): CallContext {
+  const requestId = call.header("request-id") ?? "";
+  const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
+  return {
+    requestId: requestIdForm.test(requestId) ? requestId : newId("request"),
+    ...actorOf(names, call.header("actor") ?? ""),
+    traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
+    deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
+  };
+}
+
+const grpcUnitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000001 };
+
+function grpcTimeoutMs(header: string | null | undefined): number {
+  const match = /^(\d{1,8})([HMSmun])$/.exec(header ?? "");
+  return match ? Number(match[1]) * (grpcUnitMs[match[2] ?? "m"] ?? 1) : 0;
+}

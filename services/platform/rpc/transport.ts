@@ -1,0 +1,89 @@
+// The short way out: a Connect transport for unary calls over pooled HTTP/1.1 connections with protobuf bodies. A
+// connection carries one call at a time, so calls spread over the replicas behind a name by themselves. Any Connect
+// server understands it.
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { Pool } from "undici";
+import { SignsOfLife, signsHeader, type WatchedCall } from "./signs.ts";
+
+// More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
+const connectionsMax = 256;
+const connectTimeoutMs = 2_000;
+// Shorter than a stopping server stays a lame duck (process/drain.ts), so that it never closes one under a request.
+const keepAliveMs = 2_000;
+
+/** @param headers what every request carries, asked at each call. */
+export function unaryTransport(options: {
+  url: string;
+  headers: () => Record<string, string>;
+}): Transport & { close(): void } {
+  const pool = new Pool(options.url, {
+    connections: connectionsMax,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: keepAliveMs,
+    // The server's own hint (Keep-Alive: timeout=65) would count otherwise.
+    keepAliveMaxTimeout: keepAliveMs,
+    connect: { timeout: connectTimeoutMs },
+    // The call's own deadline bounds everything, and signs of life tell when to wait no longer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const signs = new SignsOfLife();
+  return {
+    unary: async (method, signal, timeoutMs, header, input) => {
+      const watched = signs.begin(() => pool.stats.queued > 0);
+      const headers: Record<string, string> = {
+        ...options.headers(),
+        [signsHeader]: watched.wish,
+        ...(header ? Object.fromEntries(new Headers(header)) : {}),
+        "content-type": "application/proto",
+        "connect-protocol-version": "1",
+        ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
+      };
+      const body = toBinary(method.input, create(method.input, input));
+      const path = `/${method.parent.typeName}/${method.name}`;
+      const deadline = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+      const limits = [signal, deadline, watched.signal].filter((s) => s !== undefined);
+      const { status, bytes } = await exchange(pool, { path, headers, body, signal: AbortSignal.any(limits) }, watched);
+      if (status !== 200) {
+        throw errorFromJsonBytes(bytes, undefined, new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status)));
+      }
+      const message = fromBinary(method.output, bytes);
+      return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message };
+    },
+    stream: () => {
+      throw new ConnectError("this transport is for unary calls", Code.Unimplemented);
+    },
+    close: () => void pool.destroy(),
+  };
+}
+
+interface Call {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+async function exchange(pool: Pool, call: Call, watched: WatchedCall): Promise<{ status: number; bytes: Uint8Array }> {
+  let isAnswered = false;
+  try {
+    const answer = await pool.request({ method: "POST", ...call, onInfo: () => watched.heard() });
+    const bytes = await answer.body.bytes();
+    isAnswered = true;
+    return { status: answer.statusCode, bytes };
+  } catch (cause) {
+    throw new ConnectError(...meaningOf(call.signal, watched.signal), undefined, undefined, cause);
+  } finally {
+    watched.end(isAnswered);
+  }
+}
+
+/** Why no answer came. */
+function meaningOf({ aborted, reason }: AbortSignal, silence: AbortSignal): [string, Code] {
+  if (!aborted || reason === silence.reason) return ["the peer cannot be reached", Code.Unavailable];
+  const isLate = reason instanceof DOMException && reason.name === "TimeoutError";
+  return isLate ? ["the deadline has passed", Code.DeadlineExceeded] : ["the peer cannot be reached", Code.Canceled];
+}

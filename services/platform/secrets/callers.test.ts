@@ -1,0 +1,79 @@
+// The files that trust rests on, and who may call what by the protos.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { actorOf, allowedCallers, callerLine, callersFile, tokenFile } from "./callers.ts";
+
+const test = suite("trust between processes");
+const dir = mkdtempSync(join(tmpdir(), "tollbooth-trust-"));
+const file = (name: string, text: string) => {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+};
+const [old, fresh] = ["o".repeat(40), "n".repeat(40)];
+
+test.after(() => rmSync(dir, { recursive: true }));
+
+test("a token stands for the callers that the file names it for, two tokens of one caller among them", () => {
+  const lines = [
+    callerLine("gateway", old),
+    `${callerLine("gateway", fresh)} # since May`,
+    callerLine("reader", fresh),
+  ];
+  const trusted = callersFile.parse(file("two", `# tokens\n\n${lines.join("\n")}\n`));
+  assert.deepEqual(trusted.of(old), ["gateway"]);
+  assert.deepEqual(trusted.of(fresh), ["gateway", "reader"]);
+  assert.deepEqual(trusted.of(`${old}x`), []);
+  assert.deepEqual(trusted.of(""), []);
+});
+
+test("our services hand on whom they act for; whoever is none acts for himself, and what he names is no more than said", () => {
+  for (const name of ["gateway", "checkout", "payments"] as const) {
+    assert.deepEqual(actorOf([name], "ak_1"), { actor: "ak_1" });
+    assert.deepEqual(actorOf([name], ""), { actor: "" });
+    assert.deepEqual(actorOf([name], "a b"), { actor: "" });
+  }
+  for (const name of ["operator", "reader"] as const) {
+    assert.deepEqual(actorOf([name], "ak_1"), { actor: name, saidActor: "ak_1" });
+    assert.deepEqual(actorOf([name], ""), { actor: name });
+    assert.deepEqual(actorOf([name], "x".repeat(65)), { actor: name });
+    assert.deepEqual(actorOf([name], "a\tb"), { actor: name });
+  }
+  assert.deepEqual(actorOf([], "ak_1"), { actor: "", saidActor: "ak_1" });
+});
+
+test("a file that cannot be used is refused at the start, in words that repeat nothing of it", () => {
+  for (const text of [
+    "",
+    "# nobody\n",
+    "gateway sha256:abc\n",
+    `stranger sha256:${"a".repeat(64)}\n`,
+    `gateway ${old}\n`,
+  ]) {
+    assert.throws(
+      () => callersFile.parse(file("bad", text)),
+      (error) => error instanceof Error && /^must /.test(error.message) && !error.message.includes(old),
+    );
+  }
+  assert.throws(() => tokenFile.parse(file("short", "tooshort\n")), /must begin with a token/);
+  assert.throws(() => tokenFile.parse(join(dir, "nowhere")), /must name a file/);
+});
+
+test("each method's callers are those of its proto: reads for readers, money for the service that moves it", () => {
+  assert.deepEqual([...allowedCallers(PaymentsService.method.createIntent)], ["checkout"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.getPayment)], ["gateway", "operator", "reader"]);
+  assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
+  const openToWebhook = [PaymentsService, MerchantService]
+    .flatMap(({ methods }) => methods)
+    .filter((method) => allowedCallers(method).has("webhook"));
+  assert.deepEqual(openToWebhook, [PaymentsService.method.confirmAnnouncements]);
+});
+
+test.run();

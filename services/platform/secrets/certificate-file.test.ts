@@ -1,0 +1,76 @@
+// What is wrong with a file of certificates is told when the settings are read: which setting, which file, what.
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  brokerSettings,
+  ConfigError,
+  keyManagementSettings,
+  readConfig,
+  serviceSettings,
+} from "#platform/process/config.ts";
+import { makeAuthority } from "../../../deploy/local/certificate.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { tempDir } from "../../../test/harness/temp-dir.ts";
+
+const test = suite("files of certificates");
+const valid = makeAuthority("today's", 1).cert;
+// Begins an hour ago, like every one that is made here.
+const ended = makeAuthority("yesterday's", -0.01).cert;
+
+function problemOf(NATS_CA_FILE: string): string {
+  try {
+    readConfig({ NATS_CA_FILE: brokerSettings.NATS_CA_FILE }, { NATS_CA_FILE });
+    return "";
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  }
+}
+
+async function fileOf(text: string): Promise<string> {
+  const path = join(await tempDir("certificates"), "ca.crt");
+  await writeFile(path, text);
+  return path;
+}
+
+test("a file that is not there, has no certificate, half of one or one that has ended is named with what is wrong", async () => {
+  assert.equal(problemOf("/nowhere/ca.crt"), "NATS_CA_FILE names /nowhere/ca.crt, which cannot be read");
+  const wrong: [string, RegExp][] = [
+    ["", /, which has no certificate \(PEM\)$/],
+    [valid.replace(/\n[^-]+\n/, "\nAAAA\n"), /, which has a certificate that cannot be read$/],
+    [ended, /, whose certificate \(CN=yesterday's\) ended on \w+ +\d+ .* GMT$/],
+  ];
+  for (const [text, what] of wrong) {
+    const path = await fileOf(text);
+    const problem = problemOf(path);
+    assert.ok(problem.startsWith(`NATS_CA_FILE names ${path}`), problem);
+    assert.match(problem, what);
+    assert.ok(!problem.includes("\n"), problem);
+  }
+});
+
+test("while an authority is replaced its file may have the old one too, which has ended", async () => {
+  assert.equal(problemOf(await fileOf(ended + valid)), "");
+  assert.equal(problemOf(await fileOf(valid)), "");
+});
+
+test("the files that a database's URL and the KMS name are looked at too, and no password is repeated", async () => {
+  const path = await fileOf(ended);
+  for (const parameter of ["sslrootcert", "sslcert", "sslkey"]) {
+    const file = parameter === "sslkey" ? "/nowhere/key.pem" : path;
+    const DATABASE_URL = `postgres://role:sesame@db/one?sslmode=verify-full&${parameter}=${encodeURIComponent(file)}`;
+    const read = () => readConfig({ DATABASE_URL: serviceSettings.DATABASE_URL }, { DATABASE_URL });
+    assert.throws(read, (error: Error) => {
+      assert.ok(error.message.startsWith(`DATABASE_URL names ${file}, `), error.message);
+      return !error.message.includes("sesame");
+    });
+  }
+  const { VAULT_CACERT } = keyManagementSettings;
+  assert.throws(
+    () => readConfig({ VAULT_CACERT }, { VAULT_CACERT: path }),
+    /^ConfigError: VAULT_CACERT names .* ended on/,
+  );
+});
+
+test.run();

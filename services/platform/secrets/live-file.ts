@@ -1,0 +1,73 @@
+// A small file whose content may change while the process runs: tokens that are rotated, mounted secrets that are
+// renewed. It is looked at when it is asked for, at most once a second; content that cannot be used is reported and the
+// last good one stays.
+import { readFileSync, statSync } from "node:fs";
+
+// How late a change is seen. Looking costs microseconds.
+const lookEveryMs = 1_000;
+// A stranger who sends junk must not make us read the file at every call.
+const hurryEveryMs = 100;
+
+export class LiveFile<T> {
+  readonly #path: string;
+  readonly #parse: (text: string) => T;
+  #value: T;
+  #seen: string;
+  #lookedAt: number;
+
+  /**
+   * @param parse throws a short reason ("must …") that repeats nothing of the text.
+   * @throws when the file cannot be read or parsed now.
+   */
+  constructor(path: string, parse: (text: string) => T) {
+    this.#path = path;
+    this.#parse = parse;
+    this.#seen = this.#stamp();
+    this.#lookedAt = performance.now();
+    this.#value = parse(this.#read());
+  }
+
+  /** Why the newest content is not used; undefined: it is. */
+  problem: string | undefined;
+
+  get value(): T {
+    if (performance.now() - this.#lookedAt > lookEveryMs) this.#look(false);
+    return this.#value;
+  }
+
+  /** Reads the file now, unless it was read a moment ago. */
+  refresh(): void {
+    if (performance.now() - this.#lookedAt > hurryEveryMs) this.#look(true);
+  }
+
+  #look(read: boolean): void {
+    this.#lookedAt = performance.now();
+    try {
+      const stamp = this.#stamp();
+      if (!read && stamp === this.#seen) return;
+      this.#value = this.#parse(this.#read());
+      this.#seen = stamp;
+      this.problem = undefined;
+    } catch (error) {
+      this.problem = `${this.#path} ${error instanceof Error ? error.message : "cannot be used"}`;
+    }
+  }
+
+  /** Follows symbolic links: a mounted secret changes by swapping one. */
+  #stamp(): string {
+    try {
+      const { ino, mtimeMs, size } = statSync(this.#path);
+      return `${ino}:${mtimeMs}:${size}`;
+    } catch {
+      throw new Error("must name a file that can be read");
+    }
+  }
+
+  #read(): string {
+    try {
+      return readFileSync(this.#path, "utf8");
+    } catch {
+      throw new Error("must name a file that can be read");
+    }
+  }
+}

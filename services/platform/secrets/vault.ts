@@ -1,0 +1,86 @@
+// Secrets: how they are made, compared and kept at rest (docs/contract.md §3).
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from "node:crypto";
+import type { KeyRing } from "./key-ring.ts";
+
+/** Counts what a key encrypts, and ends it when it has encrypted as often as it may. */
+export interface EncryptionQuota {
+  /** To be called before each encryption. @throws Failure when there is none left */
+  take(): void;
+  /** Makes sure that so many can follow, as far as the key has them left. */
+  reserve(encryptions: number): Promise<void>;
+}
+
+/** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
+export class Vault {
+  readonly #keys: KeyRing;
+  readonly #current: string;
+  readonly #count: EncryptionQuota | undefined;
+
+  /** @param count of what it encrypts; absent: it only decrypts, or nobody keeps what it encrypts */
+  constructor(keys: KeyRing, count?: EncryptionQuota) {
+    const [current] = keys.keys();
+    if (current === undefined) throw new Error("a vault needs at least one key");
+    this.#keys = keys;
+    this.#current = current;
+    this.#count = count;
+  }
+
+  /** Name of the key that encrypts; a ciphertext begins with the name of its key. */
+  get currentKeyId(): string {
+    return this.#current;
+  }
+
+  /** To be waited for before many encryptions at once. */
+  async reserve(encryptions: number): Promise<void> {
+    await this.#count?.reserve(encryptions);
+  }
+
+  /**
+   * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
+   * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.
+   * @throws Failure when the key has encrypted as often as it may
+   */
+  encrypt(plain: string | Uint8Array, context: string): Buffer {
+    this.#count?.take();
+    const id = Buffer.from(this.#current);
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv("aes-256-gcm", this.#key(this.#current), nonce);
+    cipher.setAAD(Buffer.from(context));
+    const data = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), data]);
+  }
+
+  /** The plaintext. Throws when the key is unknown, the context differs or the bytes were changed. */
+  decrypt(sealed: Uint8Array, context: string): Buffer {
+    const bytes = Buffer.from(sealed);
+    const idEnd = 1 + (bytes[0] ?? 0);
+    const nonceEnd = idEnd + 12;
+    const tagEnd = nonceEnd + 16;
+    const decipher = createDecipheriv(
+      "aes-256-gcm",
+      this.#key(bytes.toString("utf8", 1, idEnd)),
+      bytes.subarray(idEnd, nonceEnd),
+    );
+    decipher.setAAD(Buffer.from(context));
+    decipher.setAuthTag(bytes.subarray(nonceEnd, tagEnd));
+    return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
+  }
+
+  #key(id: string): Buffer {
+    const key = this.#keys.get(id);
+    if (!key) throw new Error("no such encryption key");
+    return key;
+  }
+}
+
+/** Compares in constant time; texts of different length differ at once, which tells nothing secret. */
+export function sameSecret(a: string | Uint8Array, b: string | Uint8Array): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Random text of `bytes` bytes in base64url. */
+export function randomToken(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
+}

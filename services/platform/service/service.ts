@@ -1,0 +1,145 @@
+// A service, begun and ended in one order: database, schema, clock, place at the broker, RPC port, clockwork; each
+// service says what it is made of. It ends the other way round: nothing new is taken, then what runs is finished, then
+// what it runs on is closed.
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { brokerOf } from "#platform/broker/connection.ts";
+import type { Source } from "#platform/broker/streams.ts";
+import type { Database } from "#platform/database/database.ts";
+import { EncryptionCount } from "#platform/database/encryption-count.ts";
+import { awaitSchema } from "#platform/database/migrate.ts";
+import { databaseOf, type PoolOptions } from "#platform/database/pool.ts";
+import { clockJob, syncClock } from "#platform/database/sync-clock.ts";
+import { EventBus, type Listener } from "#platform/events/event-bus.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
+import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
+import { type JobContext, startJobs } from "#platform/jobs/job.ts";
+import { Recovery } from "#platform/operate/recovery.ts";
+import type { Configured, serviceSettings } from "#platform/process/config.ts";
+import type { Drain } from "#platform/process/drain.ts";
+import type { Opened } from "#platform/process/open-keys.ts";
+import { serveRpc } from "#platform/rpc/server.ts";
+import { OwnSeal } from "#platform/secrets/own-seal.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog, type Log } from "#platform/telemetry/log.ts";
+
+/** What every service reads, and some of them. */
+type ServiceConfig = Opened<Configured<typeof serviceSettings>> & { readonly EVENT_ACK_WAIT_SECONDS?: number };
+
+/** What every service is built on. */
+export interface ServiceBase<D extends Database> {
+  readonly db: D;
+  readonly log: Log;
+  readonly bus: EventBus;
+  readonly outbox: Outbox;
+  readonly vault: Vault;
+  readonly recovery: Recovery;
+}
+
+/** A service of a proto file and what answers its methods; made by `answers`. */
+export interface AnsweredService {
+  readonly service: DescService;
+  readonly register: (router: ConnectRouter) => void;
+}
+
+export function answers<S extends DescService>(service: S, implementation: ServiceImpl<S>): AnsweredService {
+  return { service, register: (router) => router.service(service, implementation) };
+}
+
+/** What a service is made of. */
+export interface ServiceParts {
+  readonly rpc: readonly AnsweredService[];
+  /** Besides those that every service has. */
+  readonly jobs: readonly JobContext[];
+  readonly consumers?: readonly Consumer[];
+  readonly listeners?: readonly Listener[];
+  /** Asked by health checks, besides whether the database takes writes: can the process do its main job now? */
+  readonly works?: () => boolean;
+  /** Ends what is under way besides calls and jobs, once no call comes any more. */
+  readonly finish?: () => Promise<void>;
+  /** Closes what calls, jobs and consumers used, when none of them runs any more. */
+  readonly close?: () => Promise<void> | void;
+}
+
+/** A service as its process and its tests start and stop it. */
+export interface RunningService {
+  readonly port: number;
+  ready(): Promise<boolean>;
+  stop(drain?: Drain): Promise<void>;
+}
+
+/**
+ * Starts a service.
+ * @param options.open opens its database
+ * @param options.build called when the database has this release's schema
+ */
+export async function startService<D extends Database>(options: {
+  readonly name: Source;
+  readonly config: ServiceConfig;
+  readonly open: (pool: PoolOptions) => Promise<D>;
+  readonly build: (base: ServiceBase<D>) => ServiceParts | Promise<ServiceParts>;
+}): Promise<RunningService> {
+  const { name, config } = options;
+  const log = createLog(name, config.LOG_LEVEL);
+  const db = await options.open({ ...databaseOf(config), name, log });
+  try {
+    await awaitSchema(db, name, log);
+    await syncClock(db, log);
+    return await startOn(db, log, options);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+async function startOn<D extends Database>(
+  db: D,
+  log: Log,
+  { name, config, build }: Parameters<typeof startService<D>>[0],
+): Promise<RunningService> {
+  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const seal = new OwnSeal(config.ENCRYPTION_KEYS);
+  const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
+  const ackWait = ackWaitSeconds === undefined ? {} : { ackWaitSeconds };
+  const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log, ...ackWait });
+  const outbox = new Outbox({ namespace, source: name });
+  const recovery = await Recovery.begin({ service: name, db, bus, seal, log });
+  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
+  const parts = await build({ db, log, bus, outbox, vault, recovery });
+  const server = await serveRpc({
+    port: config.PORT,
+    host: config.HOST,
+    trusted: config.RPC_CALLERS_FILE,
+    log,
+    status: { service: name, db, bus, encryptions, recovery },
+    services: parts.rpc.map(({ service }) => service),
+    routes: (router) => {
+      for (const { register } of parts.rpc) register(router);
+    },
+    ...(parts.works && { works: parts.works }),
+  });
+  const jobs = startJobs(
+    [
+      ...outboxJobs(db, bus, outbox, { replicas: config.NATS_REPLICAS, log }),
+      encryptions.job,
+      recovery.job,
+      clockJob(db, log),
+      ...parts.jobs,
+    ],
+    log,
+  );
+  for (const consumer of parts.consumers ?? []) bus.consume(consumer);
+  for (const listener of parts.listeners ?? []) bus.listen(listener);
+  return {
+    port: server.port,
+    ready: () => server.ready(),
+    stop: async (drain) => {
+      await server.close(drain);
+      await parts.finish?.();
+      await jobs.stop();
+      await bus.close();
+      await parts.close?.();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// Logs: secrets do not pass, wherever in a text they stand; and a log that nobody reads keeps no process alive.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { suite } from "../../../test/harness/suite.ts";
+import { masked } from "./log.ts";
+
+const test = suite("log");
+
+test("every secret of the system is masked inside any text", () => {
+  const secrets = [
+    "sk_test_abcDEF0123456789",
+    "sk_live_abcDEF0123456789",
+    "cs_secret_01jabc_AbC-_9",
+    "whsec_AbC-_9",
+    "sim_sk_abc",
+    "sim_wh_AbC-_9",
+    "rk_live_abcDEF0123456789",
+    "rk_test_abcDEF0123456789",
+    "pi_01abc_secret_xyz",
+    "pi_3MtwBwLkdIwHu7ix28a3tqPa_secret_YrKJUKribcBjcG8HVhfZluoGH",
+    "seti_1Mm8s8LkdIwHu7ix0OXBfTRG_secret_NXDICkPqPeiBTAFqWmkbff09lRmSVXe",
+  ];
+  for (const secret of secrets) {
+    const line = masked(`GET /x?secret=${secret}&y=1 "${secret}"`);
+    assert.ok(!line.includes(secret), line);
+  }
+  assert.equal(masked("postgres://user:hunter2@host/db"), "postgres://user:…@host/db");
+  assert.equal(masked("no nats://svc:hunter2@nats:4222"), "no nats://…@nats:4222");
+  assert.equal(masked("tls://s3cr3ttoken@nats:4222"), "tls://…@nats:4222");
+  assert.equal(masked("https://shop.example/a@b"), "https://shop.example/a@b");
+  assert.equal(masked("pay_01abc is fine"), "pay_01abc is fine");
+});
+
+test("what a word before it tells to be secret is masked, and the word stays", () => {
+  assert.equal(masked("Authorization: Bearer eyJhbGci.abc-_~+/9=="), "Authorization: Bearer …");
+  assert.equal(masked("authorization: bearer 0123456789abcdef, next"), "authorization: bearer …, next");
+  assert.equal(masked("host=db password=hunter2 user=x"), "host=db password=… user=x");
+  assert.equal(masked(`PGPASSWORD = "hunter2"`), `PGPASSWORD = "…"`);
+  assert.equal(masked("/c/1?secret=abc&locale=de"), "/c/1?secret=…&locale=de");
+  assert.equal(masked("a bearer of news"), "a bearer of news");
+});
+
+test("numbers of cards are masked however they are written, and no other number", () => {
+  for (const card of ["4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", "378282246310005"])
+    assert.equal(masked(`declined: ${card}.`), "declined: ….", card);
+  assert.equal(masked('{"number":"4222222222222"}'), '{"number":"…"}', "13 digits");
+  assert.equal(masked("6304000000000000000 is 19 long"), "… is 19 long");
+  for (const other of [
+    "4242424242424241",
+    "424242424242",
+    "42424242424242424242",
+    "pay_4242424242424242",
+    "0.4242424242424242",
+    "2026-11-22T18:41:42.000Z",
+  ]) {
+    assert.equal(masked(`took ${other} ms`), `took ${other} ms`, other);
+  }
+});
+
+test("a line holds no secret in any of its fields, its error or its causes", async () => {
+  const secret = "sk_test_abcDEF0123456789";
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
+    const text = "of ${secret} to";
+    const err = new Error(text, { cause: new Error(text) });
+    createLog("told", "info").info({ path: text, ignored: [text, 1], count: 7, err }, text);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  await once(child, "exit");
+  assert.ok(!String(line).includes(secret), String(line));
+  const { path, ignored, count, err, msg } = JSON.parse(String(line));
+  const shown = "of sk_test_… to";
+  assert.deepEqual([path, ignored, count, err.message, msg], [shown, [shown, 1], 7, shown, shown]);
+});
+
+test("a process whose log nobody reads any more ends with its last words", async () => {
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
+    const log = createLog("orphan", "info");
+    process.stdin.resume().once("end", () => {
+      log.info("to nobody");
+      log.fatal("last words");
+      process.exit(3);
+    });
+    log.info("up");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  child.stdin.end();
+  try {
+    assert.deepEqual(await exited, [3, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test.run();

@@ -1,0 +1,110 @@
+// Structured logs: one JSON line per entry on standard output, with the request id and trace of the call, and without
+// secrets: known secret fields are removed, and secret-looking text is masked wherever it stands.
+import pino from "pino";
+import { callContext } from "#platform/values/call-context.ts";
+
+export type Log = pino.Logger;
+
+const secretFields = [
+  "api_key",
+  "apiKey",
+  "authorization",
+  "client_secret",
+  "clientSecret",
+  "credentials",
+  "password",
+  "secret",
+  "session_secret",
+  "sessionSecret",
+  "signing_secret",
+  "signingSecret",
+  "token",
+  "url.search",
+];
+
+// What stands before a secret, and what the secret is made of. Secrets of this system and of processors have a telling
+// prefix (docs/contract.md §3); others are told by the word before them, or by who logs in, in a URL. Repetitions that
+// a text could make long are bounded: every line is read.
+const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
+  [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w-]+/],
+  [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
+  [/\b(?:nats|tls|https?):\/\//, /[^@/\s]{1,512}(?=@)/],
+  [/\bbearer\s{1,4}/, /[\w.~+/=-]{8,}/],
+  [/(?:password|passwd|secret|token)["']?\s{0,4}=\s{0,4}["']?/, /[^\s"'&;,]+/],
+];
+const secretText = new RegExp(
+  secretForms.map(([before, secret]) => `(${before.source})${secret.source}`).join("|"),
+  "gi",
+);
+// Digits of a number alone: not of an id, nor of a fraction.
+const longNumber = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
+
+/** The text without secrets and without numbers of cards. */
+export function masked(text: string): string {
+  return text
+    .replace(secretText, (_all, ...befores: (string | undefined)[]) => {
+      const before = befores.slice(0, secretForms.length).find((each) => each !== undefined);
+      return `${before ?? ""}…`;
+    })
+    .replace(longNumber, (number) => (isCardNumber(number) ? "…" : number));
+}
+
+/** By its check digit (ISO/IEC 7812), which one number of ten has by chance. */
+function isCardNumber(number: string): boolean {
+  const digits = number.replace(/\D/g, "").split("").reverse().map(Number);
+  const sum = digits.reduce((total, digit, place) => {
+    const doubled = place % 2 === 1 ? 2 * digit : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** The fields of a line, with every text among them masked. */
+function maskedFields(fields: Record<string, unknown>): Record<string, unknown> {
+  const maskedValue = (value: unknown): unknown => {
+    if (typeof value === "string") return masked(value);
+    return Array.isArray(value) ? value.map(maskedValue) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskedValue(value)]));
+}
+
+/**
+ * The logger of a process. `service` is in every line. Lines go through process.stdout and not through pino's own
+ * stream: that one repeats its last write for ever once nobody reads, and a process whose supervisor was killed would
+ * never end.
+ */
+export function createLog(service: string, level: string): Log {
+  const options = optionsOf(service, level);
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {}); // nobody reads, nobody to tell
+  return pino(options, process.stdout);
+}
+
+function optionsOf(service: string, level: string): pino.LoggerOptions {
+  return {
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: maskedFields },
+    redact: { paths: secretFields.flatMap((f) => [f, `*.${f}`]), censor: "[redacted]" },
+    serializers: { err: errorFields, error: errorFields },
+    mixin: () => {
+      const call = callContext.getStore();
+      if (!call) return {};
+      const trace = { trace_id: call.traceparent.split("-")[1] };
+      return call.requestId === "" ? trace : { request_id: call.requestId, ...trace };
+    },
+    hooks: {
+      logMethod(args, method) {
+        method.apply(this, args.map((a) => (typeof a === "string" ? masked(a) : a)) as typeof args);
+      },
+    },
+  };
+}
+
+/** An error as log fields: message, stack and causes, masked. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: masked(String(error)) };
+  const code = "code" in error ? { code: error.code } : {};
+  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) };
+  return { type: error.name, message: masked(error.message), ...code, stack: masked(error.stack ?? ""), ...cause };
+}

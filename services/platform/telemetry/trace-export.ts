@@ -1,0 +1,69 @@
+// Sends spans to an OTLP/HTTP receiver. Loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set: the SDK costs start-up
+// time and memory.
+import { hostname } from "node:os";
+import { type DiagLogger, DiagLogLevel, diag } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { releaseVersion } from "#platform/values/release.ts";
+import type { Log } from "./log.ts";
+import { recordSpans } from "./trace.ts";
+
+export interface ExportSettings {
+  /** Base URL of the receiver; `/v1/traces` is appended. */
+  readonly endpoint: string;
+  /** Share of the traces that begin here which is kept, 0 to 1; a caller's own decision is followed. */
+  readonly share: number;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+const sendEveryMs = 1_000;
+// A receiver that is slow or away costs spans, never memory or calls.
+const waitingMax = 4_096;
+const sendMaxMs = 5_000;
+const stopMaxMs = 2_000;
+// Statements of lists are the longest texts.
+const textMax = 1_000;
+
+/** Begins. @returns how to end, after the last spans are sent */
+export function exportSpans(process: string, settings: ExportSettings, log: Log): { stop(): Promise<void> } {
+  diag.setLogger(quietly(log), DiagLogLevel.WARN);
+  const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces`, timeoutMillis: sendMaxMs });
+  const provider = new TracerProvider({
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
+    resource: resourceFromAttributes({
+      "service.name": `tollbooth-${process}`,
+      "service.version": releaseVersion(),
+      "service.instance.id": hostname(), // in Kubernetes the pod's name
+      ...settings.attributes,
+    }),
+    spanLimits: { attributeValueLengthLimit: textMax },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: waitingMax,
+        scheduledDelayMillis: sendEveryMs,
+        exportTimeoutMillis: sendMaxMs,
+      }),
+    ],
+  });
+  recordSpans(provider.getTracer("tollbooth"));
+  return {
+    stop: async () => {
+      recordSpans(undefined);
+      const late = new Promise<void>((resolve) => setTimeout(resolve, stopMaxMs).unref());
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+    },
+  };
+}
+
+/** The SDK's own troubles are warnings of the process; their details may hold the receiver's credentials. */
+function quietly(log: Log): DiagLogger {
+  const warn = (message: string) => log.warn({ message }, "spans are not sent");
+  return { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} };
+}

@@ -1,0 +1,48 @@
+// What travels with a call through a process and on to the next one: request id, actor, trace and deadline. Kept in an
+// AsyncLocalStorage, so that flows need not hand it from function to function.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
+
+export interface CallContext {
+  /** `req_…`, in logs, answers and on to other services. */
+  readonly requestId: string;
+  /**
+   * For whom the call is made, for the audit log: `ak_…` of an API key, as the gateway names it; `operator` or
+   * `reader`, as the token of the first caller names it; empty: a service itself.
+   */
+  readonly actor: string;
+  /** Who a caller that is no service says to be: no more than a word. */
+  readonly saidActor?: string;
+  /** W3C traceparent of the current span. */
+  readonly traceparent: string;
+  /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */
+  readonly deadlineMs: number | undefined;
+  /** Something was sent to a processor on behalf of the call. */
+  begun?: boolean;
+}
+
+export const callContext = new AsyncLocalStorage<CallContext>();
+
+/**
+ * Before anything is sent that changes something outside: from now on a failure of the call does not say that nothing
+ * was done.
+ */
+export function noteBegun(): void {
+  const context = callContext.getStore();
+  if (context) context.begun = true;
+}
+
+const traceparentFormat = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Continues a valid W3C traceparent with a new span id, or begins a new trace (docs/contract.md §1). */
+export function nextTraceparent(incoming: string | undefined | null): string {
+  const span = randomBytes(8).toString("hex");
+  if (incoming && traceparentFormat.test(incoming)) return `${incoming.slice(0, 36)}${span}${incoming.slice(52)}`;
+  return `00-${randomBytes(16).toString("hex")}-${span}-01`;
+}
+
+/** Whole milliseconds the current caller will still wait, at most `limitMs`; never below 1. */
+export function remainingMs(limitMs: number): number {
+  const deadline = callContext.getStore()?.deadlineMs;
+  return deadline === undefined ? limitMs : Math.max(1, Math.floor(Math.min(limitMs, deadline - performance.now())));
+}

@@ -1,0 +1,162 @@
+// The one way in which a flow refuses or gives up: a Failure with a reason of the catalogue (failure.v1). Its cause
+// stays in the logs; over RPC it travels as an error detail, so that the next process sees the same reason.
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { FailureSchema, FieldViolationSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
+import { certificateRefusal } from "./certificate-refusal.ts";
+
+/** A reason of the catalogue, by name. */
+export type FailureReason = Exclude<keyof typeof Reason, "UNSPECIFIED">;
+
+interface Entry {
+  readonly code: Code;
+  /** True: a defect or an outage that operators should see; false: the caller's own doing. */
+  readonly fault: boolean;
+}
+
+/** Every reason with its RPC status. A reason without a row does not compile. */
+const catalogue: { readonly [R in FailureReason]: Entry } = {
+  INVALID_BODY: { code: Code.InvalidArgument, fault: false },
+  UNAUTHORIZED: { code: Code.Unauthenticated, fault: false },
+  PAYMENT_BLOCKED: { code: Code.FailedPrecondition, fault: false },
+  FORBIDDEN: { code: Code.PermissionDenied, fault: false },
+  FEATURE_DISABLED: { code: Code.FailedPrecondition, fault: false },
+  NOT_FOUND: { code: Code.NotFound, fault: false },
+  IDEMPOTENCY_CONFLICT: { code: Code.Aborted, fault: false },
+  IDEMPOTENCY_KEY_REUSE: { code: Code.FailedPrecondition, fault: false },
+  SESSION_EXPIRED: { code: Code.FailedPrecondition, fault: false },
+  NO_CONNECTOR: { code: Code.FailedPrecondition, fault: false },
+  NOT_REFUNDABLE: { code: Code.FailedPrecondition, fault: false },
+  AMOUNT_TOO_LARGE: { code: Code.FailedPrecondition, fault: false },
+  CONNECTOR_NOT_ELIGIBLE: { code: Code.FailedPrecondition, fault: false },
+  TOO_MANY_KEYS: { code: Code.FailedPrecondition, fault: false },
+  CONNECTOR_ERROR: { code: Code.Unavailable, fault: true },
+  SERVICE_UNAVAILABLE: { code: Code.Unavailable, fault: true },
+  INTERNAL_ERROR: { code: Code.Internal, fault: true },
+  CALLER_UNKNOWN: { code: Code.Unauthenticated, fault: true },
+  CALLER_REFUSED: { code: Code.PermissionDenied, fault: true },
+};
+
+export interface Violation {
+  readonly field: string;
+  readonly problem: string;
+}
+
+export interface FailureOptions {
+  readonly cause?: unknown;
+  readonly violations?: readonly Violation[];
+  readonly retryAfterMs?: number;
+  /** The refusal was decided earlier and stored under the caller's idempotency key. */
+  readonly replayed?: boolean;
+  /** A processor may have done the work already. */
+  readonly begun?: boolean;
+}
+
+/** The first this many violations are told (docs/contract.md §2). */
+const violationsMax = 20;
+
+export class Failure extends Error {
+  override name = "Failure";
+  readonly reason: FailureReason;
+  readonly violations: readonly Violation[];
+  readonly retryAfterMs: number;
+  readonly replayed: boolean;
+  readonly begun: boolean;
+
+  constructor(reason: FailureReason, options: FailureOptions = {}) {
+    super(reason, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.violations = (options.violations ?? []).slice(0, violationsMax);
+    this.retryAfterMs = options.retryAfterMs ?? 0;
+    this.replayed = options.replayed ?? false;
+    this.begun = options.begun ?? false;
+  }
+
+  /** True for defects and outages, which are logged as errors; false for refusals of the caller's doing. */
+  get fault(): boolean {
+    return catalogue[this.reason].fault;
+  }
+}
+
+/** An INVALID_BODY failure about one field. */
+export function invalid(field: string, problem: string): Failure {
+  return new Failure("INVALID_BODY", { violations: [{ field, problem }] });
+}
+
+/**
+ * Whatever was thrown, as a Failure: errors of the network and the database are SERVICE_UNAVAILABLE, the rest
+ * INTERNAL_ERROR.
+ */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof ConnectError) return fromConnectError(error);
+  const outage = isOutage(error);
+  return new Failure(outage ? "SERVICE_UNAVAILABLE" : "INTERNAL_ERROR", {
+    cause: error,
+    ...(outage ? { retryAfterMs: 1_000 } : {}),
+  });
+}
+
+/** The Failure as an RPC error. @param begun something was sent to a processor before it */
+export function toConnectError(failure: Failure, begun = failure.begun): ConnectError {
+  const detail = create(FailureSchema, {
+    reason: Reason[failure.reason],
+    fieldViolations: failure.violations.map((v) =>
+      create(FieldViolationSchema, { field: v.field, problem: v.problem }),
+    ),
+    retryAfterMs: failure.retryAfterMs,
+    replayed: failure.replayed,
+    begun,
+  });
+  const error = new ConnectError(failure.message, catalogue[failure.reason].code, undefined, [
+    { desc: FailureSchema, value: detail },
+  ]);
+  error.cause = failure.cause;
+  return error;
+}
+
+function fromConnectError(error: ConnectError): Failure {
+  const [detail] = error.findDetails(FailureSchema);
+  if (detail) {
+    return new Failure(reasonName(detail.reason), {
+      cause: error,
+      violations: detail.fieldViolations.map((v) => ({ field: v.field, problem: v.problem })),
+      retryAfterMs: detail.retryAfterMs,
+      replayed: detail.replayed,
+      begun: detail.begun,
+    });
+  }
+  const away = [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled, Code.ResourceExhausted, Code.Aborted];
+  return away.includes(error.code)
+    ? new Failure("SERVICE_UNAVAILABLE", { cause: error, retryAfterMs: 1_000 })
+    : new Failure("INTERNAL_ERROR", { cause: error });
+}
+
+function isReason(name: string): name is FailureReason {
+  return name in catalogue;
+}
+
+/** A number that this release does not know comes from a newer one and counts as a defect. */
+function reasonName(value: number): FailureReason {
+  const [name] = Object.entries(Reason).find(([, number]) => number === value) ?? [];
+  return name !== undefined && isReason(name) ? name : "INTERNAL_ERROR";
+}
+
+// Socket errors of Node, and SQLSTATE classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown,
+// cancel by statement_timeout), 40 (rollback: deadlock, serialization), 55P03 (lock not available) and 25006
+// (read-only, as a server is that is no longer the primary). A certificate that does not hold is one too: nothing was
+// said to the server.
+const outageCode =
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)|(08|53|57|40)\w{3}|55P03|25006)$/;
+const outageMessage =
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed)/;
+
+function isOutage(error: unknown): boolean {
+  for (let e = error, depth = 0; e instanceof Error && depth < 5; e = e.cause, depth++) {
+    if ("code" in e && typeof e.code === "string" && outageCode.test(e.code)) return true;
+    if (outageMessage.test(e.message)) return true;
+    if (certificateRefusal(e)) return true;
+    if (e instanceof AggregateError && e.errors.some(isOutage)) return true;
+  }
+  return false;
+}

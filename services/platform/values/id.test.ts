@@ -1,0 +1,38 @@
+// Ids: well-formed, strictly ascending, told apart by noun.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { idTimeMs, isId, newId } from "./id.ts";
+
+const test = suite("ids");
+
+test("ids of one process ascend strictly, also within a millisecond and when the clock steps back", () => {
+  const ids = [...Array.from({ length: 100 }, () => 5), 4, 6].map((ms) =>
+    newId("payment", Date.parse("2040-01-01") + ms),
+  );
+  assert.deepEqual(
+    ids,
+    ids.toSorted((a, b) => (a < b ? -1 : 1)),
+  );
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test("an id tells when its object was made, and never a time more than a second ahead of the clock", () => {
+  const noon = Date.parse("2050-01-01T12:00:00Z");
+  const timeOf = (nowMs: number) => idTimeMs(newId("payment", nowMs));
+  assert.equal(timeOf(noon), noon);
+  assert.equal(timeOf(noon - 1_000), noon, "a small step back is waited out");
+  assert.equal(timeOf(noon - 1_001), noon - 1_001, "a larger one is followed");
+  assert.equal(timeOf(noon - 3_600_000), noon - 3_600_000);
+});
+
+test("an id belongs to its noun and to nothing else", () => {
+  const id = newId("payment");
+  assert.match(id, /^pay_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.equal(isId("payment", id), true);
+  assert.equal(isId("refund", id), false);
+  for (const bad of ["", "pay_", `${id}0`, id.toUpperCase(), id.replace("pay_", "pay-"), "pay_\u0000"]) {
+    assert.equal(isId("payment", bad), false, bad);
+  }
+});
+
+test.run();

@@ -1,0 +1,95 @@
+// Object ids: a noun's prefix and 26 lower-case Crockford base32 characters of a ULID, so that ids sort by creation
+// (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond; their time never runs
+// ahead of the database's clock by more than a second.
+import { randomBytes } from "node:crypto";
+import { Counter } from "prom-client";
+import { clockMs } from "./clock.ts";
+
+/** Prefix of each noun (docs/contract.md §3); the rest are ours. */
+export const prefixes = {
+  session: "cs",
+  payment: "pay",
+  refund: "re",
+  dispute: "dp",
+  connector: "mco",
+  endpoint: "whk",
+  delivery: "whd",
+  apiKey: "ak",
+  merchant: "mer",
+  application: "ma",
+  event: "evt",
+  operation: "op",
+  suspense: "su",
+  entry: "je",
+  request: "req",
+  riskRule: "rr",
+} as const;
+
+export type Noun = keyof typeof prefixes;
+export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const rebasedIds = new Counter({
+  name: "tollbooth_ids_rebased_total",
+  help: "Times that the ids of this process went back, because its clock had been ahead by more than a second.",
+});
+
+const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+// Further ahead than this an id would lie about its object's time; the clock has stepped back, and ids follow it.
+const aheadMsMax = 1_000;
+let lastMs = 0;
+let lastRandom = 0n;
+const randomBits = 80n;
+const randomMask = (1n << randomBits) - 1n;
+
+/** A new id of the noun. */
+export function newId<N extends Noun>(noun: N, nowMs: number = clockMs()): Id<N> {
+  return `${prefixes[noun]}_${ulid(nowMs)}`;
+}
+
+/** True when the text is a well-formed id of the noun; says nothing about whether the object exists. */
+export function isId<N extends Noun>(noun: N, value: string): value is Id<N> {
+  const prefix = `${prefixes[noun]}_`;
+  return value.startsWith(prefix) && suffix.test(value.slice(prefix.length));
+}
+
+/** The 26 characters after the prefix. */
+export function idSuffix(id: string): string {
+  return id.slice(id.lastIndexOf("_") + 1);
+}
+
+/**
+ * When the object of a well-formed id was made, milliseconds since 1970: the first ten characters are a ULID's time.
+ */
+export function idTimeMs(id: string): number {
+  let ms = 0;
+  for (const character of idSuffix(id).slice(0, 10)) ms = ms * 32 + alphabet.indexOf(character);
+  return ms;
+}
+
+/** The least id of the noun that can have been made at this time. */
+export function idFloor<N extends Noun>(noun: N, ms: number): Id<N> {
+  let text = "";
+  for (let rest = Math.max(ms, 0), i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
+  return `${prefixes[noun]}_${text}${"0".repeat(16)}`;
+}
+
+function ulid(nowMs: number): string {
+  const isRebased = lastMs - nowMs > aheadMsMax;
+  if (isRebased && lastMs > 0) rebasedIds.inc();
+  if (nowMs > lastMs || isRebased) {
+    lastMs = nowMs;
+    // The top bit stays free, so that counting up within a millisecond cannot overflow.
+    lastRandom = BigInt(`0x${randomBytes(10).toString("hex")}`) & (randomMask >> 1n);
+  } else {
+    lastRandom += 1n;
+  }
+  let bits = (BigInt(lastMs) << randomBits) | lastRandom;
+  let text = "";
+  for (let i = 0; i < 26; i++) {
+    text = alphabet[Number(bits & 31n)] + text;
+    bits >>= 5n;
+  }
+  return text;
+}

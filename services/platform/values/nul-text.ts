@@ -1,0 +1,44 @@
+// Texts that PostgreSQL has no room for: it keeps every character but NUL. Proved for the messages of all methods in
+// one place.
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { Violation } from "./failure.ts";
+
+const problem = "must not contain a NUL character";
+
+/**
+ * A violation for each field of the message with such a text. @param at name of the field that holds the message;
+ * empty: none does
+ */
+export function nulViolations(schema: DescMessage, message: object, at = ""): Violation[] {
+  return schema.fields.flatMap((field) => {
+    const value = valueIn(field, message);
+    const name = at === "" ? field.name : `${at}.${field.name}`;
+    return value === undefined ? [] : fieldViolations(field, value, name);
+  });
+}
+
+/** As the generated code keeps it; undefined: it is not set. */
+function valueIn(field: DescField, message: object): unknown {
+  if (!field.oneof) return Reflect.get(message, field.localName);
+  const chosen: unknown = Reflect.get(message, field.oneof.localName);
+  const { case: name, value } = Object(chosen);
+  return name === field.localName ? value : undefined;
+}
+
+function fieldViolations(field: DescField, value: unknown, name: string): Violation[] {
+  if (field.fieldKind === "map") {
+    const keys = Object.keys(Object(value)).some(hasNul) ? [{ field: name, problem }] : [];
+    return [...keys, ...violationsIn(Object.values(Object(value)), field.message, name)];
+  }
+  return violationsIn(Array.isArray(value) ? value : [value], field.message, name);
+}
+
+function violationsIn(values: readonly unknown[], schema: DescMessage | undefined, name: string): Violation[] {
+  if (values.some(hasNul)) return [{ field: name, problem }];
+  if (!schema) return [];
+  return values.flatMap((value) => (typeof value === "object" && value ? nulViolations(schema, value, name) : []));
+}
+
+function hasNul(value: unknown): boolean {
+  return typeof value === "string" && value.includes("\0");
+}

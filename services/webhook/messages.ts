@@ -1,0 +1,103 @@
+// What the webhook service stores, as the messages of webhook.v1.
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { time } from "#platform/database/database.ts";
+import {
+  AttemptSchema,
+  DeliverySchema,
+  type Endpoint as EndpointMessage,
+  EndpointSchema,
+  FindDeliveryResponseSchema,
+  RetryRunSchema,
+} from "#proto/webhook/v1/webhook_pb.ts";
+import type { AttemptRow } from "./store/attempts.ts";
+import type { DeliveryRow, HealthRow } from "./store/deliveries.ts";
+import type { FoundDelivery } from "./store/delivery-search.ts";
+import type { Endpoint } from "./store/endpoints.ts";
+import type { RetryRunRow } from "./store/retry-runs.ts";
+
+export function toEndpoint(endpoint: Endpoint): EndpointMessage {
+  return create(EndpointSchema, {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    eventTypes: endpoint.eventTypes,
+    environment: endpoint.environment === 2 ? 2 : 1,
+    status: endpoint.status,
+    createdAt: timestampFromDate(endpoint.createdAt),
+  });
+}
+
+export function toDelivery(row: DeliveryRow) {
+  const next = time(row.next_attempt_at);
+  return create(DeliverySchema, {
+    id: row.id,
+    eventType: row.event_type,
+    attempts: row.attempts,
+    delivered: row.state === "delivered",
+    failed: row.state === "failed",
+    statusCode: row.status_code,
+    lastError: row.last_error,
+    ...(next ? { nextAttemptAt: timestampFromDate(next) } : {}),
+    payload: row.body,
+    createdAt: timestampFromDate(time(row.created_at)),
+  });
+}
+
+export function toDeliveryWithoutPayload(row: DeliveryRow) {
+  return { ...toDelivery(row), payload: new Uint8Array() };
+}
+
+export function toFoundDelivery(row: FoundDelivery) {
+  const finished = time(row.finished_at);
+  return create(FindDeliveryResponseSchema, {
+    delivery: toDeliveryWithoutPayload(row),
+    merchantId: row.merchant_id,
+    environment: row.environment === 2 ? 2 : 1,
+    endpointId: row.endpoint_id,
+    // A path or a query may be what lets somebody in.
+    endpointOrigin: new URL(row.url).origin,
+    endpointStatus: row.endpoint_status,
+    eventId: row.event_id ?? "",
+    paymentId: row.payment_id ?? "",
+    ...(finished && { finishedAt: timestampFromDate(finished) }),
+  });
+}
+
+export function toAttempt(row: AttemptRow) {
+  return create(AttemptSchema, {
+    startedAt: timestampFromDate(time(row.started_at)),
+    trigger: row.trigger,
+    statusCode: row.status_code,
+    errorCode: row.error_code,
+    durationMs: row.duration_ms,
+    dnsMs: row.dns_ms,
+    connectMs: row.connect_ms,
+    tlsMs: row.tls_ms,
+    firstByteMs: row.first_byte_ms,
+    responseSnippet: row.response_snippet,
+  });
+}
+
+export function toHealth(row: HealthRow) {
+  const oldest = time(row.oldest_pending_at);
+  return {
+    delivered: BigInt(row.delivered),
+    failed: BigInt(row.failed),
+    pending: BigInt(row.pending),
+    attempts: BigInt(row.attempts),
+    failedAttempts: BigInt(row.attempts) - BigInt(row.delivered),
+    ...(oldest ? { oldestPendingAt: timestampFromDate(oldest) } : {}),
+  };
+}
+
+export function toRetryRun(row: RetryRunRow) {
+  return create(RetryRunSchema, {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    status: row.status,
+    total: BigInt(row.total),
+    queued: BigInt(row.queued),
+    createdAt: timestampFromDate(time(row.created_at)),
+  });
+}

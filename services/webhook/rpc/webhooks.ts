@@ -1,0 +1,150 @@
+// webhook.v1.WebhookService: every method in its order.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import { EventTypeSchema, type WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { type ChangeDeps, deleteEndpoint, rollEndpointSecret, setEndpointStatus } from "../flows/change-endpoint.ts";
+import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
+import { type QueueDeps, retryDelivery, sendTestEvent } from "../flows/queue-delivery.ts";
+import { type RetryFailedDeps, retryFailed } from "../flows/retry-failed.ts";
+import {
+  toAttempt,
+  toDelivery,
+  toDeliveryWithoutPayload,
+  toEndpoint,
+  toFoundDelivery,
+  toHealth,
+  toRetryRun,
+} from "../messages.ts";
+import { eventTypes } from "../rules/event-types.ts";
+import { listAttempts } from "../store/attempts.ts";
+import {
+  type DeliveryState,
+  deliveryExists,
+  endpointHealth,
+  listDeliveries,
+  listPaymentDeliveries,
+} from "../store/deliveries.ts";
+import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
+import { findEndpoint, listEndpoints } from "../store/endpoints.ts";
+import { parkedProblem } from "../store/parked-events.ts";
+import { firstDeliveryIdOf } from "../store/partitions.ts";
+import { findRetryRun } from "../store/retry-runs.ts";
+
+export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps & RetryFailedDeps;
+
+const pageSizeDefault = 50;
+const healthWindowSeconds = 3_600;
+
+export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
+  return {
+    async createEndpoint(request) {
+      const { endpoint, signingSecret } = await createEndpoint(deps, request);
+      return { endpoint: toEndpoint(endpoint), signingSecret };
+    },
+    async listEndpoints(request) {
+      return { endpoints: (await listEndpoints(deps.db.em(), request)).map(toEndpoint) };
+    },
+    async updateEndpoint(request) {
+      const status = request.status === "active" ? "active" : "disabled";
+      return { endpoint: toEndpoint(await setEndpointStatus(deps, request, request.endpointId, status)) };
+    },
+    async deleteEndpoint(request) {
+      await deleteEndpoint(deps, request, request.endpointId);
+      return {};
+    },
+    async rollEndpointSecret(request) {
+      const { endpoint, signingSecret } = await rollEndpointSecret(deps, request, request.endpointId);
+      return { endpoint: toEndpoint(endpoint), signingSecret };
+    },
+    async listDeliveries(request) {
+      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      const limit = request.pageSize || pageSizeDefault;
+      const rows = await listDeliveries(deps.db, {
+        merchantId: request.merchantId,
+        endpointId: request.endpointId,
+        state: stateOf(request.status),
+        eventType: request.eventType || undefined,
+        before: pageBefore(request.pageToken),
+        limit: limit + 1,
+      });
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return { deliveries: page.map(toDelivery), nextPageToken: last ? pageToken(last.id) : "" };
+    },
+    async retryDelivery(request) {
+      await retryDelivery(deps, request, request.endpointId, request.deliveryId);
+      return {};
+    },
+    async sendTestEvent(request) {
+      return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };
+    },
+    listEventTypes() {
+      return {
+        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
+      };
+    },
+    async listAttempts(request) {
+      const rows = await listAttempts(deps.db, request.merchantId, request.deliveryId);
+      if (rows.length === 0 && !(await deliveryExists(deps.db, request.merchantId, request.deliveryId))) {
+        throw new Failure("NOT_FOUND");
+      }
+      return { attempts: rows.map(toAttempt) };
+    },
+    async listPaymentDeliveries(request) {
+      const rows = await listPaymentDeliveries(deps.db, request, request.paymentId);
+      return { deliveries: rows.map((row) => ({ endpointId: row.endpoint_id, delivery: toDelivery(row) })) };
+    },
+    async getEndpointHealth(request) {
+      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      const windowMs = (request.windowSeconds || healthWindowSeconds) * 1_000;
+      const row = await endpointHealth(deps.db, request, firstDeliveryIdOf(clockMs() - windowMs));
+      return row ? toHealth(row) : {};
+    },
+    async retryFailedDeliveries(request) {
+      const since = request.since ? timestampDate(request.since) : new Date(0);
+      return { run: toRetryRun(await retryFailed(deps, request, request.endpointId, since)) };
+    },
+    async getRetryRun(request) {
+      const row = await findRetryRun(deps.db, request, request.runId);
+      if (!row) throw new Failure("NOT_FOUND");
+      return { run: toRetryRun(row) };
+    },
+    async findDelivery(request) {
+      const row = await findDelivery(deps.db, request.deliveryId);
+      if (!row) throw new Failure("NOT_FOUND");
+      return toFoundDelivery(row);
+    },
+    async listEventDeliveries({ merchantId, eventId }) {
+      const rows = await listEventDeliveries(deps.db, merchantId, eventId);
+      return {
+        deliveries: rows.map((row) => ({ endpointId: row.endpoint_id, delivery: toDeliveryWithoutPayload(row) })),
+        parked: await parkedProblem(deps.db, eventId),
+      };
+    },
+  };
+}
+
+function stateOf(status: string): DeliveryState | undefined {
+  return status === "pending" || status === "delivered" || status === "failed" ? status : undefined;
+}
+
+/** Page tokens are the last id of a page, in a form that invites nobody to build one. */
+function pageToken(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+function pageBefore(token: string): string | undefined {
+  if (token === "") return undefined;
+  const id = Buffer.from(token, "base64url").toString("utf8");
+  if (!isId("delivery", id)) {
+    throw new Failure("INVALID_BODY", {
+      violations: [{ field: "page_token", problem: "must be from an answer before" }],
+    });
+  }
+  return id;
+}

@@ -1,0 +1,14 @@
+// `npm run bench -- <name>`: what things cost, as ratios to a limit of the same run (docs/performance.md).
+import { chooseCommand } from "../deploy/local/choose-command.ts";
+
+await chooseCommand(
+  "bench",
+  {
+    flows: {
+      about: "sessions, payments and refunds a second, beside bare SQL and bare HTTP (the default)",
+      scripts: ["test/bench/main-flows.ts"],
+    },
+    webhooks: { about: "deliveries a second, beside a bare sender", scripts: ["test/bench/webhook.ts"] },
+  },
+  ["flows"],
+);

@@ -1,0 +1,82 @@
+// A drill of an alarm: something goes wrong on a running stack, the alerts for it ring under a real Prometheus, it
+// ends, and they end.
+import { eventually } from "../../harness/eventually.ts";
+import type { AlarmRig } from "./rig.ts";
+
+/** Ends what a drill began. */
+export type End = () => Promise<unknown>;
+
+export interface Drill {
+  /** Those that must ring, and end afterwards. */
+  readonly alerts: readonly string[];
+  /** What goes wrong, in a few words. */
+  readonly about: string;
+  begin(rig: AlarmRig): Promise<End>;
+}
+
+/** What came of it, in seconds since it began to go wrong and since that ended. */
+export interface Ringing {
+  readonly alert: string;
+  readonly rangSeconds: number;
+  readonly endedSeconds: number;
+}
+
+// Gauges that a job reads once a minute, twice over, on a machine that does other things besides.
+const limitMs = 240_000;
+const everyMs = 250;
+
+/** @throws when an alert does not ring, or does not end. */
+export async function runDrill(rig: AlarmRig, { alerts, begin }: Drill): Promise<Ringing[]> {
+  for (const alert of alerts) await isSilent(rig, alert);
+  const beganAt = performance.now();
+  const end = await begin(rig);
+  const rang = new Map<string, number>();
+  try {
+    for (const alert of alerts) rang.set(alert, await rings(rig, alert).then(() => secondsSince(beganAt)));
+  } finally {
+    await end();
+  }
+  const mendedAt = performance.now();
+  const ringings: Ringing[] = [];
+  for (const alert of alerts) {
+    await endsRinging(rig, alert);
+    ringings.push({ alert, rangSeconds: rang.get(alert) ?? 0, endedSeconds: secondsSince(mendedAt) });
+  }
+  return ringings;
+}
+
+export async function rings({ prometheus }: AlarmRig, alert: string): Promise<void> {
+  await eventually(`${alert} to ring`, async () => (await prometheus.firing()).has(alert), { limitMs, everyMs });
+}
+
+export async function endsRinging({ prometheus }: AlarmRig, alert: string): Promise<void> {
+  await eventually(`${alert} to end`, async () => !(await prometheus.firing()).has(alert), { limitMs, everyMs });
+}
+
+/** Not even about to ring, and for a while: what the drill before left behind proves nothing. */
+async function isSilent({ prometheus }: AlarmRig, alert: string): Promise<void> {
+  const late = `count_over_time(ALERTS{alertname="${alert}"}[5s])`;
+  await eventually(`${alert} to be silent`, async () => (await prometheus.query(late)).length === 0, {
+    limitMs,
+    everyMs,
+  });
+}
+
+const secondsSince = (at: number) => (performance.now() - at) / 1_000;
+
+/** Some do the same again and again, whatever comes of it. @returns ends it when what is under way has ended. */
+export function keepDoing(work: () => Promise<unknown>, workers = 1): End {
+  let isOver = false;
+  const one = async () => {
+    while (!isOver) {
+      await work().catch(() => {});
+      // Work that fails at once leaves others their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const all = Promise.all(Array.from({ length: workers }, one));
+  return async () => {
+    isOver = true;
+    await all;
+  };
+}

@@ -1,0 +1,101 @@
+// Drills of processes: their jobs, clocks, connections, event loops, and who calls them.
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { api } from "../../harness/api.ts";
+import { type Drill, keepDoing } from "./drill.ts";
+import type { AlarmRig } from "./rig.ts";
+
+export const processDrills: readonly Drill[] = [
+  {
+    alerts: ["TollboothCallerRefused"],
+    about: "somebody calls payments with a token that nobody knows",
+    begin: async ({ running: { stack } }) => {
+      const stranger = connectPeer({ url: stack.rpc.payments, token: "of a stranger" });
+      await assert.rejects(stranger.client(PaymentsService).getPayment({ paymentId: "pay_1" }));
+      return async () => stranger.close();
+    },
+  },
+  {
+    alerts: ["TollboothJobLate"],
+    about: "the table that says how far event lists were read is gone",
+    begin: async ({ sql }) => {
+      await sql("payments", "alter table event_cursors rename to event_cursors_gone");
+      return () => sql("payments", "alter table event_cursors_gone rename to event_cursors");
+    },
+  },
+  {
+    alerts: ["TollboothJobHangs"],
+    about: "the table of the books' check is locked",
+    begin: (rig) => locked(rig, "payments", "journal_check"),
+  },
+  {
+    alerts: ["TollboothInternalErrors"],
+    about: "a table of payments is gone, and a merchant asks for refunds",
+    begin: async ({ sql, shop, paid }) => {
+      const id = await paid();
+      await sql("payments", "alter table refunds rename to refunds_gone");
+      await shop.get(`/v1/payments/${id}`);
+      await shop.post(`/v1/payments/${id}/refunds`, { amount: 50 });
+      return () => sql("payments", "alter table refunds_gone rename to refunds");
+    },
+  },
+  {
+    alerts: ["TollboothClockOff"],
+    about: "the clock of payments' machine is a minute ahead",
+    begin: async ({ clocks }) => {
+      clocks.step("payments", 60_000);
+      return async () => clocks.mend();
+    },
+  },
+  {
+    alerts: ["TollboothDatabasePoolExhausted"],
+    about: "checkout's table of sessions is locked while merchants list theirs",
+    begin: async (rig) => {
+      const unlock = await locked(rig, "checkout", "sessions");
+      const end = keepDoing(() => rig.shop.get("/v1/checkout-sessions"), 40);
+      return async () => {
+        await unlock();
+        await end();
+      };
+    },
+  },
+  {
+    // Whether it computes or its machine gives it no time looks alike from inside.
+    alerts: ["TollboothEventLoopLag"],
+    about: "the gateway gets no time from its machine for six tenths of a second, again and again",
+    begin: async ({ running: { stack } }) => {
+      const gateway = stack.pids.gateway;
+      if (gateway === undefined) throw new Error("no gateway runs");
+      return keepDoing(async () => {
+        process.kill(gateway, "SIGSTOP");
+        await pause(650).finally(() => process.kill(gateway, "SIGCONT"));
+        await pause(200);
+      });
+    },
+  },
+  {
+    alerts: ["TollboothRequestLogDropped"],
+    about: "merchant is away for more requests than a gateway keeps",
+    begin: async ({ running }) => {
+      await running.halt("merchant");
+      const end = keepDoing(() => api(running.stack.gateway).get("/v1/payments"), 32);
+      return async () => {
+        await end();
+        await running.resume("merchant");
+      };
+    },
+  },
+];
+
+/** @returns gives the table back */
+async function locked({ client }: AlarmRig, service: string, table: string): Promise<() => Promise<unknown>> {
+  const holder = await client(service);
+  await holder.query("begin");
+  await holder.query(`lock table ${table} in access exclusive mode`);
+  return async () => {
+    await holder.query("rollback");
+    holder.release();
+  };
+}

@@ -1,0 +1,107 @@
+// What must hold after a restore and its recovery: our books are the processor's, the merchant was told of everything
+// at least once, and its repeats make nothing. Answers every difference that is left.
+import { checkBooks } from "../../deploy/cli/health/journal.ts";
+import { eventually } from "../harness/eventually.ts";
+import type { Received } from "../harness/receiver.ts";
+import { answeredDifferences } from "./answer-checks.ts";
+import { foreign, repeatedOperations, statementSays } from "./money-checks.ts";
+import { delivered, type OurPayment, ourPayments, schedulesOf, underWay, unsigned } from "./money-truth.ts";
+import { differencesWithProcessor } from "./payment-checks.ts";
+import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
+import { differencesWithSession } from "./promise-checks.ts";
+import type { RestoreRig } from "./restore-rig.ts";
+import type { Asked, Order } from "./restore-traffic.ts";
+
+const limitMs = 90_000;
+
+export interface Expected {
+  readonly orders: readonly Order[];
+  /** What nobody can know any more, by its payment: no event, and no money that moved. */
+  readonly isKnownLost: (paymentId: string) => boolean;
+  /** Its session is in no database and no event. */
+  readonly isWithoutSession: (paymentId: string) => boolean;
+  /** The merchant refused the delivery. */
+  readonly wasRefused: (request: Received) => boolean;
+}
+
+/** Waits until nothing is on its way, within a limit. */
+export async function restoredDifferences(rig: RestoreRig, expected: Expected): Promise<string[]> {
+  // The rig's own endpoint; the drill makes others, which have other secrets.
+  const isCounted = (request: Received) => request.path === "/hook" && !expected.wasRefused(request);
+  let found: string[] = [];
+  const agree = async () => {
+    found = await underWay(rig);
+    const { receiver } = rig;
+    const counted = { ...rig, receiver: { ...receiver, received: receiver.received.filter(isCounted) } };
+    if (found.length === 0) found = await allDifferences(counted, expected);
+    return found.length === 0;
+  };
+  await eventually("the books to agree", agree, { limitMs, everyMs: 1_000 }).catch(() => {});
+  return found;
+}
+
+async function allDifferences(rig: RestoreRig, { orders, isKnownLost, isWithoutSession }: Expected): Promise<string[]> {
+  const found = unsigned(rig);
+  const payments = rig.databaseOf("payments");
+  await checkBooks({ DATABASE_URL: payments }, ({ about, differences }) =>
+    found.push(`${about}: ${differences.join("; ")}`),
+  );
+  const [ours, all, schedules] = [await ourPayments(rig), await processorTruth(rig), await schedulesOf(rig)];
+  const theirs = withoutLost(all, (reference) => isKnownLost(reference) && !ours.has(reference));
+  for (const payment of ours.values()) {
+    const intents = theirs.intents.get(payment.id) ?? [];
+    const { statement } = theirs;
+    const differences = [
+      ...differencesWithProcessor(payment, { intents, statement, schedules }),
+      ...(payment.sessionStatus === "" && isWithoutSession(payment.id) ? [] : differencesWithSession(payment)),
+    ];
+    found.push(...differences.map((one) => `${payment.id}: ${one}`));
+  }
+  found.push(...foreign(ours, theirs), ...repeatedOperations(theirs), ...statementSays(ours, theirs));
+  found.push(...notTold(rig, orders, ours), ...(await answeredDifferences(rig)));
+  return found;
+}
+
+function withoutLost(truth: ProcessorTruth, isKnownLost: (paymentId: string) => boolean): ProcessorTruth {
+  const intents = new Map([...truth.intents].filter(([reference]) => !isKnownLost(reference)));
+  return { ...truth, intents };
+}
+
+/** Merchants hear of every payment and every refund at least once, of some twice. */
+function notTold(rig: RestoreRig, orders: readonly Order[], ours: ReadonlyMap<string, OurPayment>): string[] {
+  const heard = delivered(rig);
+  const wasTold = (paymentId: string, type: string) =>
+    [...(heard.get(paymentId)?.keys() ?? [])].some((event) => event.startsWith(`${type} `));
+  return orders.flatMap(({ paymentId, isPaid, refunds }) => {
+    if (!isPaid) return [];
+    const payment = ours.get(paymentId);
+    if (payment?.outcome !== "succeeded")
+      return [`${paymentId}: a buyer paid it, we have ${payment?.outcome ?? "nothing"}`];
+    const missing = ["payment.succeeded", ...(refunds.length > 0 ? ["payment.refunded"] : [])];
+    return missing.filter((type) => !wasTold(paymentId, type)).map((type) => `${paymentId}: nobody was told ${type}`);
+  });
+}
+
+/**
+ * The merchant repeats its requests with their keys. @returns those that made something new, or are not answered by
+ * what they made
+ */
+export async function repeatAll(rig: RestoreRig, asked: readonly Asked[]): Promise<string[]> {
+  const wrong: string[] = [];
+  const before = await madeAtProcessor(rig);
+  for (const { path, body, key, at, id } of asked) {
+    const answer = await rig.merchant.post(path, body, { "idempotency-key": key });
+    const isOther = id !== "" && answer.at(at) !== id;
+    if (answer.status !== 201 || isOther) wrong.push(`${key} made ${id}, and is answered ${answer}`);
+  }
+  const after = await madeAtProcessor(rig);
+  if (after !== before) wrong.push(`${before} intents and refunds at the processor, and ${after} after the repeats`);
+  return wrong;
+}
+
+async function madeAtProcessor({ books }: RestoreRig): Promise<number> {
+  const [row] = await books.simulator.rows<{ n: number }>(
+    "select (select count(*) from intents)::int + (select count(*) from refunds)::int as n",
+  );
+  return row?.n ?? -1;
+}

@@ -1,0 +1,247 @@
+// The drill: a shop works, its databases are copied, it works on, the databases go back to their copies, and
+// `tollbooth recovery run` makes good what can be made good, also after it was killed; then everything is compared.
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { connectOperator, type OperatorPeers } from "../../deploy/cli/peers.ts";
+import { recover } from "../../deploy/cli/recovery/recovery-run.ts";
+import { merchantApi } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { inFastMotion, missingPrometheus, type Prometheus, startPrometheus } from "../harness/prometheus.ts";
+import type { Received } from "../harness/receiver.ts";
+import { Random } from "./random.ts";
+import { type Expected, repeatAll, restoredDifferences } from "./restore-checks.ts";
+import { type RestoreRig, type Service, services } from "./restore-rig.ts";
+import { type Changes, type Order, prepareChanges, startTraffic } from "./restore-traffic.ts";
+
+export interface DrillOptions {
+  readonly seed: number;
+  readonly buyers: number;
+  /** Orders before the copy, and as many after it. */
+  readonly orders: number;
+  /** The broker loses all that it has at the same time. */
+  readonly withoutBroker: boolean;
+  /** How often a recovery is killed before one is let be. */
+  readonly kills: number;
+  readonly say: (line: string) => void;
+}
+
+export interface DrillReport {
+  readonly orders: number;
+  /** Paid ones that were begun after the copy. */
+  readonly lost: number;
+  readonly differences: readonly string[];
+  /** Rows of the recovery's report. */
+  readonly rows: readonly ReportRow[];
+  /** Of the alert; undefined: there is no Prometheus. */
+  readonly rang: boolean | undefined;
+}
+
+export interface ReportRow {
+  readonly what: string;
+  readonly object: string;
+  readonly outcome: string;
+  readonly to_do: string;
+}
+
+const operator = "drill@example.com";
+const ordersMsMax = 120_000;
+const alertMsMax = 30_000;
+const rules = fileURLToPath(new URL("../../deploy/alerts/tollbooth.yaml", import.meta.url));
+const command = fileURLToPath(new URL("../../deploy/cli/main.ts", import.meta.url));
+
+export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Promise<DrillReport> {
+  const { seed, say, withoutBroker } = options;
+  const random = new Random(seed);
+  const change = await prepareChanges(rig);
+  const backedUpAt = new Date();
+  const refused = new WeakSet<Received>();
+  const { orders, changes } = await traffic(rig, options, random, change, refused);
+  await published(rig);
+  const prometheus = await alarm(rig);
+  try {
+    say(
+      `${orders.length} orders; the databases go back to their copies${withoutBroker ? ", the broker is empty" : ""}`,
+    );
+    await rig.goBack(withoutBroker);
+    rig.receiver.answer({ status: 200 });
+    const wrong: string[] = [];
+    if (withoutBroker) await operatorSays(rig, ["recovery", "begin", "--by", operator, "--note", "a drill"]);
+    const rang = prometheus && (await rings(prometheus));
+    wrong.push(...(await refusals(rig)));
+    if (!withoutBroker) wrong.push(...(await endedKeys(rig, changes)));
+    if (!withoutBroker) wrong.push(...(await tooEarly(rig)));
+    await killedRuns(rig, options, random, backedUpAt);
+    const run = await operatorSays(rig, ["recovery", "run", "--by", operator, ...sinceOf(options, backedUpAt)]);
+    say(run.told);
+    if (run.code !== 0) wrong.push(`tollbooth recovery run: exit code ${run.code}`);
+    const after = await operatorSays(rig, ["recovery", "status"]);
+    if (after.code !== 0) wrong.push("a service still recovers");
+    const asked = orders.flatMap((order) => [order.asked, ...order.refunds]);
+    // Without their events nobody knows keys that were used after the copy.
+    wrong.push(...(await repeatAll(rig, withoutBroker ? asked.filter(({ isLate }) => !isLate) : asked)));
+    const wasRefused = (request: Received) => refused.has(request);
+    wrong.push(...(await restoredDifferences(rig, { orders, ...lostFor(orders, withoutBroker), wasRefused })));
+    if (withoutBroker) wrong.push(...unsaid(run.rows));
+    else wrong.push(...(await endedKeys(rig, changes)), ...unnamed(run.rows, changes));
+    const lost = orders.filter(({ asked, isPaid }) => asked.isLate && isPaid).length;
+    return { orders: orders.length, lost, differences: wrong, rows: run.rows, rang };
+  } finally {
+    await prometheus?.stop();
+  }
+}
+
+/** Half of it before the copy, half of it after. */
+async function traffic(
+  rig: RestoreRig,
+  { seed, buyers, orders: count }: DrillOptions,
+  random: Random,
+  change: () => Promise<Changes>,
+  refused: WeakSet<Received>,
+): Promise<{ orders: readonly Order[]; changes: Changes }> {
+  let isLate = false;
+  const shop = startTraffic(rig, seed, { buyers, isLate: () => isLate, openShare: 0.15 });
+  const reached = async (goal: number) => {
+    const enough = eventually(`${goal} orders`, () => shop.orders.length >= goal, { limitMs: ordersMsMax });
+    await Promise.race([enough, shop.failed]);
+  };
+  await reached(count);
+  // Backups of four servers are of four moments.
+  const order: Service[] = [...services].sort(() => random.next() - 0.5);
+  isLate = true;
+  // What is not delivered when the databases are lost is lost with them.
+  rig.receiver.answer((request) => {
+    if (!random.chance(0.5)) return { status: 200 };
+    refused.add(request);
+    return { status: 503 };
+  });
+  await rig.copy(order);
+  const changes = await change();
+  await reached(shop.orders.length + count);
+  await shop.end();
+  return { orders: shop.orders, changes };
+}
+
+/** What was committed and not published yet would be known to nobody. */
+async function published({ books }: RestoreRig): Promise<void> {
+  await eventually(
+    "every event to be published",
+    async () => {
+      const waits = "select from outbox where published_at is null limit 1";
+      return (await Promise.all([books.payments.rows(waits), books.checkout.rows(waits)])).flat().length === 0;
+    },
+    { limitMs: ordersMsMax },
+  );
+}
+
+async function alarm({ running }: RestoreRig): Promise<Prometheus | undefined> {
+  if (missingPrometheus !== undefined) return undefined;
+  return await startPrometheus(running.stack.admin, inFastMotion(await readFile(rules, "utf8")));
+}
+
+async function rings(prometheus: Prometheus): Promise<boolean> {
+  await eventually("the alert to ring", async () => (await prometheus.firing()).has("TollboothRecovering"), {
+    limitMs: alertMsMax,
+  });
+  return true;
+}
+
+/** While events are missing the recovery is not ended, and the list says why. */
+async function tooEarly(rig: RestoreRig): Promise<string[]> {
+  const { code, rows } = await operatorSays(rig, ["recovery", "end", "--by", operator, "--note", "too early"]);
+  const named = rows.some(({ what, object }) => what.endsWith("events are missing") && object === "payments");
+  return code === 1 && named ? [] : [`recovery end answered ${code} and ${rows.length} rows while events are missing`];
+}
+
+/** Nothing new is begun. */
+async function refusals({ merchant }: RestoreRig): Promise<string[]> {
+  const order = { amount: 700, currency: "EUR" };
+  const answer = await merchant.post("/v1/checkout-sessions", order, { "idempotency-key": "while-recovering" });
+  return answer.status === 503 ? [] : [`a session was begun on a database that recovers: ${answer}`];
+}
+
+async function endedKeys({ running }: RestoreRig, { ended }: Changes): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const key of ended) {
+    const answer = await merchantApi(running.stack.gateway, key).get("/v1/payments");
+    if (answer.status !== 401) wrong.push(`a key that was ended works again: ${answer.status}`);
+  }
+  return wrong;
+}
+
+/** Runs that end at one of their calls, as if they were killed there. */
+async function killedRuns(rig: RestoreRig, options: DrillOptions, random: Random, backedUpAt: Date): Promise<void> {
+  const since = options.withoutBroker ? backedUpAt : undefined;
+  for (let i = 0; i < options.kills; i++) {
+    const peers = await connectOperator({ STATE_DIR: rig.stateDir });
+    const calls = random.int(1, 40);
+    try {
+      await recover(mortal(peers, calls), { by: operator, since }, () => {});
+      options.say(`a run needed fewer than ${calls} calls`);
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      options.say(`a run was killed at call ${calls}`);
+    } finally {
+      peers.close();
+    }
+  }
+}
+
+class Killed extends Error {}
+
+/** The same peers, which fail for good from one call on. */
+function mortal(peers: OperatorPeers, calls: number): OperatorPeers {
+  let left = calls;
+  const wrap = (value: object): object =>
+    new Proxy(value, {
+      get(target, name) {
+        const found: unknown = Reflect.get(target, name);
+        if (typeof found === "object" && found !== null) return wrap(found);
+        if (typeof found !== "function") return found;
+        return async (...given: unknown[]) => {
+          if (left-- <= 0) throw new Killed();
+          return await found.apply(target, given);
+        };
+      },
+    });
+  return wrap(peers) as OperatorPeers;
+}
+
+function sinceOf({ withoutBroker }: DrillOptions, backedUpAt: Date): string[] {
+  return withoutBroker ? ["--since", backedUpAt.toISOString()] : [];
+}
+
+/** Of what nobody can know any more: without events, sessions, and what no money moved on. */
+function lostFor(orders: readonly Order[], withoutBroker: boolean): Pick<Expected, "isKnownLost" | "isWithoutSession"> {
+  const late = orders.filter(({ asked }) => withoutBroker && asked.isLate);
+  const [all, unpaid] = [late, late.filter(({ isPaid }) => !isPaid)].map(
+    (some) => new Set(some.map(({ paymentId }) => paymentId)),
+  );
+  return { isKnownLost: (id) => unpaid?.has(id) === true, isWithoutSession: (id) => all?.has(id) === true };
+}
+
+function unnamed(rows: readonly ReportRow[], { lost }: Changes): string[] {
+  const named = new Set(rows.filter(({ to_do }) => to_do !== "").map(({ object }) => object));
+  return lost.filter((id) => !named.has(id)).map((id) => `${id} was lost, and the report does not say so`);
+}
+
+/** Where there are no events the report says of each service what nobody knows. */
+function unsaid(rows: readonly ReportRow[]): string[] {
+  const said = new Set(rows.filter(({ outcome }) => outcome === "none to go by").map(({ object }) => object));
+  return services.filter((service) => !said.has(service)).map((service) => `nothing is said of what ${service} lost`);
+}
+
+/** The command as a person gives it. */
+async function operatorSays(
+  { stateDir }: RestoreRig,
+  words: readonly string[],
+): Promise<{ code: number | null; rows: readonly ReportRow[]; told: string }> {
+  const env = { ...process.env, STATE_DIR: stateDir };
+  const child = spawn(process.execPath, [command, ...words, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [out, err]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on("data", (data: Buffer) => out.push(data));
+  child.stderr.on("data", (data: Buffer) => err.push(data));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  const text = Buffer.concat(out).toString().trim();
+  return { code, rows: text === "" ? [] : JSON.parse(text), told: Buffer.concat(err).toString().trim() };
+}

@@ -1,0 +1,122 @@
+// Buyers that never give up: each buys without a pause, asks again with the same key when it is refused or hears
+// nothing, and remembers what was paid. Beside them stands what tells whether events leave the services and reach the
+// merchant.
+import { setTimeout as pause } from "node:timers/promises";
+import { Database } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Answer, api } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
+import { pay } from "../harness/pay.ts";
+import type { VanishRig } from "./vanish-rig.ts";
+
+export interface Buyers {
+  /** Payments that a buyer was told of. */
+  readonly paid: readonly string[];
+  /** Payments that the merchant was told of. */
+  readonly told: ReadonlySet<string>;
+  readonly publishers: readonly Publisher[];
+  /** Waits until so much more is bought. */
+  more(purchases: number): Promise<void>;
+  /** Each of them has begun to buy since then, and has bought. @param at monotonic milliseconds */
+  haveAllBoughtSince(at: number): boolean;
+  /** They finish what they buy. */
+  end(): Promise<void>;
+  /** Without waiting for them. */
+  close(): Promise<void>;
+}
+
+export interface Publisher {
+  readonly service: string;
+  /** No event has waited for a second. */
+  readonly isUpToDate: () => Promise<boolean>;
+}
+
+// A refusal says when to come again; this is what impatient programs do.
+const againMs = 200;
+const moreMsMax = 120_000;
+
+/** @param count who buy side by side */
+export async function startBuyers(rig: VanishRig, count: number): Promise<Buyers> {
+  const paid: string[] = [];
+  const told = new Set<string>();
+  const boughtBegunAt = Array.from({ length: count }, () => Number.NEGATIVE_INFINITY);
+  let isOpen = true;
+  let orders = 0;
+  rig.receiver.answer(({ body }) => {
+    told.add(JSON.parse(body.toString()).payment_id);
+    return { status: 200 };
+  });
+  const loops = boughtBegunAt.map(async (_none, buyer) => {
+    while (isOpen) {
+      const begunAt = performance.now();
+      const payment = await buy(rig, `drill-${++orders}`, () => isOpen);
+      if (payment === undefined) return;
+      paid.push(payment);
+      boughtBegunAt[buyer] = begunAt;
+    }
+  });
+  const log = createLog("drill", "silent");
+  const open = async (service: string) =>
+    [service, await Database.open({ url: rig.databaseOf(service), name: "drill", log, connectionsMax: 1 })] as const;
+  const books = await Promise.all(["checkout", "payments", "merchant", "webhook"].map(open));
+  return {
+    paid,
+    told,
+    publishers: books.map(([service, db]) => ({ service, isUpToDate: () => isUpToDate(db) })),
+    async more(purchases) {
+      const goal = paid.length + purchases;
+      await eventually("more purchases", () => paid.length >= goal, { limitMs: moreMsMax });
+    },
+    haveAllBoughtSince: (at) => boughtBegunAt.every((begunAt) => begunAt >= at),
+    async end() {
+      isOpen = false;
+      await Promise.all(loops);
+    },
+    async close() {
+      isOpen = false;
+      await Promise.allSettled(loops);
+      await Promise.all(books.map(([, db]) => db.close()));
+    },
+  };
+}
+
+async function isUpToDate(db: Database): Promise<boolean> {
+  const rows = await db.rows(
+    `select 1 from outbox where published_at is null and created_at < now() - interval '1 second' limit 1`,
+  );
+  return rows.length === 0;
+}
+
+/** @returns the payment; undefined: it was not wanted any more before it was paid. */
+async function buy(rig: VanishRig, key: string, isWanted: () => boolean): Promise<string | undefined> {
+  const { gateway } = rig.running.stack;
+  const again = (ask: () => Promise<Answer>, status: number) => untilAnswered(ask, status, isWanted);
+  const body = { amount: 1_000, currency: "EUR" };
+  const made = await again(() => rig.merchant.post("/v1/checkout-sessions", body, { "idempotency-key": key }), 201);
+  if (!made) return undefined;
+  const paying = await again(() => pay(made.text("render.frame_url")), 200);
+  if (!paying) return undefined;
+  const path = `/v1/checkout/${made.text("id")}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
+  // From here on the money has moved: whoever leaves would leave a payment that nobody was told of.
+  const confirmed = await untilAnswered(
+    () => api(gateway).post(path),
+    200,
+    () => true,
+  );
+  return confirmed?.text("payment_id");
+}
+
+async function untilAnswered(
+  ask: () => Promise<Answer>,
+  status: number,
+  isWanted: () => boolean,
+): Promise<Answer | undefined> {
+  while (isWanted()) {
+    const answer = await ask().catch(() => undefined);
+    if (answer?.status === status) return answer;
+    if (answer && answer.status < 500 && ![409, 425, 429].includes(answer.status))
+      throw new Error(`refused: ${answer}`);
+    await pause(againMs);
+  }
+  return undefined;
+}

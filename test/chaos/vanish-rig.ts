@@ -1,0 +1,114 @@
+// A whole stack of which every way between its processes, to PostgreSQL, to NATS and to the processor leads over a link
+// of its own, so that the connections of one way can vanish without a word while new ones to the same address work.
+import { withDatabase } from "../../deploy/local/databases.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { type Api, merchantApi } from "../harness/api.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { startTestStack } from "../harness/stack.ts";
+import { type BadLink, openLink } from "./link.ts";
+
+/** By the setting that names its far end, such as `DATABASE_URL`. */
+export interface Way {
+  readonly of: string;
+  readonly setting: string;
+}
+
+export interface VanishRig {
+  readonly running: RunningStack;
+  readonly merchant: Api;
+  /** Of the merchant's webhooks; hears of payments. */
+  readonly receiver: Receiver;
+  readonly ways: readonly Way[];
+  /**
+   * The connections that are open on these ways are gone, and nobody is told. @returns how many there were, by whose
+   * they were
+   */
+  vanish(gone: (way: Way) => boolean): ReadonlyMap<string, number>;
+  /** Of the parts, as they were started. */
+  readonly pidsAtFirst: Readonly<Record<string, number>>;
+  /** Past every link. */
+  databaseOf(service: string): string;
+  stop(): Promise<void>;
+}
+
+const settings: Readonly<Record<string, readonly string[]>> = {
+  merchant: ["DATABASE_URL", "NATS_URL"],
+  payments: ["DATABASE_URL", "NATS_URL", "MERCHANT_URL", "SIMULATOR_URL"],
+  checkout: ["DATABASE_URL", "NATS_URL", "PAYMENTS_URL"],
+  webhook: ["DATABASE_URL", "NATS_URL", "PAYMENTS_URL"],
+  gateway: ["NATS_URL", "CHECKOUT_URL", "PAYMENTS_URL", "MERCHANT_URL", "WEBHOOK_URL"],
+};
+
+/** One way's link; where it leads is known when its process is started. */
+class WayLink implements Way {
+  readonly of: string;
+  readonly setting: string;
+  #target = 0;
+  #link: BadLink | undefined;
+
+  constructor(of: string, setting: string) {
+    this.of = of;
+    this.setting = setting;
+  }
+
+  async open(): Promise<void> {
+    this.#link = await openLink(() => this.#target);
+  }
+
+  /** The same URL by way of the link. */
+  through(url: string): string {
+    const led = new URL(url);
+    this.#target = Number(led.port);
+    led.port = String(this.#link?.port);
+    return led.href;
+  }
+
+  vanish(): number {
+    return this.#link?.vanish() ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#link?.close();
+  }
+}
+
+export async function startVanishRig(): Promise<VanishRig> {
+  const ways = Object.entries(settings).flatMap(([of, names]) => names.map((setting) => new WayLink(of, setting)));
+  await Promise.all(ways.map((way) => way.open()));
+  const closeWays = () => Promise.all(ways.map((way) => way.close()));
+  const envOf = (name: string, set: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      ways.filter((way) => way.of === name).map((way) => [way.setting, way.through(set[way.setting] ?? "")]),
+    );
+  try {
+    const running = await startTestStack({ ownServers: true, env: { LOG_LEVEL: "info" }, envOf });
+    const { stack } = running;
+    const receiver = await startReceiver(stack.tls);
+    const merchant = merchantApi(stack.gateway, stack.api_key);
+    const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
+    (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+    const stem = decodeURIComponent(new URL(stack.database).pathname.slice(1));
+    return {
+      running,
+      merchant,
+      receiver,
+      ways,
+      pidsAtFirst: { ...stack.pids },
+      vanish(gone) {
+        const counts = new Map<string, number>();
+        for (const way of ways.filter(gone)) counts.set(way.of, (counts.get(way.of) ?? 0) + way.vanish());
+        return counts;
+      },
+      databaseOf: (service) => withDatabase(stack.database, `${stem}_${service}`),
+      async stop() {
+        await receiver.close();
+        // What vanished is told now, so that nobody waits for it.
+        await closeWays();
+        await running.stop();
+      },
+    };
+  } catch (error) {
+    await closeWays();
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+// What vanishes in the drill, a step after the other, and what must hold afterwards.
+import { checkBooks } from "../../deploy/cli/health/journal.ts";
+import { eventually } from "../harness/eventually.ts";
+import type { Buyers } from "./vanish-buyers.ts";
+import type { VanishRig, Way } from "./vanish-rig.ts";
+
+// Far beyond what is allowed: a figure is worth more than a failed wait.
+const patienceMs = 180_000;
+const warmUpPurchases = 12;
+
+/** What vanishes in a step. */
+export interface Step {
+  readonly name: string;
+  readonly gone: (way: Way) => boolean;
+}
+
+const database = (way: Way) => way.setting === "DATABASE_URL";
+const broker = (way: Way) => way.setting === "NATS_URL";
+const processor = (way: Way) => way.setting === "SIMULATOR_URL";
+const calls = (way: Way) => !database(way) && !broker(way) && !processor(way);
+
+function step(name: string, among: (way: Way) => boolean, of?: string): Step {
+  return { name, gone: (way) => among(way) && (of === undefined || way.of === of) };
+}
+
+/** The processor is no machine of ours, and of its silence nothing may be concluded: its step is run by name alone. */
+export const steps: readonly Step[] = [
+  step("postgres", database),
+  ...["checkout", "payments", "merchant", "webhook"].map((of) => step(`postgres of ${of}`, database, of)),
+  step("nats", broker),
+  ...["gateway", "checkout", "payments", "webhook"].map((of) => step(`nats of ${of}`, broker, of)),
+  step("calls", calls),
+  ...["gateway", "checkout", "payments", "webhook"].map((of) => step(`calls of ${of}`, calls, of)),
+  step("processor", processor),
+];
+
+/** By its name. */
+export function stepOf(name: string): Step {
+  const found = steps.find((one) => one.name === name);
+  if (!found) throw new Error(`no step is called ${name}`);
+  return found;
+}
+
+/** What came of a step; seconds since the connections vanished. */
+export interface Recovery {
+  /** That vanished, by whose they were. */
+  readonly connections: ReadonlyMap<string, number>;
+  /** Every buyer has bought something that was begun afterwards. */
+  readonly boughtSeconds: number;
+  /** All that was paid by then has been published, by service. */
+  readonly publishedSeconds: ReadonlyMap<string, number>;
+  /** All that was paid by then has been told to the merchant. */
+  readonly toldSeconds: number;
+}
+
+/** Lets a step's connections vanish and waits until everything goes on. */
+export async function vanish(rig: VanishRig, buyers: Buyers, step: Step): Promise<Recovery> {
+  await buyers.more(warmUpPurchases);
+  const began = performance.now();
+  const connections = rig.vanish(step.gone);
+  const since = () => (performance.now() - began) / 1_000;
+  const limits = { limitMs: patienceMs };
+  await eventually("every buyer to buy again", () => buyers.haveAllBoughtSince(began), limits);
+  const boughtSeconds = since();
+  const paid = [...buyers.paid];
+  const published = buyers.publishers.map(async ({ service, isUpToDate }) => {
+    await eventually(`events of ${service} to be published`, isUpToDate, limits);
+    return [service, since()] as const;
+  });
+  await eventually("the merchant to be told", () => paid.every((payment) => buyers.told.has(payment)), limits);
+  const toldSeconds = since();
+  return { connections, boughtSeconds, toldSeconds, publishedSeconds: new Map(await Promise.all(published)) };
+}
+
+/** What must hold when it is all over. `wrong` has a sentence for each thing that does not. */
+export async function afterwards(
+  rig: VanishRig,
+  buyers: Buyers,
+): Promise<{ wrong: string[]; told: number; checked: number }> {
+  const wrong: string[] = [];
+  await buyers.end();
+  await eventually("every paid order to be told", () => buyers.paid.every((payment) => buyers.told.has(payment)), {
+    limitMs: patienceMs,
+  });
+  const checked = await checkBooks({ DATABASE_URL: rig.databaseOf("payments") }, ({ about, differences }) => {
+    wrong.push(`${about}: ${differences.join("; ")}`);
+  });
+  if (checked < buyers.paid.length) wrong.push(`${buyers.paid.length} were paid, and the books know ${checked}`);
+  for (const [name, pid] of Object.entries(rig.pidsAtFirst))
+    if (rig.running.stack.pids[name] !== pid) wrong.push(`${name} had to be started again`);
+  return { wrong, told: buyers.paid.length, checked };
+}

@@ -1,0 +1,55 @@
+// `npm run prove -- vanish`: under purchases through the public API, the connections of one way after the other vanish
+// without a word, as when the machine at their other end is lost and another one has its address. Prints how long it
+// takes until everybody buys again and everything is told again; exit code 1 when one takes longer than 15 s, when an
+// order is not told in the end, when a process had to be restarted, or when the books differ.
+import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { startBuyers } from "./vanish-buyers.ts";
+import { startVanishRig } from "./vanish-rig.ts";
+import { afterwards, type Recovery, type Step, steps, vanish } from "./vanish-steps.ts";
+
+/** Longest until everything goes on. */
+const secondsMax = 15;
+const buyersMax = 4;
+const usage = `npm run prove -- vanish [--only names]
+
+  --only  steps, separated by commas: ${steps.map(({ name }) => name).join(", ")}; default: all but processor`;
+
+async function runCommand(): Promise<boolean> {
+  helpIfAsked(usage);
+  const all = steps.map(({ name }) => name).filter((name) => name !== "processor");
+  const only = readOptions("only").get("only")?.split(",") ?? all;
+  const chosen = steps.filter(({ name }) => only.includes(name));
+  if (chosen.length < only.length) {
+    console.error(`--only takes names of steps\n\n${usage}`);
+    process.exit(2);
+  }
+  const rig = await startVanishRig();
+  const buyers = await startBuyers(rig, buyersMax);
+  let isLate = false;
+  try {
+    console.log(`${"vanished".padEnd(22)} connections  bought  told  published`);
+    for (const step of chosen) {
+      const recovery = await vanish(rig, buyers, step);
+      isLate ||=
+        Math.max(recovery.boughtSeconds, recovery.toldSeconds, ...recovery.publishedSeconds.values()) > secondsMax;
+      console.log(lineOf(step, recovery));
+    }
+    const { wrong, told, checked } = await afterwards(rig, buyers);
+    console.log(`${told} paid orders, all told; ${checked} payments checked, ${wrong.length} differences`);
+    for (const one of wrong) console.log(`DIFFERENCE ${one}`);
+    if (isLate) console.log(`a way took longer than ${secondsMax} s`);
+    return wrong.length === 0 && !isLate;
+  } finally {
+    await buyers.close();
+    await rig.stop();
+  }
+}
+
+function lineOf({ name }: Step, { connections, boughtSeconds, toldSeconds, publishedSeconds }: Recovery): string {
+  const sum = [...connections.values()].reduce((total, one) => total + one, 0);
+  const published = [...publishedSeconds].map(([service, seconds]) => `${service} ${seconds.toFixed(1)}`);
+  const [bought, told] = [boughtSeconds.toFixed(1).padStart(6), toldSeconds.toFixed(1).padStart(5)];
+  return `${name.padEnd(22)} ${String(sum).padStart(11)}  ${bought} ${told}  ${published.join(" · ")}`;
+}
+
+if (import.meta.main) process.exit((await runCommand()) ? 0 : 1);

@@ -1,0 +1,223 @@
+// Whether a database notices that it is not the one that served last, with a real PostgreSQL and a real broker: a
+// database is copied, serves on, and is then taken for its copy.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { headers, type NatsConnection } from "nats";
+import { connectBroker } from "#platform/broker/connection.ts";
+import { ensureStreams, eventSubject, streamName } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { type Announcement, Outbox, relayOnce } from "#platform/events/outbox.ts";
+import { StreamWatch } from "#platform/events/stream-watch.ts";
+import { Recovery } from "#platform/operate/recovery.ts";
+import { beginRecovery, endRecovery, missingEvents, readFence, serverOf } from "#platform/operate/recovery-store.ts";
+import { OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { copyOf } from "../harness/backup.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { eventually } from "../harness/eventually.ts";
+import { infra } from "../harness/infra.ts";
+import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
+
+const test = suite("recovery: noticing a restore");
+const log = createLog("test", "silent");
+const seal = new OwnSeal(new Map([["k1", randomBytes(32)]]));
+const service = "payments";
+const type = "payment.succeeded";
+let namespace: string;
+let outbox: Outbox;
+let bus: EventBus;
+let nats: NatsConnection;
+let url: string;
+const open: Database[] = [];
+
+test.beforeEach(async () => {
+  const { natsUrl } = await infra();
+  namespace = `t${randomBytes(4).toString("hex")}`;
+  await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
+  outbox = new Outbox({ namespace, source: service });
+  bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
+  nats = await connectBroker({ url: natsUrl }, { name: "test" });
+  url = (await freshDatabase("payments")).serviceUrl;
+  await eventually("the broker to answer", () => bus.answering);
+});
+test.afterEach(async () => {
+  await closeAll();
+  await nats.close();
+  await bus.close();
+});
+
+async function closeAll(): Promise<void> {
+  for (const db of open.splice(0)) await db.close();
+}
+
+async function connect(databaseUrl: string): Promise<Database> {
+  const db = await Database.open({ url: databaseUrl, name: "test", log });
+  open.push(db);
+  return db;
+}
+
+function announcement(objectId: string): Announcement {
+  return { type, merchantId: "mer_1", environment: Environment.SANDBOX, objectId, status: "succeeded", at: new Date() };
+}
+
+async function announce(db: Database, ...objectIds: string[]): Promise<void> {
+  await outbox.append(db, objectIds.map(announcement));
+  await relayOnce(db, bus);
+}
+
+/** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
+async function servedSince(...lost: string[]): Promise<string> {
+  const before = await connect(url);
+  await Recovery.begin({ service, db: before, bus, seal, log });
+  await announce(before, "pay_before");
+  await closeAll();
+  const backup = await copyOf(url);
+  const after = await connect(url);
+  const recovery = await Recovery.begin({ service, db: after, bus, seal, log });
+  await announce(after, ...lost);
+  await recovery.look();
+  assert.equal(recovery.isOn, false, "what serves on knows all of its events");
+  await closeAll();
+  return backup;
+}
+
+test("a database without the last event that its service announced is noticed before anything is served, and refuses", async () => {
+  const backup = await servedSince("pay_lost");
+  const recovery = await Recovery.begin({ service, db: await connect(backup), bus, seal, log });
+  assert.equal(recovery.isOn, true);
+  assert.throws(() => recovery.assertOff(), refused("SERVICE_UNAVAILABLE"));
+});
+
+test("it is noticed too when the restored database has announced something new before anybody looked", async () => {
+  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+  const db = await connect(backup);
+  await announce(db, "pay_new");
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "events_unknown");
+  assert.equal(recovery.isOn, true);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("it stays so over a new start, until an operator ends it, and what was decided is not asked again", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await Recovery.begin({ service, db, bus, seal, log });
+  const again = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(again.isOn, true);
+  await endRecovery(db, { operator: "ann", note: "rebuilt by hand", server: await serverOf(db) });
+  await again.look();
+  assert.equal(again.isOn, false);
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, false);
+});
+
+test("a restore without a lost event, like a failover, asks nothing where the broker agrees", async () => {
+  const backup = await servedSince();
+  const db = await connect(backup);
+  const was = await readFence(db);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(recovery.isOn, false);
+  const { server } = await readFence(db);
+  assert.notEqual(server, was.server, "a copy is another database");
+  assert.equal(server, await serverOf(db));
+});
+
+test("a restore whose broker lost its stream too is a question that an operator answers", async () => {
+  const backup = await servedSince("pay_lost");
+  const { natsUrl } = await infra();
+  const manager = await nats.jetstreamManager();
+  await manager.streams.delete(streamName(namespace, service));
+  await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
+  const db = await connect(backup);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "server_changed");
+  await endRecovery(db, { operator: "ann", note: "nothing was paid since", server: await serverOf(db) });
+  while (await recovery.look());
+  assert.equal(recovery.isOn, false);
+});
+
+test("a stream that was lost alone, under the same server, is filled again and asks nothing", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const watch = new StreamWatch({ db, bus, source: service, replicas: 1, log });
+  await watch.look();
+  await announce(db, "pay_1");
+  await recovery.look();
+  await (await nats.jetstreamManager()).streams.delete(streamName(namespace, service));
+  await watch.look();
+  await announce(db, "pay_2");
+  while (await recovery.look());
+  assert.equal(recovery.isOn, false);
+  assert.equal((await readFence(db)).streamSeq, 2);
+});
+
+for (const [what, sealed] of Object.entries({
+  "without our seal": () => "",
+  "with a seal of another key": (subject: string, body: Uint8Array) =>
+    new OwnSeal(new Map([["k1", randomBytes(32)]])).of(subject, body),
+  "with our seal of another event": (subject: string) => seal.of(subject, randomBytes(8)),
+})) {
+  test(`an event that somebody else wrote into the stream, ${what}, stops nothing`, async () => {
+    const db = await connect(url);
+    const recovery = await Recovery.begin({ service, db, bus, seal, log });
+    const seq = await write(sealed, new Date());
+    while (await recovery.look());
+    assert.equal((await readFence(db)).streamSeq, seq);
+    assert.equal(recovery.isOn, false);
+  });
+}
+
+test("an event of ours that somebody sends again after the outbox has swept it stops nothing, and a younger one does", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const sealed = (subject: string, body: Uint8Array) => seal.of(subject, body);
+  const seq = await write(sealed, new Date(Date.now() - 7.1 * 86_400_000));
+  while (await recovery.look());
+  assert.equal((await readFence(db)).streamSeq, seq);
+  assert.equal(recovery.isOn, false);
+  await write(sealed, new Date(Date.now() - 6.9 * 86_400_000));
+  while (await recovery.look());
+  assert.equal(recovery.isOn, true);
+});
+
+test("an operator's word begins a recovery that no agreement ends", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" }), true);
+  assert.equal(await beginRecovery(db, { operator: "bob", note: "the same" }), false);
+  await recovery.look();
+  await recovery.look();
+  assert.equal((await readFence(db)).why, "operator");
+  assert.equal(recovery.isOn, true);
+});
+
+test("jobs that send wait while it is on, and run again when it has ended", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  let runs = 0;
+  const [job] = recovery.pausing([{ name: "send", everyMs: 1_000, runOnce: async () => ++runs > 0 }]);
+  await beginRecovery(db, { operator: "ann", note: "a drill" });
+  await recovery.look();
+  assert.equal(await job?.runOnce(), false);
+  assert.equal(runs, 0);
+  await endRecovery(db, { operator: "ann", note: "a drill", server: "" });
+  await recovery.look();
+  assert.equal(await job?.runOnce(), true);
+});
+
+/** Enters the stream as somebody with every right at the broker. @returns the number in the stream */
+async function write(sealed: (subject: string, body: Uint8Array) => string, at: Date): Promise<number> {
+  const subject = eventSubject(namespace, service, type);
+  const event = create(EventSchema, { id: newId("event"), type, source: service, occurredAt: timestampFromDate(at) });
+  const body = toBinary(EventSchema, event);
+  const header = headers();
+  header.set(sealHeader, sealed(subject, body));
+  return (await nats.jetstream().publish(subject, body, { headers: header })).seq;
+}
+
+test.run();

@@ -1,0 +1,27 @@
+// A payment as it begins: nothing is known of it but its amount.
+import type { PaymentState } from "../../services/payments/rules/payment.ts";
+
+/** Of 10.00. */
+export const untouchedPayment: PaymentState = {
+  amount: 1_000n,
+  outcome: "pending",
+  capturedAmount: 0n,
+  refundedAmount: 0n,
+  feeAmount: 0n,
+  disputeHold: "none",
+  disputedAmount: 0n,
+  lastAttemptRef: "",
+  lastAttemptAt: undefined,
+  failedAttempts: 0,
+  finishedAttempts: new Set(),
+  announcedByConfirm: false,
+  announcedByProcessor: false,
+  visible: false,
+  card: undefined,
+  verification: undefined,
+  authorizationCode: "",
+  receiptUrl: "",
+  authorizedAt: undefined,
+  capturedAt: undefined,
+  failedAt: undefined,
+};

@@ -1,0 +1,96 @@
+// A state machine as it is shown to people: a table of its moves, and a picture. Both are written from what the rules
+// themselves answer, so they cannot say anything else.
+
+export interface Move {
+  readonly from: string;
+  /** What happens, in words. */
+  readonly on: string;
+  readonly to: string;
+  /** Types of the events that merchants get. */
+  readonly told: readonly string[];
+}
+
+export interface Machine {
+  /** Of the file and the heading: `payment`. */
+  readonly name: string;
+  /** What the page says above the table. */
+  readonly about: string;
+  /** In the order in which the picture has them. */
+  readonly states: readonly string[];
+  readonly moves: readonly Move[];
+}
+
+/** The machine's part of the page. */
+export function sectionOf({ name, about, moves, states }: Machine): string {
+  const order = (state: string) => states.indexOf(state);
+  const sorted = [...moves].sort((a, b) => order(a.from) - order(b.from) || order(a.to) - order(b.to));
+  const byMove = Map.groupBy(sorted, ({ from, to }) => `${from} ${to}`);
+  const rows = [...byMove.values()].map((same) => {
+    const [{ from = "", to = "" } = {}] = same;
+    const told = [...new Set(same.flatMap((move) => move.told))].map((type) => `\`${type}\``);
+    return `| ${from} | ${same.map(({ on }) => on).join("; ")} | ${to} | ${told.join(", ")} |`;
+  });
+  const head = "| From | When | To | Merchants hear |\n|---|---|---|---|";
+  return `## ${name}\n\n${about}\n\n![${name}](states/${name}.svg)\n\n${head}\n${rows.join("\n")}\n`;
+}
+
+const width = 640;
+const height = 380;
+const boxHeight = 30;
+const letterWidth = 7.4;
+
+/** The machine's picture: its states on an ellipse, an arrow for each pair that a move joins. */
+export function pictureOf({ name, states, moves }: Machine): string {
+  const places = new Map(
+    states.map((state, i) => {
+      const angle = (2 * Math.PI * i) / states.length - Math.PI / 2;
+      return [state, { x: width / 2 + 235 * Math.cos(angle), y: height / 2 + 155 * Math.sin(angle) }] as const;
+    }),
+  );
+  const pairs = new Set(moves.filter(({ from, to }) => from !== to).map(({ from, to }) => `${from} ${to}`));
+  const arrows = [...pairs].map((pair) => {
+    const [from = "", to = ""] = pair.split(" ");
+    return arrow(places.get(from) ?? middle, places.get(to) ?? middle, boxWidth(from), boxWidth(to));
+  });
+  const boxes = [...places].map(([state, { x, y }]) => {
+    const w = boxWidth(state);
+    const rect = `<rect x="${n(x - w / 2)}" y="${n(y - boxHeight / 2)}" width="${n(w)}" height="${boxHeight}" rx="8"/>`;
+    return `${rect}<text x="${n(x)}" y="${n(y + 4.5)}">${state}</text>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="States of a ${name}">
+<style>rect{fill:#f4f6fb;stroke:#4b5a78}text{font:13px system-ui,sans-serif;text-anchor:middle;fill:#1b2437}path{fill:none;stroke:#7b8aa8}</style>
+<defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" style="fill:#7b8aa8;stroke:none"/></marker></defs>
+<rect width="${width}" height="${height}" style="fill:#fff;stroke:none"/>
+${arrows.join("\n")}
+${boxes.join("\n")}
+</svg>
+`;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+const middle: Point = { x: width / 2, y: height / 2 };
+
+/** Bent to its right, so that the way there and the way back are two lines. */
+function arrow(a: Point, b: Point, aWidth: number, bWidth: number): string {
+  const bend = { x: (a.x + b.x) / 2 - (b.y - a.y) * 0.12, y: (a.y + b.y) / 2 + (b.x - a.x) * 0.12 };
+  const [start, end] = [edgeOf(a, bend, aWidth), edgeOf(b, bend, bWidth)];
+  return `<path d="M${n(start.x)} ${n(start.y)}Q${n(bend.x)} ${n(bend.y)} ${n(end.x)} ${n(end.y)}" marker-end="url(#end)"/>`;
+}
+
+/** Where the line from a box's middle to the point leaves the box. */
+function edgeOf(box: Point, to: Point, boxWide: number): Point {
+  const [dx, dy] = [to.x - box.x, to.y - box.y];
+  const share = Math.min((boxWide / 2 + 2) / Math.abs(dx || 1e-9), (boxHeight / 2 + 2) / Math.abs(dy || 1e-9));
+  return { x: box.x + dx * share, y: box.y + dy * share };
+}
+
+function boxWidth(state: string): number {
+  return state.length * letterWidth + 20;
+}
+
+function n(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}

@@ -1,0 +1,122 @@
+// All moves of a payment: from a new one on, everything that a processor can say is said to every state that came up,
+// and what the rules make of it is noted.
+import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
+import { type Attempt, type IntentFact, statusOf } from "../../services/payments/rules/payment.ts";
+import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
+import { type Books, type News, settle } from "../../services/payments/rules/settlement.ts";
+import { isDeliveredPaymentEvent } from "../../services/webhook/rules/event-types.ts";
+import { untouchedPayment } from "../harness/untouched-payment.ts";
+import type { Move } from "./machine.ts";
+
+const noon = new Date("2026-01-01T12:00:00Z");
+const fees = { basisPoints: 0n, fixed: 0n };
+const { amount } = untouchedPayment;
+const first: Books = { isDirect: false, state: untouchedPayment, refunds: [], disputes: [], fees };
+
+/** What can be heard in a state, in words. */
+function newsOf(books: Books): readonly (readonly [string, News])[] {
+  const { state, refunds, disputes } = books;
+  const isOver = state.lastAttemptRef === "" || state.finishedAttempts.has(state.lastAttemptRef);
+  const ref = isOver ? `at_${state.finishedAttempts.size + 1}` : state.lastAttemptRef;
+  const attempt: Attempt = { ref, startedAt: noon, card: undefined, verification: undefined };
+  const receipt = { authorizedAt: noon, capturedAt: noon, authorizationCode: "", receiptUrl: "" };
+  const paid = (capturedAmount: bigint, of = attempt): IntentFact => ({
+    kind: "attempt_succeeded",
+    attempt: of,
+    capturedAmount,
+    ...receipt,
+  });
+  const declined = { kind: "attempt_failed", code: "card_declined", message: "", at: noon } as const;
+  const heard: [string, News][] = [
+    ["an attempt asks for a challenge", intent({ kind: "action_required", attempt })],
+    ["an attempt is under way", intent({ kind: "processing_started", attempt })],
+    ["an attempt is declined", intent({ ...declined, attempt })],
+    ["an attempt is paid", intent(paid(amount))],
+    ["an attempt is authorized", intent(paid(0n))],
+    ["the intent is canceled at the processor", intent({ kind: "intent_canceled", at: noon })],
+    ["it is proved that the processor has nothing of it", { kind: "never_made", at: noon }],
+  ];
+  if (state.outcome === "succeeded") {
+    const paying = { ...attempt, ref: state.lastAttemptRef };
+    const left = state.capturedAmount - state.refundedAmount;
+    heard.push(["what was authorized is captured", intent(paid(amount, paying))]);
+    heard.push(["the bank takes its debit back", intent({ ...declined, attempt: paying })]);
+    if (left > 1n) heard.push(["a part is refunded", intentWith({ refunds: [refundOf(refunds.length, 1n)] })]);
+    if (left > 0n)
+      heard.push(["all that is left is refunded", intentWith({ refunds: [refundOf(refunds.length, left)] })]);
+  }
+  for (const { connectorRef, amount: refunded } of refunds) {
+    const report = { ...refundOf(0, refunded, "failed"), ref: connectorRef };
+    heard.push(["a refund comes back", { kind: "refund", report }]);
+  }
+  if (state.capturedAmount > 0n && disputes.length === 0)
+    heard.push(["a dispute opens", intentWith({ disputes: [disputeOf("needs_response")] })]);
+  for (const status of disputes.length > 0 ? (["won", "lost"] as const) : [])
+    heard.push([`the dispute is ${status}`, intentWith({ disputes: [disputeOf(status)] })]);
+  return heard;
+}
+
+function intent(fact: IntentFact): News {
+  return { kind: "intent", facts: [fact], refunds: [], disputes: [] };
+}
+
+function intentWith(what: { refunds?: RefundReport[]; disputes?: DisputeReport[] }): News {
+  return { kind: "intent", facts: [], refunds: [], disputes: [], ...what };
+}
+
+function refundOf(number: number, refunded: bigint, status: RefundStatus = "succeeded"): RefundReport {
+  const words = { reason: "", failureCode: "", failureMessage: "" };
+  return { ref: `r_${number}`, reference: "", amount: refunded, status, createdAt: noon, ...words };
+}
+
+function disputeOf(status: DisputeStatus): DisputeReport {
+  return { ref: "d_1", amount, status, reason: "", openedAt: noon };
+}
+
+/** What is known afterwards, and the delivered events. */
+function heardIn(books: Books, news: News): { after: Books; told: string[] } {
+  const number = books.refunds.length + books.disputes.length;
+  const settled = settle(books, news, "processor", (noun) => `${noun}_${number}`);
+  const merged = <T extends { readonly id: string }>(known: readonly T[], changed: readonly T[]): T[] => [
+    ...known.filter(({ id }) => !changed.some((one) => one.id === id)),
+    ...changed,
+  ];
+  const refunds: Refund[] = merged(
+    books.refunds,
+    settled.refunds.map(({ refund }) => refund),
+  );
+  const disputes: Dispute[] = merged(books.disputes, settled.disputes);
+  const told = settled.announcements.map(({ type }) => type).filter(isDeliveredPaymentEvent);
+  return { after: { ...books, state: settled.state, refunds, disputes }, told };
+}
+
+/** What makes two states the same for what may happen next. */
+function keyOf({ state, refunds, disputes }: Books): string {
+  const { outcome, capturedAmount, refundedAmount, disputeHold, authorizedAt, finishedAttempts, lastAttemptRef } =
+    state;
+  const attempt = lastAttemptRef !== "" && finishedAttempts.has(lastAttemptRef);
+  const others = [...refunds, ...disputes].map(({ status }) => status).sort();
+  const refunded = [refundedAmount > 0n, refundedAmount === capturedAmount];
+  return JSON.stringify([outcome, String(capturedAmount), refunded, disputeHold, authorizedAt, attempt, others]);
+}
+
+// No sequence of the world needs more refunds to show every move.
+const refundsMax = 2;
+
+/** Each once. */
+export function paymentMoves(): Move[] {
+  const moves = new Map<string, Move>();
+  const known = new Map([[keyOf(first), first]]);
+  for (const books of known.values()) {
+    for (const [on, news] of newsOf(books)) {
+      const { after, told } = heardIn(books, news);
+      const [from, to] = [statusOf(books.state), statusOf(after.state)];
+      if (from !== to) {
+        const id = `${from} ${on} ${to}`;
+        moves.set(id, { from, on, to, told: [...new Set([...(moves.get(id)?.told ?? []), ...told])] });
+      }
+      if (after.refunds.length <= refundsMax && !known.has(keyOf(after))) known.set(keyOf(after), after);
+    }
+  }
+  return [...moves.values()];
+}
