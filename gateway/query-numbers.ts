@@ -1,7 +1,9 @@
 // Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only,
 // so that " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is
 // refused likewise.
+
 import type { TSchema } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const int64Max = 2n ** 63n - 1n;
@@ -9,10 +11,10 @@ const int64Min = -(2n ** 63n);
 
 /** The query with its integers as numbers. */
 export function numbersOf(schema: TSchema, query: unknown): Record<string, unknown> {
-  const properties = "properties" in schema ? Object(schema.properties) : {};
+  const properties = membersOf(membersOf(schema).properties);
   const converted: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(Object(query))) {
-    const isInteger = Object.hasOwn(properties, name) && properties[name].type === "integer";
+  for (const [name, value] of Object.entries(membersOf(query))) {
+    const isInteger = Object.hasOwn(properties, name) && membersOf(properties[name]).type === "integer";
     converted[name] = isInteger && typeof value === "string" ? numberOf(value) : value;
   }
   return converted;

@@ -1,6 +1,8 @@
 // Reads a query string: text without NUL, each name once. A name given twice becomes a list, which no schema takes;
 // what is not UTF-8 after decoding becomes U+FFFD, as WHATWG says.
+
 import type { TSchema } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
 import { ApiError } from "./failures.ts";
 
 // The longest list operation has 9 parameters. Those beyond are not even kept.
@@ -20,9 +22,9 @@ export function parseQuery(text: string): Record<string, string | string[]> {
 
 /** Refuses a NUL in a parameter that the operation has; others are ignored. @throws ApiError invalid_body. */
 export function checkQuery(schema: TSchema, query: unknown): void {
-  const known = "properties" in schema ? Object.keys(Object(schema.properties)) : [];
+  const known = "properties" in schema ? Object.keys(membersOf(schema.properties)) : [];
   for (const name of known) {
-    const texts = [Object(query)[name]].flat();
+    const texts = [membersOf(query)[name]].flat();
     if (!texts.some((text) => typeof text === "string" && text.includes("\0"))) continue;
     throw new ApiError("invalid_body", { violations: [{ field: name, problem: "must not hold a NUL character" }] });
   }

@@ -1,9 +1,11 @@
 // Backups of production and the way back: what is archived, how often, for how long, by whose key; and that the page
 // for a restore says what fits it, word for word.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { membersOf } from "#platform/values/members.ts";
 import { type KubeObject, schemaProblems } from "./harness/kube-schema.ts";
 import { ofKind, renderOverlay, renderWith, testRendered, workloads } from "./harness/overlays.ts";
 import { suite } from "./harness/suite.ts";
@@ -80,11 +82,13 @@ testRendered(test, "the page stops and starts every process that serves, and fir
     ],
   );
   // `-l '!app.kubernetes.io/name'` takes the server and what it needs, and nothing that runs on it.
-  const first = objects.filter(({ metadata }) => !Object(metadata.labels)["app.kubernetes.io/name"]);
+  const first = objects.filter(({ metadata }) => !membersOf(metadata.labels)["app.kubernetes.io/name"]);
   assert.deepEqual(workloads(first), []);
   const taken = new Set(first.map(({ kind }) => kind));
   for (const kind of ["Cluster", "Database", "ObjectStore", "ExternalSecret"]) assert.ok(taken.has(kind), kind);
-  const ofMigrate = objects.filter(({ metadata }) => Object(metadata.labels)["app.kubernetes.io/name"] === "migrate");
+  const ofMigrate = objects.filter(
+    ({ metadata }) => membersOf(metadata.labels)["app.kubernetes.io/name"] === "migrate",
+  );
   assert.deepEqual(ofMigrate.map(({ kind }) => kind).sort(), ["Job", "ServiceAccount"]);
 });
 

@@ -1,5 +1,6 @@
 // What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against
 // the rules of this project, and each container's settings read by the code of the very process that it runs.
+
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,6 +11,7 @@ import { parse } from "yaml";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { operatorSettings } from "../deploy/cli/peers.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
@@ -297,14 +299,14 @@ eachOverlay("what is monitored has its alerts and dashboards, word for word", (o
   assert.equal(rules.length, ofKind(objects, "PodMonitor").length, overlay);
   if (rules.length === 0) return;
   // An alert's message leads to its runbook where production says that this project's files are read.
-  const files = overlay === "production" ? String(Object(rules[0]?.metadata.annotations).files) : "deploy";
+  const files = overlay === "production" ? String(membersOf(rules[0]?.metadata.annotations).files) : "deploy";
   if (overlay === "production") assert.match(files, /^https:/);
   for (const { metadata, spec } of rules) {
     const text = readFileSync(join(root, `deploy/alerts/${metadata.name}.yaml`), "utf8");
     assert.deepEqual(spec, parse(text.replaceAll("runbook_url: deploy/", `runbook_url: ${files}/`)));
   }
   for (const { metadata } of [...rules, ...ofKind(objects, "PodMonitor")]) {
-    assert.equal(Object(metadata.labels).release, "kube-prometheus-stack", metadata.name);
+    assert.equal(membersOf(metadata.labels).release, "kube-prometheus-stack", metadata.name);
   }
   const pictures = globSync("deploy/kubernetes/dashboards/*.json", { cwd: root });
   assert.deepEqual(
@@ -366,8 +368,8 @@ test("the secrets command makes every Secret that production mounts, and each da
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://{service}:{password}${at}`];
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
-  const made = new Map(items.map((item: KubeObject) => [item.metadata.name, item]));
-  const of = (name: string) => Object(made.get(name));
+  const made = new Map<string, KubeObject>(items.map((item: KubeObject) => [item.metadata.name, item]));
+  const of = (name: string) => ({ type: made.get(name)?.type, stringData: made.get(name)?.stringData ?? {} });
   const passwords = ["checkout", "payments", "merchant", "webhook"].flatMap((role) => {
     const logins = [
       {
@@ -417,11 +419,13 @@ testRendered(test, "the secrets command makes every Secret that the local overla
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
-  const keys = new Map(items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]));
+  const keys = new Map<unknown, string[]>(
+    items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]),
+  );
   const missing = workloads(renderOverlay("local")).flatMap((workload) =>
     secretsOf(podOf(workload).volumes).filter(({ secretName, items: picked = [] }) => {
-      const has = Object(keys.get(secretName));
-      return !keys.has(secretName) || picked.some(({ key }) => !has.includes(key));
+      const has = keys.get(secretName);
+      return !has || picked.some(({ key }) => !has.includes(key));
     }),
   );
   assert.deepEqual(missing, []);

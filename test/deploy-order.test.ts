@@ -1,7 +1,9 @@
 // The order in which Argo CD brings an installation up, computed from what is rendered: a hook's needs are there before
 // it runs, nothing waits for what comes after it, and no process starts before migrate has run. kubectl and Flux apply
 // all at once and pass these words over.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { KubeObject } from "./harness/kube-schema.ts";
 import { allowedConnections } from "./harness/network-graph.ts";
 import { eachOverlay, ofKind, renderWith, testRendered, workloads } from "./harness/overlays.ts";
@@ -11,14 +13,17 @@ const test = suite("order of the manifests", { timeoutMs: 120_000 });
 type Objects = readonly KubeObject[];
 
 const phases = ["PreSync", "Sync", "PostSync"];
-const annotationsOf = ({ metadata }: KubeObject): Readonly<Record<string, string>> => Object(metadata.annotations);
-const hookOf = (object: KubeObject) => annotationsOf(object)["argocd.argoproj.io/hook"];
+const annotationOf = ({ metadata }: KubeObject, name: string) => {
+  const annotation = membersOf(metadata.annotations)[name];
+  return annotation === undefined ? undefined : String(annotation);
+};
+const hookOf = (object: KubeObject) => annotationOf(object, "argocd.argoproj.io/hook");
 
 /** When it comes; a later phase is later than every wave of the one before. */
 function momentOf(object: KubeObject): number {
   const phase = phases.indexOf(hookOf(object) ?? "Sync");
   assert.ok(phase >= 0, `${nameOf(object)}: what is the hook ${hookOf(object)}?`);
-  const wave = Number(annotationsOf(object)["argocd.argoproj.io/sync-wave"] ?? 0);
+  const wave = Number(annotationOf(object, "argocd.argoproj.io/sync-wave") ?? 0);
   assert.ok(Number.isInteger(wave) && Math.abs(wave) < 500);
   return 1000 * phase + wave;
 }
@@ -126,10 +131,10 @@ eachOverlay(
     const hashed = ofKind(objects, "ConfigMap").filter(({ metadata }) => /-[bcdfghkmt2-9]{10}$/.test(metadata.name));
     assert.ok(hashed.length > 6);
     for (const map of hashed)
-      assert.equal(annotationsOf(map)["argocd.argoproj.io/sync-options"], "PruneLast=true", nameOf(map));
+      assert.equal(annotationOf(map, "argocd.argoproj.io/sync-options"), "PruneLast=true", nameOf(map));
     const job = objects.find((object) => nameOf(object) === "Job/migrate") ?? assert.fail("there is no migrate");
-    assert.equal(annotationsOf(job)["argocd.argoproj.io/hook-delete-policy"], "BeforeHookCreation");
-    assert.equal(annotationsOf(job)["kustomize.toolkit.fluxcd.io/force"], "enabled");
+    assert.equal(annotationOf(job, "argocd.argoproj.io/hook-delete-policy"), "BeforeHookCreation");
+    assert.equal(annotationOf(job, "kustomize.toolkit.fluxcd.io/force"), "enabled");
   },
 );
 

@@ -1,5 +1,6 @@
 // What operators see of a running system and do to it, on a stack of its own: traces, metrics, commands over the
 // internal API, rotation of tokens under load and of encryption keys, and that nothing secret is written anywhere.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,6 +17,7 @@ import { reencryptColumn } from "#platform/database/reencrypt.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
 import { randomToken, Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { releaseVersion } from "#platform/values/release.ts";
 import { sealedColumns } from "../deploy/cli/setup/sealed-columns.ts";
 import { writePrivate } from "../deploy/local/private-file.ts";
@@ -131,10 +133,10 @@ test("every metric of the dashboards and alerts is told by the running processes
   }
   for (const file of files) assert.ok(Array.isArray(JSON.parse(await readFile(file, "utf8")).panels), file);
   const alerts: unknown[] = parse(rules).groups.flatMap((group: { rules: unknown[] }) => group.rules);
-  const runbooks = alerts.map((alert) => String(Object(alert).annotations.runbook_url));
+  const runbooks = alerts.map((alert) => String(membersOf(membersOf(alert).annotations).runbook_url));
   for (const [i, path] of runbooks.entries()) {
     const head = (await readFile(path, "utf8")).split("\n")[0];
-    assert.equal(head, `# ${Object(alerts[i]).alert}`);
+    assert.equal(head, `# ${membersOf(alerts[i]).alert}`);
   }
   const pages = (await readdir("deploy/runbooks")).map((name) => `deploy/runbooks/${name}`);
   const named = (await Promise.all(alertFiles.map((file) => readFile(file, "utf8")))).join("\n");
@@ -156,8 +158,8 @@ async function operator(...args: string[]): Promise<Said> {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ["deploy/cli/main.ts", ...args], { env });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
-    const { code, stdout, stderr } = Object(error);
-    return { code, out: stdout, err: stderr };
+    const { code, stdout, stderr } = membersOf(error);
+    return { code: Number(code), out: String(stdout), err: String(stderr) };
   }
 }
 
@@ -344,7 +346,7 @@ test("nothing secret is in what the run wrote: logs, traces, metrics, files", as
   for (const [name, path] of Object.entries(tokens))
     secrets.set(`token of ${name}`, (await readFile(path, "utf8")).trim());
   const kept: unknown = JSON.parse(await readFile(`${stateDir}/secrets.json`, "utf8"));
-  for (const [name, value] of Object.entries(Object(kept))) secrets.set(name, String(value));
+  for (const [name, value] of Object.entries(membersOf(kept))) secrets.set(name, String(value));
   secrets.set("API key", running.stack.api_key);
   const isSecretFile = /\/(secrets\.json|merchant\.json|stack\.json|[a-z]+\.token|[a-z-]*key[a-z-]*\.pem)$/;
   const entries = await readdir(stateDir, { recursive: true, withFileTypes: true });
@@ -365,7 +367,7 @@ test("nothing secret is in what the run wrote: logs, traces, metrics, files", as
 
 test("every sealed column is sealed again under a new key, and opens with it alone", async () => {
   const secrets: unknown = JSON.parse(await readFile(`${stateDir}/secrets.json`, "utf8"));
-  const [id = "", old = ""] = String(Object(secrets).encryptionKeys).split(":");
+  const [id = "", old = ""] = String(membersOf(secrets).encryptionKeys).split(":");
   const [before, fresh] = [Buffer.from(old, "base64"), randomBytes(32)];
   for (const service of services) {
     const url = `${running.stack.database}_${service}`;

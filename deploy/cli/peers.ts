@@ -1,11 +1,13 @@
 // Where the services are and with which token the operator calls: from the settings, or from the stack.json of a local
 // stack.
+
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { ConfigError, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";
@@ -141,8 +143,8 @@ async function fromStack(env: NodeJS.ProcessEnv): Promise<Place> {
   const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optional(text), ".local") }, env);
   const path = resolve(STATE_DIR ?? ".local", "stack.json");
   const stack = await readObject(path);
-  const rpc: Record<string, unknown> = Object(stack?.rpc);
-  const tokens: Record<string, unknown> = Object(Object(stack?.rpc_files).tokens);
+  const rpc = membersOf(stack?.rpc);
+  const tokens = membersOf(membersOf(stack?.rpc_files).tokens);
   const at = (name: string) => {
     const value = rpc[name];
     if (typeof value !== "string") throw notFound(path);

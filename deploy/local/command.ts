@@ -1,6 +1,8 @@
 // `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
+
 import { relative } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
+import { membersOf } from "#platform/values/members.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
@@ -64,7 +66,7 @@ async function exampleLink(stack: StackInfo): Promise<string | undefined> {
       body: JSON.stringify({ amount: 1050, currency: "USD", description: "Order 1001" }),
       signal: AbortSignal.timeout(linkMs),
     });
-    const { checkout_url: link } = Object(await answer.json());
+    const { checkout_url: link } = membersOf(await answer.json());
     return typeof link === "string" ? link : undefined;
   } catch {
     return undefined;

@@ -1,11 +1,13 @@
 // The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the
 // secret of one session; no route takes both (docs/contract.md §7). Everything here is decided before a body is read.
+
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import { askedWithKey } from "#platform/rpc/client.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { ApiError, merchantMayNotWrite } from "../failures.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
@@ -162,8 +164,8 @@ const secretFormat = /^cs_secret_[0-9a-hjkmnp-tv-z]{26}_[A-Za-z0-9_-]{43}$/;
 
 /** Anything that cannot be a session and its secret looks like an unknown session (docs/contract.md §2). */
 function sessionOf(request: FastifyRequest): { sessionId: string; sessionSecret: string } {
-  const id: unknown = Object(request.params).id;
-  const secret: unknown = Object(request.query).secret;
+  const { id } = membersOf(request.params);
+  const { secret } = membersOf(request.query);
   const isPair =
     typeof id === "string" && isId("session", id) && typeof secret === "string" && secretFormat.test(secret);
   if (!isPair) throw new ApiError("not_found");

@@ -1,6 +1,8 @@
 // Examples for people, made of the first example of each field: a curl that can be pasted once BASE_URL, API_KEY and
 // ids are set.
+
 import type { TSchema } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
 import type { ListedOperation } from "../operation.ts";
 
 // Payments with refunds are 2 levels deep; this only guards against a schema that holds itself.
@@ -18,10 +20,10 @@ export function curlOf({ method, path, access, body, idempotent, query }: Listed
 }
 
 /** The schema's own first example, or one made of its fields; undefined where there is none. */
-export function exampleOf(schema: TSchema, depth = 0): unknown {
-  const fields: Record<string, unknown> = Object.fromEntries(Object.entries(schema));
+export function exampleOf(schema: object, depth = 0): unknown {
+  const fields = membersOf(schema);
   if (Array.isArray(fields.examples)) return fields.examples[0];
   if (fields.type !== "object" || depth > depthMax) return undefined;
-  const properties: [string, TSchema][] = Object.entries(Object(fields.properties));
-  return Object.fromEntries(properties.map(([name, property]) => [name, exampleOf(property, depth + 1)]));
+  const properties = Object.entries(membersOf(fields.properties));
+  return Object.fromEntries(properties.map(([name, property]) => [name, exampleOf(membersOf(property), depth + 1)]));
 }

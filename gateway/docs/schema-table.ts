@@ -1,4 +1,5 @@
 // A schema as a table of its fields; objects within objects become dotted names.
+import { type Members, membersOf } from "#platform/values/members.ts";
 import { type Html, html, inlineCode } from "./html.ts";
 
 // Payments with refunds are 2 levels deep; this only guards against a schema that holds itself.
@@ -23,31 +24,27 @@ interface Row {
 
 function rowsOf(schema: object, prefix: string, depth: number): Row[] {
   if (depth > depthMax) return [];
-  const fields = fieldsOf(schema);
-  return Object.entries(Object(fields.properties)).flatMap(([name, property]) => {
-    const field = fieldsOf(Object(property));
+  const fields = membersOf(schema);
+  return Object.entries(membersOf(fields.properties)).flatMap(([name, property]) => {
+    const field = membersOf(property);
     const row: Row = {
       name: prefix + name,
       type: typeName(field),
       required: [fields.required].flat().includes(name) && !("default" in field),
       text: [field.description, bounds(field)].filter(Boolean).join(" "),
     };
-    const inside = field.type === "array" ? Object(field.items) : field;
+    const inside = field.type === "array" ? membersOf(field.items) : field;
     const inner = field.type === "array" ? `${row.name}[].` : `${row.name}.`;
     return [row, ...rowsOf(inside, inner, depth + 1)];
   });
 }
 
-function fieldsOf(schema: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(schema));
-}
-
-function typeName(field: Record<string, unknown>): string {
-  if (field.type === "array") return `array of ${typeName(fieldsOf(Object(field.items)))}`;
+function typeName(field: Members): string {
+  if (field.type === "array") return `array of ${typeName(membersOf(field.items))}`;
   return [field.type].flat().join(" or ");
 }
 
-function bounds(field: Record<string, unknown>): string {
+function bounds(field: Members): string {
   const parts: string[] = [];
   if (Array.isArray(field.enum)) parts.push(`One of ${field.enum.map((word) => `\`${word}\``).join(", ")}.`);
   if (field.minimum !== undefined) parts.push(`At least ${field.minimum}.`);

@@ -1,5 +1,7 @@
 // Webhook endpoints, deliveries and event types as public JSON (docs/contract.md §9).
+
 import { type Static, Type } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
 import type { Delivery, Endpoint, EventType } from "#proto/webhook/v1/webhook_pb.ts";
 import { component } from "./parts/component.ts";
 import {
@@ -110,7 +112,7 @@ export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson>
     status_code: delivery.statusCode,
     ...given("last_error", delivery.lastError),
     ...given("next_attempt_at", timeText(delivery.nextAttemptAt)),
-    payload: Object.fromEntries(Object.entries(Object(payload))),
+    payload: Object.fromEntries(Object.entries(membersOf(payload))),
     created_at: timeTextOf(delivery.createdAt),
   };
 }

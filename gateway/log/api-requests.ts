@@ -1,11 +1,13 @@
 // The log of public API requests: collected beside the requests and told to the merchant service in batches, so that it
 // costs a request nothing. What cannot be told in time is dropped and counted, never waited for.
+
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
 import { idTimeMs, prefixes } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
 import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
@@ -101,7 +103,7 @@ const idShape = new RegExp(`^(?:${Object.values(prefixes).join("|")})_[0-7][0-9a
 /** The route with its well-formed ids; anything else that was sent in a path stays out, and so does the query. */
 export function loggedPath(route: string, params: FastifyRequest["params"]): string {
   return route.replace(/:(\w+)/g, (name, key: string) => {
-    const value: unknown = Object(params)[key];
+    const value: unknown = membersOf(params)[key];
     return typeof value === "string" && idShape.test(value) ? value : name;
   });
 }

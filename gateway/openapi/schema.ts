@@ -1,5 +1,7 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
+
 import type { TSchema } from "typebox";
+import { type Members, membersOf } from "#platform/values/members.ts";
 import { componentName } from "../json/parts/component.ts";
 
 /** JSON of any shape. */
@@ -47,6 +49,7 @@ export function requiredNames(schema: TSchema): string[] {
 }
 
 /** Schemas of the fields, by name. */
-export function propertiesOf(schema: object): Record<string, object> {
-  return "properties" in schema ? Object(schema.properties) : {};
+export function propertiesOf(schema: object): Readonly<Record<string, Members>> {
+  const properties = Object.entries(membersOf(membersOf(schema).properties));
+  return Object.fromEntries(properties.map(([name, property]) => [name, membersOf(property)]));
 }

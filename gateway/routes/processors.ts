@@ -1,10 +1,12 @@
 // The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's
 // exact bytes go to payments, which verifies the signature; there is no other authentication. Not part of the public
 // API.
+
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure, type FailureReason } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
 import type { GatewayContext } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import type { Peers } from "../peers.ts";
@@ -33,7 +35,7 @@ export function processorRoutes(
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     // Only a body of an account that is known is read to its limit.
     scope.setErrorHandler(async (error) => {
-      throw Object(error).code === "FST_ERR_CTP_BODY_TOO_LARGE" ? refusal() : error;
+      throw membersOf(error).code === "FST_ERR_CTP_BODY_TOO_LARGE" ? refusal() : error;
     });
     scope.post<{ Params: { connector: string; account: string } }>(
       "/processors/:connector/:account",
@@ -63,7 +65,7 @@ export function processorRoutes(
 }
 
 function addressOf(request: FastifyRequest): EventAddress {
-  const { connector, account }: { connector?: unknown; account?: unknown } = Object(request.params);
+  const { connector, account } = membersOf(request.params);
   const isAddress =
     typeof connector === "string" &&
     connectorFormat.test(connector) &&

@@ -1,8 +1,10 @@
 // The npm package as a merchant's project has it: its types hold, and importing it does nothing.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { membersOf } from "#platform/values/members.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
 import { packSdk } from "./pack.ts";
@@ -43,7 +45,7 @@ test("a project compiles against its types and runs without a DOM", async () => 
     execFileSync(tsc, [...options, "--ignoreConfig", "shop.ts"], { cwd: folder });
     execFileSync(process.execPath, ["shop.ts"], { cwd: folder });
   } catch (error) {
-    assert.fail(`${Object(error).stdout ?? ""}${error}`);
+    assert.fail(`${membersOf(error).stdout ?? ""}${error}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,8 @@
 // The SDK in a merchant's page of another origin, under a policy that allows our three hosts and nothing else.
+
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
 import { browserSuite } from "../harness/browser.ts";
@@ -105,10 +107,10 @@ inBrowser("a processor's own script is loaded from the processor and driven by i
   await page.route(`${scriptHost}/**`, (route) => route.fulfill({ contentType: "text/javascript", body: script }));
   await page.route(`**/v1/checkout/${order.id}?*`, async (route) => {
     const answer = await route.fetch();
-    const json = Object(await answer.json());
+    const json = membersOf(await answer.json());
     const element = { kind: "element", connector: "stripe", script_url: `${scriptHost}/v3/` };
     const render = { ...element, publishable_key: "pk_test_1", client_secret: "pi_1_secret_2", environment: "sandbox" };
-    await route.fulfill({ response: answer, json: { ...json, ...(json.render && { render }) } });
+    await route.fulfill({ response: answer, json: json.render ? { ...json, render } : json });
   });
   const answers = ["declined", "succeeded"];
   await page.exposeFunction("atProcessor", async () => {
@@ -124,7 +126,7 @@ inBrowser("a processor's own script is loaded from the processor and driven by i
   })()`);
   const [declined, succeeded] = results;
   assert.equal(declined?.type, "declined");
-  assert.equal(Object(declined?.error).declineCode, "insufficient_funds");
+  assert.equal(membersOf(declined?.error).declineCode, "insufficient_funds");
   assert.equal(succeeded?.type, "succeeded");
 });
 
@@ -133,7 +135,7 @@ inBrowser(
   async ({ page }) => {
     const manifest = (await api(running.gateway).get("/js/manifest.json")).expect(200);
     const version = manifest.text("v1");
-    const { integrity } = Object(Object(Object(manifest.at("versions"))[version])["checkout.js"]);
+    const { integrity } = membersOf(membersOf(membersOf(manifest.at("versions"))[version])["checkout.js"]);
     const pinned = await fetch(`${running.gateway}/js/${version}/checkout.js`);
     const bytes = Buffer.from(await pinned.arrayBuffer());
     assert.equal(integrity, `sha384-${createHash("sha384").update(bytes).digest("base64")}`);

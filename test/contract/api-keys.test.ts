@@ -1,5 +1,7 @@
 // docs/contract.md §7: API keys; docs/contract.md §3 and §7.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
@@ -121,7 +123,7 @@ test("docs/contract.md §2: a page of keys that cannot be is invalid_body", asyn
     ["offset", -1],
     ["after", "x"],
     ["after", "ak_01jd3v9q6k8m2n4p6r8t0v2x4z"],
-    ["after", String(Object(theirs).id)],
+    ["after", String(membersOf(theirs).id)],
   ];
   for (const [field, value] of wrong) {
     const answer = await api.refused("listApiKeys", 400, "invalid_body", { query: { [field]: value } });
@@ -134,7 +136,7 @@ test("docs/contract.md §3: the environment is the caller's, and keys of one are
   const made = await api.call("createApiKey", 201, { as: live.apiKey, body: {} });
   assert.match(made.text("api_key"), /^sk_live_/);
   const list = await api.call("listApiKeys", 200, { as: live.apiKey });
-  for (const record of list.list("data")) assert.equal(Object(record).environment, "live");
+  for (const record of list.list("data")) assert.equal(membersOf(record).environment, "live");
 });
 
 test("docs/contract.md §2: bad names, scopes and expiries are invalid_body", async () => {

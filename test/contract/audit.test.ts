@@ -1,4 +1,5 @@
 // The audit log and the log of API requests, as operators read them over merchant.v1.AuditService.
+
 import assert from "node:assert/strict";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
@@ -7,6 +8,7 @@ import { Database } from "#platform/database/database.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -60,7 +62,7 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
   const cid = (await api.call("listConnectors", 200)).text("data.0.id");
   const connector = await api.call("updateConnector", 200, { path: { cid }, body: { selected_surface: "hosted" } });
   const newKey = await api.call("createApiKey", 201, { body: { name: "a private name" } });
-  const keyId = String(Object((await api.call("listApiKeys", 200)).list("data")[0]).id);
+  const keyId = String(membersOf((await api.call("listApiKeys", 200)).list("data")[0]).id);
   const revoked = await api.call("revokeApiKey", 204, { path: { id: keyId } });
   const order = { amount: 1000, currency: "EUR" };
   const open = await api.call("createCheckoutSession", 201, { body: order });

@@ -1,5 +1,7 @@
 // docs/contract.md §4 POST /v1/checkout-sessions and docs/contract.md §4: create, list, read, expire.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -160,7 +162,7 @@ test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, a
     made.push((await api.call("createCheckoutSession", 201, { as: own.apiKey, body: order })).text("id"));
   }
   await api.call("expireCheckoutSession", 200, { as: own.apiKey, path: { id: made[0] ?? "" } });
-  const ids = async (query = {}) => (await list(query)).list("data").map((item) => Object(item).id);
+  const ids = async (query = {}) => (await list(query)).list("data").map((item) => membersOf(item).id);
   assert.deepEqual(await ids(), made.toReversed());
   assert.deepEqual(await ids({ limit: 2 }), [made[2], made[1]]);
   const first = await list({ limit: 2 });

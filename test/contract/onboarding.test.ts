@@ -1,5 +1,7 @@
 // docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
@@ -49,7 +51,7 @@ test("docs/contract.md §8: submit of a draft with gaps is invalid_body and name
   assert.ok(legal_name && country_code);
   const id = (await create(partial)).text("id");
   const answer = await api.refused("submitApplication", 400, "invalid_body", { path: { id } });
-  const fields = answer.list("error.details").map((each) => Object(each).field);
+  const fields = answer.list("error.details").map((each) => membersOf(each).field);
   assert.deepEqual(fields.sort(), ["country_code", "legal_name"]);
 });
 

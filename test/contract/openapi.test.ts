@@ -1,9 +1,11 @@
 // The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to docs/contract.md.
+
 import assert from "node:assert/strict";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { parse } from "yaml";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { errorTable } from "../../gateway/failures.ts";
 import { type Answer, api } from "../harness/api.ts";
@@ -119,9 +121,9 @@ test("every operation of the contract is there, and none that the contract does 
 
 test("every resource of the contract has exactly the fields of its table, with their types", () => {
   for (const [name, listed] of Object.entries(fields)) {
-    const properties = Object(at(document.root, "components", "schemas", name, "properties"));
+    const properties = membersOf(at(document.root, "components", "schemas", name, "properties"));
     const described = Object.entries(properties).map(([field, schema]) => {
-      const { $ref: reference } = Object(schema);
+      const { $ref: reference } = membersOf(schema);
       const component = typeof reference === "string" ? (reference.split("/").at(-1) ?? "") : undefined;
       const type =
         component === undefined ? at(schema, "type") : at(document.root, "components", "schemas", component, "type");
@@ -170,7 +172,7 @@ test("every example is valid by its own schema", () => {
   let count = 0;
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
-    const { examples } = Object(value);
+    const { examples } = membersOf(value);
     if (Array.isArray(examples) && !JSON.stringify(value).includes("$ref")) {
       for (const example of examples) assert.ok(ajv.validate(value, example), `${JSON.stringify(value)}`);
       count += 1;

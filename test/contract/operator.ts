@@ -1,9 +1,11 @@
 // What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a
 // buyer's address, make its processor account fail.
+
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -105,7 +107,7 @@ async function processorApi(stack: StackInfo, account: string): Promise<Api> {
 async function processorKey(stack: StackInfo): Promise<string> {
   const file = join(dirname(dirname(stack.tls.ca)), "secrets.json");
   const secrets: unknown = JSON.parse(await readFile(file, "utf8"));
-  return String(Object(secrets).simulatorSecretKey);
+  return String(membersOf(secrets).simulatorSecretKey);
 }
 
 /**

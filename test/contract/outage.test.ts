@@ -1,6 +1,8 @@
 // docs/contract.md §2: service_unavailable while a service is away, for every operation, and connector_error while the
 // processor is; the gateway stays up, says so at /readyz, and goes on by itself.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -113,7 +115,7 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   assert.deepEqual(
     [
       record.number("refunded_amount"),
-      record.list("refunds").filter((each) => Object(each).status === "succeeded").length,
+      record.list("refunds").filter((each) => membersOf(each).status === "succeeded").length,
     ],
     [400, 1],
   );
@@ -195,7 +197,7 @@ test("a key that is revoked while the broker hangs works no longer than one seco
   process.kill(broker, "SIGSTOP");
   try {
     const keys = (await merchant.api.get("/v1/merchants/me/api-keys")).list("data");
-    const { id } = Object(keys.find((each) => Object(each).name === "spare"));
+    const { id } = membersOf(keys.find((each) => membersOf(each).name === "spare"));
     (await merchant.api.delete(`/v1/merchants/me/api-keys/${id}`)).expect(204);
     // Half a minute is how long a key is remembered while the broker is heard.
     await eventually("the key to be refused", async () => (await holder.get("/v1/payments")).status === 401, {

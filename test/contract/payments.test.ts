@@ -1,5 +1,7 @@
 // docs/contract.md §5: payments, full record and list; docs/contract.md §5.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -38,7 +40,7 @@ async function payment(order: object, card: string): Promise<string> {
 }
 
 const list = (query = {}) => api.call("listPayments", 200, { query });
-const ids = async (query = {}) => (await list(query)).list("data").map((item) => String(Object(item).id));
+const ids = async (query = {}) => (await list(query)).list("data").map((item) => String(membersOf(item).id));
 
 // Proves getPayment: response
 test("docs/contract.md §5: the full record of a paid payment has every field, typed and consistent", async () => {
@@ -106,7 +108,7 @@ test("docs/contract.md §1: a page has 50 payments when nothing is asked and 200
   await storeDeclined(running, many.id, 201);
   const page = async (query = {}) => {
     const answer = await api.call("listPayments", 200, { as: many.apiKey, query });
-    const found = answer.list("data").map((item) => String(Object(item).id));
+    const found = answer.list("data").map((item) => String(membersOf(item).id));
     return { found, total: answer.at("total"), next: answer.at("next_cursor") };
   };
   const [usual, largest] = [await page(), await page({ limit: 200, offset: 0 })];
@@ -143,7 +145,7 @@ test("docs/contract.md §5: status, amounts, dates and q filter, alone and toget
   ];
   for (const [query, wanted] of cases) {
     const answer = await list(query);
-    const got = answer.list("data").map((item) => Object(item).id);
+    const got = answer.list("data").map((item) => membersOf(item).id);
     assert.deepEqual(got, wanted, JSON.stringify(query));
     assert.equal(answer.at("total"), wanted.length, JSON.stringify(query));
   }
@@ -151,7 +153,7 @@ test("docs/contract.md §5: status, amounts, dates and q filter, alone and toget
 
 // Proves listPayments: from, to
 test("docs/contract.md §5: from and to include their moments", async () => {
-  const { created_at: at } = Object((await list({ limit: 1 })).list("data")[0]);
+  const at = String(membersOf((await list({ limit: 1 })).list("data")[0]).created_at);
   assert.ok((await ids({ from: at })).includes(made[2] ?? ""));
   assert.ok(
     (await ids({ to: at.replace("Z", "999999Z").replace(/\.(\d{3})999999Z/, ".$1999999Z") })).includes(made[2] ?? ""),

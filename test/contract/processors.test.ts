@@ -1,5 +1,6 @@
 // The ingress of processors' webhooks: 200 when the event is durable, 400 for everything that is no event of an account
 // of ours.
+
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { serveRpc } from "#platform/rpc/server.ts";
 import { trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
@@ -26,7 +28,7 @@ test.before(async () => {
   const merchant = await freshMerchant(running);
   account = (await merchant.api.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
   const file = join(dirname(dirname(running.tls.ca)), "secrets.json");
-  webhookSecret = String(Object(JSON.parse(await readFile(file, "utf8"))).simulatorWebhookSecret);
+  webhookSecret = String(membersOf(JSON.parse(await readFile(file, "utf8"))).simulatorWebhookSecret);
 });
 
 function deliver(body: string, options: { signedBody?: string; to?: string; header?: string } = {}): Promise<Answer> {

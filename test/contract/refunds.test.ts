@@ -1,5 +1,7 @@
 // docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
+
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -45,7 +47,7 @@ test("docs/contract.md §5: an amount refunds partially, none and an empty body 
   const again = await paid();
   assert.equal((await refund(again, {})).at("refunded"), 1000);
   const record = await api.call("getPayment", 200, { path: { id } });
-  const [newest, oldest] = [0, 1].map((i) => Object(record.list("refunds")[i]));
+  const [newest, oldest] = [0, 1].map((i) => membersOf(record.list("refunds")[i]));
   assert.deepEqual([newest?.amount, oldest?.amount].sort(), [300, 700]);
   assert.equal(record.number("refunded_amount"), 1000);
   assert.equal(record.number("net_amount"), -record.number("fee_amount"));
@@ -155,7 +157,7 @@ test("docs/contract.md §5: refunds are listed newest first, of one payment and 
     await refund(id, { amount }, { as });
   const all = await api.call("listRefunds", 200, { as });
   assert.deepEqual(
-    all.list("data").map((item) => Object(item).amount),
+    all.list("data").map((item) => membersOf(item).amount),
     [300, 200, 100],
   );
   assert.deepEqual([all.at("total"), all.at("next_cursor")], [3, 0]);
@@ -163,7 +165,7 @@ test("docs/contract.md §5: refunds are listed newest first, of one payment and 
   assert.deepEqual([page.list("data").length, page.at("next_cursor")], [2, 2]);
   const ofFirst = await api.call("listPaymentRefunds", 200, { as, path: { id: first } });
   assert.deepEqual(
-    ofFirst.list("data").map((item) => [Object(item).amount, Object(item).payment_id]),
+    ofFirst.list("data").map((item) => [membersOf(item).amount, membersOf(item).payment_id]),
     [
       [300, first],
       [100, first],

@@ -1,9 +1,11 @@
 // Giving back what nobody asked for, at the real processor: only what is still there and not on its way, and until
 // nothing is left.
+
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { provenValue } from "../../services/payments/flows/accounts/ask-processor.ts";
 import { driveGiveBack, giveBack } from "../../services/payments/flows/suspense/give-back.ts";
 import { settleReport } from "../../services/payments/flows/verify-intent.ts";
@@ -31,7 +33,7 @@ test.after(async () => {
 async function atProcessor(path: string, body: object): Promise<string> {
   const answer = await services.processor("POST", path, body);
   assert.ok(answer.status < 300, JSON.stringify(answer.body));
-  return String(Object(answer.body).id);
+  return String(membersOf(answer.body).id);
 }
 
 /**
@@ -65,7 +67,7 @@ async function heard(paymentId: string, ref: string): Promise<void> {
 /** Refunds at the processor, and where item and operation stand. */
 async function outcome(item: StoredSuspense): Promise<readonly [refunds: string, item: string, operation: string]> {
   const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
-  const refunds: { amount: number; status: string }[] = Object(body).refunds;
+  const refunds = [membersOf(body).refunds].flat().map(membersOf);
   const now = await suspenseOf(db, "simulator", item.connectorRef, "second_charge");
   const operation = await findOperation(db, "give_back", item.id);
   const made = refunds.map(({ amount, status }) => `${amount} ${status}`).join(", ");

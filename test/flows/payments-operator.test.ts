@@ -1,5 +1,6 @@
 // What operators do about the money, through the payments service's own doors: the queue of operations whose outcome
 // nobody could prove.
+
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
@@ -9,6 +10,7 @@ import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
@@ -255,7 +257,7 @@ test("the statement match takes in what we missed of our own payments, and tells
     currency: "EUR",
     reference: "shop-7",
   });
-  const foreignRef = String(Object(foreign.body).id);
+  const foreignRef = String(membersOf(foreign.body).id);
   await services.processor("POST", `/test/intents/${foreignRef}/pay`, { card: "4242424242424242" });
   const result = await match();
   assert.equal(result.imported, 2, "a payment whose buyer never came back, and a refund of the dashboard");

@@ -1,5 +1,6 @@
 // The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health,
 // reflection.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -21,6 +22,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { callContext, noteBegun } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import {
   Environment,
@@ -262,7 +264,7 @@ test("a NUL character in any text of any message is refused with the field's nam
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ merchantId: "\0" }),
   });
-  assert.deepEqual([sent.status, Object(await sent.json()).code], [400, "invalid_argument"], "the general way, too");
+  assert.deepEqual([sent.status, membersOf(await sent.json()).code], [400, "invalid_argument"], "the general way, too");
 });
 
 test("health answers without a token, and buf curl finds and calls the service by reflection with one", async () => {

@@ -1,6 +1,8 @@
 // An OTLP/HTTP receiver in this process: keeps the spans that processes send, and the bytes they came in.
+
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { membersOf } from "#platform/values/members.ts";
 
 /** A span as it was sent. */
 export interface Collected {
@@ -50,20 +52,21 @@ export async function startCollector(): Promise<Collector> {
 
 function spansIn(body: unknown): Collected[] {
   return listOf(body, "resourceSpans").flatMap((resource) => {
-    const attributes = listOf(Object(resource).resource, "attributes");
+    const attributes = listOf(membersOf(resource).resource, "attributes");
     const said = (key: string) =>
-      String(Object(attributes.find((attribute) => Object(attribute).key === key)).value?.stringValue);
+      String(membersOf(membersOf(attributes.find((attribute) => membersOf(attribute).key === key)).value).stringValue);
     const [service, version, instance] = [said("service.name"), said("service.version"), said("service.instance.id")];
     return listOf(resource, "scopeSpans").flatMap((scope) =>
       listOf(scope, "spans").map((span) => {
-        const { name: spanName, traceId, spanId, parentSpanId = "" } = Object(span);
-        return { service, version, instance, name: spanName, traceId, spanId, parentSpanId };
+        const { name, traceId, spanId, parentSpanId = "" } = membersOf(span);
+        const ids = { traceId: String(traceId), spanId: String(spanId), parentSpanId: String(parentSpanId) };
+        return { service, version, instance, name: String(name), ...ids };
       }),
     );
   });
 }
 
 function listOf(value: unknown, name: string): unknown[] {
-  const list: unknown = Object(value)[name];
+  const list: unknown = membersOf(value)[name];
   return Array.isArray(list) ? list : [];
 }

@@ -1,8 +1,10 @@
 // What browsers report of the payment page's policy: a script, a frame or a request that it stopped. Counted, and
 // logged by what and from where, never with a path, a query or a sample, which may hold a buyer's secret. Anybody can
 // send such a report: it proves nothing.
+
 import { Counter } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
+import { membersOf } from "#platform/values/members.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
 import { reportPath } from "../../web/page-headers.ts";
@@ -60,8 +62,8 @@ function parsed(text: string): unknown {
 export function readReports(json: unknown): readonly PolicyReport[] {
   const all: readonly unknown[] = Array.isArray(json) ? json.slice(0, reportsMax) : [json];
   return all.flatMap((each) => {
-    const { body, "csp-report": older }: { body?: unknown; "csp-report"?: unknown } = Object(each);
-    const report: Readonly<Record<string, unknown>> = Object(older ?? body);
+    const { body, "csp-report": older } = membersOf(each);
+    const report = membersOf(older ?? body);
     const directive = report["effective-directive"] ?? report["violated-directive"] ?? report.effectiveDirective;
     if (typeof directive !== "string") return [];
     return {

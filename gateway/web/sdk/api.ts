@@ -1,7 +1,9 @@
 // The two public operations of a buyer's browser. Every outcome is a value; the secret travels in the query that the
 // API reads it from, and in nothing else.
+
 import type { CheckoutError } from "./contract.ts";
 import type { Fail } from "./failure.ts";
+import { membersOf } from "./members.ts";
 import { type ReadSession, readSession } from "./session.ts";
 
 const resolveMs = 12_000; // one read; a page that hangs longer should say so and try again
@@ -46,7 +48,7 @@ export function checkoutApi(place: ApiPlace): CheckoutApi {
     async confirm() {
       const answer = await callApi(place, "POST", address("/confirm"), confirmMs);
       if (!answer.ok) return answer;
-      const { status, payment_id: paymentId, payment_status: paymentStatus } = Object(answer.value);
+      const { status, payment_id: paymentId, payment_status: paymentStatus } = membersOf(answer.value);
       const isKnown = status === "open" || status === "processing" || status === "completed";
       if (!isKnown || typeof paymentId !== "string" || typeof paymentStatus !== "string") {
         return { ok: false, error: fail("server_error"), retryAfterMs: 0 };
@@ -95,7 +97,7 @@ async function callApi(place: ApiPlace, method: string, url: string, limitMs: nu
 function refusal(response: Response, body: unknown, fail: Fail): CheckoutError {
   const requestId = response.headers.get("request-id");
   const more = requestId ? { requestId } : {};
-  switch (Object(Object(body).error).code) {
+  switch (membersOf(membersOf(body).error).code) {
     case "not_found":
       return fail("invalid_secret", more);
     case "session_expired":

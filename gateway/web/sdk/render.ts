@@ -1,5 +1,6 @@
 // What tells a browser how to mount the processor's surface: the session's `render`, as a typed union. `kind` alone
 // selects the surface; a `render` that lacks what its kind needs is unsupported, never guessed.
+import { membersOf } from "./members.ts";
 
 /** The processor's page in an iframe of its own origin. */
 export interface FrameRender {
@@ -33,7 +34,7 @@ export type Render = FrameRender | ElementRender | RedirectRender;
 
 /** The public JSON as the union; undefined when no surface can be mounted from it. */
 export function readRender(json: unknown): Render | undefined {
-  const given = new Map<string, unknown>(Object.entries(Object(json)));
+  const given = new Map<string, unknown>(Object.entries(membersOf(json)));
   const text = (name: string) => {
     const value = given.get(name);
     return typeof value === "string" ? value : "";

@@ -1,6 +1,8 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
 // get through.
+
 import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
+import { membersOf } from "./members.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
 
@@ -71,7 +73,7 @@ function readBranding(json: unknown): BrandingView {
 }
 
 function fieldsOf(json: unknown) {
-  const fields = new Map<string, unknown>(Object.entries(Object(json)));
+  const fields = new Map<string, unknown>(Object.entries(membersOf(json)));
   return {
     any: (name: string) => fields.get(name),
     text(name: string): string | undefined {

@@ -1,7 +1,9 @@
 // Texts that PostgreSQL has no room for: it keeps every character but NUL. Proved for the messages of all methods in
 // one place.
+
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Violation } from "./failure.ts";
+import { membersOf } from "./members.ts";
 
 const problem = "must not contain a NUL character";
 
@@ -21,14 +23,14 @@ export function nulViolations(schema: DescMessage, message: object, at = ""): Vi
 function valueIn(field: DescField, message: object): unknown {
   if (!field.oneof) return Reflect.get(message, field.localName);
   const chosen: unknown = Reflect.get(message, field.oneof.localName);
-  const { case: name, value } = Object(chosen);
+  const { case: name, value } = membersOf(chosen);
   return name === field.localName ? value : undefined;
 }
 
 function fieldViolations(field: DescField, value: unknown, name: string): Violation[] {
   if (field.fieldKind === "map") {
-    const keys = Object.keys(Object(value)).some(hasNul) ? [{ field: name, problem }] : [];
-    return [...keys, ...violationsIn(Object.values(Object(value)), field.message, name)];
+    const keys = Object.keys(membersOf(value)).some(hasNul) ? [{ field: name, problem }] : [];
+    return [...keys, ...violationsIn(Object.values(membersOf(value)), field.message, name)];
   }
   return violationsIn(Array.isArray(value) ? value : [value], field.message, name);
 }

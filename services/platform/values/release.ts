@@ -1,7 +1,9 @@
 // The version of this release, from the one place where it is written.
+
 import { readFileSync } from "node:fs";
+import { membersOf } from "./members.ts";
 
 export function releaseVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
-  return String(Object(manifest).version);
+  return String(membersOf(manifest).version);
 }

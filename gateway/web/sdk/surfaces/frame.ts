@@ -1,7 +1,9 @@
 // The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first
 // message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
 // to but that port.
+
 import type { Appearance, TestCard } from "../contract.ts";
+import { membersOf } from "../members.ts";
 import type { FrameRender } from "../render.ts";
 import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
@@ -70,7 +72,7 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
 
 /** What the form says; anything that is not a known message with sound values is passed over. */
 function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void {
-  const said = new Map<string, unknown>(Object.entries(Object(data)));
+  const said = new Map<string, unknown>(Object.entries(membersOf(data)));
   const height = said.get("height");
   if (typeof height === "number" && height >= 0 && height <= heightMax) {
     frame.style.height = `${Math.ceil(height)}px`;
@@ -113,7 +115,7 @@ function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
 function testCardsOf(given: unknown): TestCard[] {
   const cards: unknown[] = Array.isArray(given) ? given.slice(0, testCardsMax) : [];
   return cards.flatMap((card) => {
-    const { number, label } = Object(card);
+    const { number, label } = membersOf(card);
     return typeof number === "string" && typeof label === "string" ? [{ number, label }] : [];
   });
 }

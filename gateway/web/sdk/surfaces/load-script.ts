@@ -1,5 +1,6 @@
 // Loads a processor's script once per page, however many handles want it. A failure is forgotten, so that the next try
 // really tries.
+import { membersOf } from "../members.ts";
 
 const scriptMs = 15_000; // longer than a slow phone network takes for a processor's script, which has some 200 kB
 const loading = new Map<string, Promise<void>>();
@@ -20,7 +21,7 @@ interface PolicyFactory {
 
 /** The address as a page with Trusted Types wants it. One that does not let us say so decides by its own rules. */
 function trusted(src: string): string {
-  const { trustedTypes }: { trustedTypes?: PolicyFactory } = Object(globalThis);
+  const { trustedTypes }: { trustedTypes?: PolicyFactory } = membersOf(globalThis);
   try {
     policy ??= trustedTypes?.createPolicy("tollbooth", { createScriptURL: (url) => url });
   } catch {}
