@@ -49,7 +49,7 @@ async function writePayment(db: Database): Promise<void> {
   await insertPayment(
     db,
     payment,
-    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined },
+    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" },
     { operationSeconds: 3_600, checkSeconds: 3_600 },
   );
   await recordIntent(db, id, `pi_${id}`, Buffer.alloc(300));

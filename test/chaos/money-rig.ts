@@ -56,22 +56,34 @@ export const deliveredTypes: ReadonlySet<string> = new Set([
   "payment.disputed",
 ]);
 
-/** Starts it all. @param options of the stack; its environment is laid over the hurried one. */
-export async function startMoneyRig(options: TestStackOptions = {}): Promise<MoneyRig> {
+/** What a rig may choose: of the stack, whose environment is laid over the hurried one, and where the processor is. */
+export interface MoneyRigOptions extends TestStackOptions {
+  /** Of the processor's database, which is there already; absent: on the services' server. */
+  processorDatabase?: string;
+}
+
+/** Starts it all. */
+export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigOptions = {}): Promise<MoneyRig> {
   const stateDir = options.stateDir ?? (await tempDir("money"));
-  const running = await startTestStack({ ...options, stateDir, env: { ...hurried, ...options.env } });
+  const running = await startTestStack({
+    ...(processorDatabase && { envOf: (name) => (name === "simulator" ? { DATABASE_URL: processorDatabase } : {}) }),
+    ...options,
+    stateDir,
+    env: { ...hurried, ...options.env },
+  });
   const { stack } = running;
   const { simulatorSecretKey } = await stackSecrets(stateDir);
   const receiver = await startReceiver(stack.tls);
   const merchant = merchantApi(stack.gateway, stack.api_key);
   const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
   const registered = (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
-  const databaseOf = (owner: string) => {
-    const name = `${decodeURIComponent(new URL(stack.database).pathname.slice(1))}_${owner}`;
-    const log = createLog("books", "silent");
-    return Database.open({ url: withDatabase(stack.database, name), name: "books", log, connectionsMax: 4 });
-  };
-  const [payments, checkout, simulator] = await Promise.all(["payments", "checkout", "simulator"].map(databaseOf));
+  const urlOf = (owner: string) =>
+    withDatabase(stack.database, `${decodeURIComponent(new URL(stack.database).pathname.slice(1))}_${owner}`);
+  const log = createLog("books", "silent");
+  const urls = [urlOf("payments"), urlOf("checkout"), processorDatabase ?? urlOf("simulator")];
+  const [payments, checkout, simulator] = await Promise.all(
+    urls.map((url) => Database.open({ url, name: "books", log, connectionsMax: 4 })),
+  );
   if (!payments || !checkout || !simulator) throw new Error("a database is missing");
   return {
     running,

@@ -1,5 +1,6 @@
 // What must hold after a restore and its recovery: our books are the processor's, the merchant was told of everything
 // at least once, and its repeats make nothing. Answers every difference that is left.
+import { setTimeout as pause } from "node:timers/promises";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Received } from "../harness/receiver.ts";
@@ -13,6 +14,7 @@ import type { RestoreRig } from "./restore-rig.ts";
 import type { Asked, Order } from "./restore-traffic.ts";
 
 const limitMs = 90_000;
+const pauseMs = 50;
 
 export interface Expected {
   readonly orders: readonly Order[];
@@ -82,21 +84,45 @@ function notTold(rig: RestoreRig, orders: readonly Order[], ours: ReadonlyMap<st
   });
 }
 
-/**
- * The merchant repeats its requests with their keys. @returns those that made something new, or are not answered by
- * what they made
- */
-export async function repeatAll(rig: RestoreRig, asked: readonly Asked[]): Promise<string[]> {
+export interface Repeats {
+  /**
+   * When the recovery has ended: each once more, which has to be answered. @returns those that were answered by
+   * something else than what they had made, and whether anything new was made
+   */
+  end(): Promise<string[]>;
+}
+
+/** The merchant repeats its requests with their keys, newest first, over and over, whatever goes on meanwhile. */
+export async function startRepeats(rig: RestoreRig, asked: readonly Asked[]): Promise<Repeats> {
   const wrong: string[] = [];
   const before = await madeAtProcessor(rig);
-  for (const { path, body, key, at, id } of asked) {
+  const repeat = async ({ path, body, key, at, id }: Asked) => {
     const answer = await rig.merchant.post(path, body, { "idempotency-key": key });
-    const isOther = id !== "" && answer.at(at) !== id;
-    if (answer.status !== 201 || isOther) wrong.push(`${key} made ${id}, and is answered ${answer}`);
-  }
-  const after = await madeAtProcessor(rig);
-  if (after !== before) wrong.push(`${before} intents and refunds at the processor, and ${after} after the repeats`);
-  return wrong;
+    const isOther = answer.status === 201 && id !== "" && answer.at(at) !== id;
+    if (isOther) wrong.push(`${key} made ${id}, and is answered ${answer}`);
+    return answer;
+  };
+  let isOpen = true;
+  const loop = async () => {
+    while (isOpen) {
+      for (const each of asked.toReversed()) if (isOpen) await repeat(each).catch(() => {});
+      await pause(pauseMs);
+    }
+  };
+  const looping = Promise.all([loop(), loop(), loop()]);
+  return {
+    async end() {
+      isOpen = false;
+      await looping;
+      for (const each of asked) {
+        const answer = await repeat(each);
+        if (answer.status !== 201) wrong.push(`${each.key} made ${each.id}, and is answered ${answer}`);
+      }
+      const after = await madeAtProcessor(rig);
+      if (after !== before) wrong.push(`${before} intents and refunds at the processor, ${after} after the repeats`);
+      return wrong;
+    },
+  };
 }
 
 async function madeAtProcessor({ books }: RestoreRig): Promise<number> {

@@ -1,5 +1,6 @@
-// The drill: a shop works, its databases are copied, it works on, the databases go back to their copies, and
-// `tollbooth recovery run` makes good what can be made good, also after it was killed; then everything is compared.
+// The drill: a shop works on while its databases are kept aside, they go back to that, and `tollbooth recovery run`
+// makes good what can be made good, also after it was killed, while the merchant repeats all that it ever asked; then
+// everything is compared.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -10,14 +11,14 @@ import { eventually } from "../harness/eventually.ts";
 import { inFastMotion, missingPrometheus, type Prometheus, startPrometheus } from "../harness/prometheus.ts";
 import type { Received } from "../harness/receiver.ts";
 import { Random } from "./random.ts";
-import { type Expected, repeatAll, restoredDifferences } from "./restore-checks.ts";
+import { type Expected, restoredDifferences, startRepeats } from "./restore-checks.ts";
 import { type RestoreRig, type Service, services } from "./restore-rig.ts";
 import { type Changes, type Order, prepareChanges, startTraffic } from "./restore-traffic.ts";
 
 export interface DrillOptions {
   readonly seed: number;
   readonly buyers: number;
-  /** Orders before the copy, and as many after it. */
+  /** Orders before the databases are kept aside, and as many afterwards. */
   readonly orders: number;
   /** The broker loses all that it has at the same time. */
   readonly withoutBroker: boolean;
@@ -28,7 +29,7 @@ export interface DrillOptions {
 
 export interface DrillReport {
   readonly orders: number;
-  /** Paid ones that were begun after the copy. */
+  /** Paid ones that were begun since. */
   readonly lost: number;
   readonly differences: readonly string[];
   /** Rows of the recovery's report. */
@@ -60,13 +61,16 @@ export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Prom
   await published(rig);
   const prometheus = await alarm(rig);
   try {
-    say(
-      `${orders.length} orders; the databases go back to their copies${withoutBroker ? ", the broker is empty" : ""}`,
-    );
+    say(`${orders.length} orders; the databases go back${withoutBroker ? ", the broker is empty" : ""}`);
+    const asked = orders.flatMap((order) => [order.asked, ...order.refunds]);
+    // Without their events nobody knows keys that were used since.
+    const known = withoutBroker ? asked.filter(({ isLate }) => !isLate) : asked;
+    const repeats = await startRepeats(rig, known);
     await rig.goBack(withoutBroker);
     rig.receiver.answer({ status: 200 });
     const wrong: string[] = [];
     if (withoutBroker) await operatorSays(rig, ["recovery", "begin", "--by", operator, "--note", "a drill"]);
+    await noticed(rig);
     const rang = prometheus && (await rings(prometheus));
     wrong.push(...(await refusals(rig)));
     if (!withoutBroker) wrong.push(...(await endedKeys(rig, changes)));
@@ -77,9 +81,7 @@ export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Prom
     if (run.code !== 0) wrong.push(`tollbooth recovery run: exit code ${run.code}`);
     const after = await operatorSays(rig, ["recovery", "status"]);
     if (after.code !== 0) wrong.push("a service still recovers");
-    const asked = orders.flatMap((order) => [order.asked, ...order.refunds]);
-    // Without their events nobody knows keys that were used after the copy.
-    wrong.push(...(await repeatAll(rig, withoutBroker ? asked.filter(({ isLate }) => !isLate) : asked)));
+    wrong.push(...(await repeats.end()));
     const wasRefused = (request: Received) => refused.has(request);
     wrong.push(...(await restoredDifferences(rig, { orders, ...lostFor(orders, withoutBroker), wasRefused })));
     if (withoutBroker) wrong.push(...unsaid(run.rows));
@@ -91,7 +93,7 @@ export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Prom
   }
 }
 
-/** Half of it before the copy, half of it after. */
+/** Half of it before the databases are kept aside, half of it after. */
 async function traffic(
   rig: RestoreRig,
   { seed, buyers, orders: count }: DrillOptions,
@@ -115,7 +117,7 @@ async function traffic(
     refused.add(request);
     return { status: 503 };
   });
-  await rig.copy(order);
+  await rig.keep(order);
   const changes = await change();
   await reached(shop.orders.length + count);
   await shop.end();
@@ -132,6 +134,12 @@ async function published({ books }: RestoreRig): Promise<void> {
     },
     { limitMs: ordersMsMax },
   );
+}
+
+/** Every service says that it recovers. */
+async function noticed(rig: RestoreRig): Promise<void> {
+  const says = async () => (await operatorSays(rig, ["recovery", "status"])).code === 1;
+  await eventually("the services to notice", says, { limitMs: alertMsMax });
 }
 
 async function alarm({ running }: RestoreRig): Promise<Prometheus | undefined> {

@@ -1,11 +1,16 @@
-// A whole stack whose services' databases can be copied and go back to the copy, while the processor, the merchant's
-// receiver and, unless it is lost too, the broker go on from where they were.
+// A whole stack whose services' databases can go back to where they stood, while the processor, the receiver
+// and, unless it is lost too, the broker go on from where they were: to copies, with all of ours stopped, or to a
+// standby that takes over from a killed primary without its last commits, under services that run on.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { withDatabase } from "../../deploy/local/databases.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
+import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
 import { eventually } from "../harness/eventually.ts";
+import { startPostgresPair } from "../harness/postgres-pair.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { openLink } from "./link.ts";
 import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
 
 /** Whose databases are copied. */
@@ -17,25 +22,24 @@ export interface RestoreRig extends MoneyRig {
   readonly stateDir: string;
   databaseOf(service: Service): string;
   /**
-   * Copies each service's database at a moment of its own, in the given order, as backups of four servers are. The
-   * service is away meanwhile.
+   * Where the databases will go back to. Copies are of each at a moment of its own, in the given order, as backups of
+   * four servers are, and the service is away meanwhile.
    */
-  copy(order: readonly Service[]): Promise<void>;
-  /**
-   * Stops everything of ours, puts the copies in place, and starts it again. @param withoutBroker it loses all that it
-   * has
-   */
+  keep(order: readonly Service[]): Promise<void>;
+  /** @param withoutBroker it loses all that it has */
   goBack(withoutBroker: boolean): Promise<void>;
 }
 
 const clientPauseMs = 15_000;
 
+const env = { LOG_LEVEL: "error" };
+const password = "restore";
+
 export async function startRestoreRig(): Promise<RestoreRig> {
   const stateDir = await tempDir("restore");
-  const money = await startMoneyRig({ ownServers: true, stateDir, env: { LOG_LEVEL: "error" } });
+  const money = await startMoneyRig({ ownServers: true, stateDir, env });
   const { running } = money;
-  const stem = decodeURIComponent(new URL(running.stack.database).pathname.slice(1));
-  const of = (service: Service) => `${stem}_${service}`;
+  const of = (service: Service) => databaseName(money, service);
   const copyOf = (service: Service) => `${of(service)}_copy`;
   const ask = async (statement: string) => {
     const client = new pg.Client({ connectionString: withDatabase(running.stack.database, "postgres") });
@@ -60,7 +64,7 @@ export async function startRestoreRig(): Promise<RestoreRig> {
     ...money,
     stateDir,
     databaseOf: (service) => withDatabase(running.stack.database, of(service)),
-    async copy(order) {
+    async keep(order) {
       for (const service of order) {
         await running.halt(service);
         await alone(of(service), `create database "${copyOf(service)}" template "${of(service)}"`);
@@ -81,4 +85,46 @@ export async function startRestoreRig(): Promise<RestoreRig> {
       for (const name of [...services, "gateway"]) await running.resume(name);
     },
   };
+}
+
+/** With a standby that nobody waits for. Its broker is never lost, and its processor has a server of its own. */
+export async function startStandbyRig(): Promise<RestoreRig> {
+  const [stateDir, home] = [await tempDir("restore"), await tempDir("standby")];
+  const processor = await startPostgres({ home, port: await freePort(), password, isDurable: false });
+  const pair = await startPostgresPair(home, password, false);
+  const link = await openLink(() => pair.port());
+  const close = async () => {
+    await link.close();
+    await pair.stop();
+    await processor.stop();
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const databaseUrl = withDatabase(postgresUrl({ port: link.port, password }), "standby");
+    const money = await startMoneyRig({
+      ownServers: true,
+      databaseUrl,
+      processorDatabase: processor.url,
+      stateDir,
+      env,
+    });
+    return {
+      ...money,
+      stateDir,
+      databaseOf: (service) => withDatabase(databaseUrl, databaseName(money, service)),
+      keep: () => pair.detach(),
+      goBack: () => pair.failOver(),
+      async stop() {
+        await money.stop();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function databaseName({ running }: MoneyRig, service: Service): string {
+  return `${decodeURIComponent(new URL(running.stack.database).pathname.slice(1))}_${service}`;
 }

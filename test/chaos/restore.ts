@@ -1,37 +1,42 @@
-// `npm run prove -- restore [--seed S]`: a shop works on a whole stack, its databases are copied, it works on, the
-// databases go back to their copies and `tollbooth recovery run` makes good what can be made good; `--broker lost` also
-// empties the broker. Then our books, the processor's and what the merchant was told are compared, and the merchant
-// repeats every request with its key. Exit code 1 on a difference.
+// `npm run prove -- restore [--seed S]`: a shop works on a whole stack, its databases go back to copies, or to
+// a standby that lacks the last commits, and `tollbooth recovery run` makes good what can be made good, while the
+// merchant repeats every request with its key; `--broker lost` also empties the broker. Then our books, the processor's
+// and what the merchant was told are compared. Exit code 1 on a difference.
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
 import { missingPrometheus } from "../harness/prometheus.ts";
 import { restoreDrill } from "./restore-drill.ts";
-import { startRestoreRig } from "./restore-rig.ts";
+import { startRestoreRig, startStandbyRig } from "./restore-rig.ts";
 
-const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--kills K] [--broker lost]
+const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--kills K] [--from standby | --broker lost]
 
   --seed    of buyers, backups and kills; default: one by chance, printed
-  --orders  before the copies, and as many after them, 1 to 100000; default 40
+  --orders  that the databases still know, and as many that they lose, 1 to 100000; default 40
   --buyers  how many buy side by side, 1 to 100; default 4
   --kills   how often a recovery is killed before one is let be, 0 to 100; default 5
+  --from    what they go back to: \`copy\`, with everything of ours stopped, or \`standby\`, which received nothing any more
+            when the primary is killed, and takes over under services that run on; default copy
   --broker  \`lost\`: it loses all that it has at the same time`;
 
 helpIfAsked(usage);
-const given = readOptions("seed", "orders", "buyers", "kills", "broker");
+const given = readOptions("seed", "orders", "buyers", "kills", "from", "broker");
 const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
 const orders = Number(given.get("orders") ?? 40);
 const buyers = Number(given.get("buyers") ?? 4);
 const kills = Number(given.get("kills") ?? 5);
 const isWithin = (n: number, min: number, max: number) => Number.isInteger(n) && n >= min && n <= max;
-const isBrokerWord = [undefined, "lost"].includes(given.get("broker"));
+const isFromStandby = given.get("from") === "standby";
+const areWords =
+  [undefined, "copy", "standby"].includes(given.get("from")) &&
+  [undefined, ...(isFromStandby ? [] : ["lost"])].includes(given.get("broker"));
 const areNumbers = isWithin(orders, 1, 100_000) && isWithin(buyers, 1, 100) && isWithin(kills, 0, 100);
-if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !areNumbers || !isBrokerWord) {
+if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !areNumbers || !areWords) {
   console.error(usage);
   process.exit(2);
 }
 const withoutBroker = given.get("broker") === "lost";
 console.log(`restore with seed ${seed}`);
 if (missingPrometheus !== undefined) console.log(`whether the alert rings is not looked at: ${missingPrometheus}`);
-const rig = await startRestoreRig();
+const rig = await (isFromStandby ? startStandbyRig() : startRestoreRig());
 try {
   const report = await restoreDrill(rig, { seed, orders, buyers, kills, withoutBroker, say: console.log });
   for (const { what, object, outcome, to_do } of report.rows) {
@@ -41,8 +46,9 @@ try {
   console.log(`\n${report.orders} orders, ${report.lost} paid ones lost and looked for again`);
   console.log(`alert: ${report.rang === undefined ? "not looked at" : "rang"}`);
   console.log(`differences: ${report.differences.length}`);
-  const words = `--seed ${seed} --orders ${orders} --buyers ${buyers} --kills ${kills}${withoutBroker ? " --broker lost" : ""}`;
-  if (report.differences.length > 0) console.log(`again: npm run prove -- restore ${words}`);
+  const numbers = `--seed ${seed} --orders ${orders} --buyers ${buyers} --kills ${kills}`;
+  const words = `${isFromStandby ? " --from standby" : ""}${withoutBroker ? " --broker lost" : ""}`;
+  if (report.differences.length > 0) console.log(`again: npm run prove -- restore ${numbers}${words}`);
   process.exitCode = report.differences.length > 0 ? 1 : 0;
 } finally {
   await rig.stop();

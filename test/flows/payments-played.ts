@@ -122,7 +122,12 @@ export async function playedPayments(): Promise<Played> {
       const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
       const where = { connector: account.connector, connectorAccountId: account.id, surface: account.surface };
       const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-      const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined };
+      const operation = {
+        id: newId("operation"),
+        sentAfter: undefined,
+        sealedOrder: undefined,
+        state: "started",
+      } as const;
       await insertPayment(db, payment, operation, { operationSeconds: 3_600, checkSeconds: 3_600 });
       return id;
     },

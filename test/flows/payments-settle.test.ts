@@ -46,7 +46,7 @@ async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
       surface: "embedded",
       expiresAt: new Date(Date.now() + 3_600_000),
     },
-    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined },
+    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" },
     { operationSeconds: 30, checkSeconds: 120 },
   );
   assert.equal(fresh, true);

@@ -59,7 +59,7 @@ async function paidPayment(): Promise<Story> {
   const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
   const payment = { ...owner, ...what, ...where, id, expiresAt: new Date(Date.now() + 3_600_000) };
-  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined };
+  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
   await insertPayment(db, payment, operation, { operationSeconds: 30, checkSeconds: 120 });
   const story: Story = {
     id,

@@ -8,16 +8,19 @@ import { headers, type NatsConnection } from "nats";
 import { connectBroker } from "#platform/broker/connection.ts";
 import { ensureStreams, eventSubject, streamName } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
+import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { type Announcement, Outbox, relayOnce } from "#platform/events/outbox.ts";
 import { StreamWatch } from "#platform/events/stream-watch.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { beginRecovery, endRecovery, missingEvents, readFence, serverOf } from "#platform/operate/recovery-store.ts";
 import { OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
+import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { insertPayment } from "../../services/payments/store/payments.ts";
 import { copyOf } from "../harness/backup.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -28,6 +31,7 @@ import { refused } from "./service-config.ts";
 const test = suite("recovery: noticing a restore");
 const log = createLog("test", "silent");
 const seal = new OwnSeal(new Map([["k1", randomBytes(32)]]));
+const vault = new Vault(new Map([["k1", randomBytes(32)]]));
 const service = "payments";
 const type = "payment.succeeded";
 let namespace: string;
@@ -194,6 +198,58 @@ test("an operator's word begins a recovery that no agreement ends", async () => 
   await recovery.look();
   assert.equal((await readFence(db)).why, "operator");
   assert.equal(recovery.isOn, true);
+});
+
+/** The database's role as a service that uses a key and begins a refund at a processor. */
+function begun(db: Database): readonly (() => Promise<unknown>)[] {
+  const keys = new IdempotencyKeys(db, vault, 30);
+  const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
+  return [
+    () => keys.claim({ ...scope, key: newId("session"), fingerprint: randomBytes(32) }, newId("session")),
+    () => insertedPayment(db, "started"),
+  ];
+}
+
+async function insertedPayment(db: Database, state: "started" | "done"): Promise<void> {
+  const id = newId("payment");
+  const account = { connector: "simulator", connectorAccountId: newId("connector"), surface: "embedded" };
+  const order = { ...account, amount: 100n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
+  const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
+  const timing = { operationSeconds: 60, checkSeconds: 60 };
+  await insertPayment(db, { ...owner, ...order, expiresAt: new Date(Date.now() + 60_000) }, operation, timing);
+}
+
+const refusedByDatabase = { code: "57TB1" };
+
+test("on a server that nobody has vouched for nothing is begun, also before anybody has looked, and the first look that agrees ends that", async () => {
+  const db = await connect(await servedSince());
+  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(recovery.isOn, false);
+  for (const begin of begun(db)) await begin();
+});
+
+test("whoever is refused on another server has the service look at once", async () => {
+  const db = await connect(url);
+  await Recovery.begin({ service, db, bus, seal, log });
+  await db.rows("update recovery set server = 'another'");
+  // No job runs here: only the refusal can have begun the look.
+  const [claim = () => Promise.reject()] = begun(db);
+  await assert.rejects(claim, refusedByDatabase);
+  await eventually("the server to be known", () => claim().then(() => true));
+});
+
+test("while it is on nothing is begun by a replica that has not heard of it, and what was lost is taken in", async () => {
+  const db = await connect(url);
+  await Recovery.begin({ service, db, bus, seal, log });
+  await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" });
+  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
+  const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
+  const keys = new IdempotencyKeys(db, vault, 30);
+  const lost = { ...scope, key: "order-1", fingerprint: randomBytes(32) };
+  assert.equal(await keys.restore(db, lost, newId("session")), true);
+  await insertedPayment(db, "done");
 });
 
 test("jobs that send wait while it is on, and run again when it has ended", async () => {

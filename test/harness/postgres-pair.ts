@@ -1,7 +1,7 @@
-// A PostgreSQL primary with a synchronous standby that copies it by streaming replication, as an operator runs them:
-// the primary is killed, the standby takes over, and a new standby is made of it.
+// A PostgreSQL primary with a standby that copies it by streaming replication, as an operator runs them: the primary is
+// killed, the standby takes over, and a new standby is made of it.
 import { execFile } from "node:child_process";
-import { chown, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, chown, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
@@ -14,7 +14,9 @@ export interface PostgresPair {
   port(): number;
   /** Process of the primary of now. */
   pid(): number;
-  /** Kills the primary with SIGKILL and promotes the standby; resolves when there is a new synchronous standby. */
+  /** The standby receives no more: what is committed from now on is lost with a primary that does not wait for it. */
+  detach(): Promise<void>;
+  /** Kills the primary with SIGKILL and promotes the standby; resolves when that has a standby again. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,9 +31,13 @@ const standbyName = "standby";
 // What a standby still has to read of the primary's log while it is being made.
 const settings = { wal_keep_size: "512MB" };
 const promoteSeconds = 30;
+const standbys = "select state, sync_state from pg_stat_replication";
 
-/** @param home folder for the data of the servers, which the caller removes. */
-export async function startPostgresPair(home: string, password: string): Promise<PostgresPair> {
+/**
+ * @param home folder for the data of the servers, which the caller removes.
+ * @param isSynchronous whether a commit is answered when it is on both.
+ */
+export async function startPostgresPair(home: string, password: string, isSynchronous = true): Promise<PostgresPair> {
   let made = 0;
   const place = async () => ({
     home: join(home, `server-${made++}`),
@@ -42,10 +48,15 @@ export async function startPostgresPair(home: string, password: string): Promise
   const standbyOf = async (primary: Server): Promise<Server> => {
     const own = await place();
     const { port } = primary;
-    const primary_conninfo = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${standbyName}`;
-    const fill = (data: string) => copyServer(primary, data);
-    const server = await startPostgres({ ...own, settings: { ...settings, primary_conninfo }, fill });
-    await awaitSynchronous(primary);
+    const source = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${standbyName}`;
+    const fill = async (data: string) => {
+      await copyServer(primary, data);
+      // Not given at the start: then nobody could change it while it runs.
+      await appendFile(join(data, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
+    };
+    const server = await startPostgres({ ...own, settings, fill });
+    if (isSynchronous) await waitForBoth(primary);
+    await awaitStandby(primary, isSynchronous ? "sync" : "async");
     return { ...server, ...own };
   };
   const first = await place();
@@ -54,6 +65,11 @@ export async function startPostgresPair(home: string, password: string): Promise
   return {
     port: () => primary.port,
     pid: () => primary.pid,
+    async detach() {
+      await ask(standby, "alter system set primary_conninfo = ''");
+      await ask(standby, "select pg_reload_conf()");
+      await eventually("the standby to be gone", async () => (await ask(primary, standbys)).length === 0);
+    },
     async failOver() {
       const lost = primary;
       process.kill(lost.pid, "SIGKILL");
@@ -71,12 +87,15 @@ export async function startPostgresPair(home: string, password: string): Promise
 }
 
 /** From here on no commit is answered before it is on both. */
-async function awaitSynchronous(primary: Server): Promise<void> {
+async function waitForBoth(primary: Server): Promise<void> {
   await ask(primary, `alter system set synchronous_standby_names = '${standbyName}'`);
   await ask(primary, "select pg_reload_conf()");
-  await eventually("the standby to be synchronous", async () => {
-    const [row] = await ask<{ sync_state: string }>(primary, "select sync_state from pg_stat_replication");
-    return row?.sync_state === "sync";
+}
+
+async function awaitStandby(primary: Server, state: "sync" | "async"): Promise<void> {
+  await eventually(`a standby that is ${state}`, async () => {
+    const [row] = await ask<{ sync_state: string; state: string }>(primary, standbys);
+    return row?.state === "streaming" && row.sync_state === state;
   });
 }
 

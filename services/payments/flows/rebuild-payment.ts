@@ -102,7 +102,7 @@ async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, inte
   const expiresAt = lost.expiresAt ?? new Date(idTimeMs(lost.id) + lifeMs);
   const { amount, currency } = money ?? report;
   const payment = { ...order, amount, currency, connector, connectorAccountId, surface, expiresAt };
-  const operation = firstTry(newId("operation"), "create_intent", lost.id, undefined);
+  const operation = { ...firstTry(newId("operation"), "create_intent", lost.id, undefined), state: "done" as const };
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
   const sealed = deps.vault.encrypt(toBinary(RenderSchema, renderOf(account, intent)), `payment:${lost.id}`);
   const settled = await deps.db.transaction(async (tx) => {

@@ -23,8 +23,8 @@ export interface Operation {
   readonly tried: boolean;
 }
 
-/** What is written of an operation before anybody tries it. */
-export type NewOperation = Pick<Operation, "id" | "sentAfter" | "sealedOrder">;
+/** What is written of an operation before anybody tries it; `done`: nobody will. */
+export type NewOperation = Pick<Operation, "id" | "state" | "sentAfter" | "sealedOrder">;
 
 interface Row {
   id: string;

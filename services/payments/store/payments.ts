@@ -162,8 +162,8 @@ export async function insertPayment(
          connector, connector_account_id, surface, expires_at, next_check_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14))
        on conflict do nothing returning id)
-     insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order)
-     select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18 from payment
+     insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order, state)
+     select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18, $19 from payment
      returning id`,
     [
       payment.id,
@@ -184,6 +184,7 @@ export async function insertPayment(
       timing.operationSeconds,
       operation.sentAfter?.toISOString() ?? null,
       operation.sealedOrder ?? null,
+      operation.state,
     ],
   );
   return rows.length === 1;

@@ -4,6 +4,7 @@ import type pg from "pg";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 import { WriteWatch } from "./takes-writes.ts";
+import { whenRefused } from "./when-refused.ts";
 
 /** Anything SQL can be said to: the database itself (one statement, committed at once) or a transaction. */
 export interface Sql {
@@ -17,12 +18,19 @@ export interface Tx extends Sql {
   readonly isOpen: true;
 }
 
+// Of assert_known_server (schema/0010-known-server.sql).
+const unknownServer = "57TB1";
+
 export class Database implements Sql {
   readonly #pool: pg.Pool;
   readonly #writes: WriteWatch;
 
+  /** What is called when a statement is refused because the server is another one than the fence vouches for. */
+  onUnknownServer: () => void = () => {};
+
   protected constructor(pool: pg.Pool) {
     this.#pool = pool;
+    whenRefused(pool, unknownServer, () => this.onUnknownServer());
     this.#writes = new WriteWatch(pool);
   }
 

@@ -1,17 +1,12 @@
 // Whether a database takes what is written. A server that answers may be a standby or set read-only, have a full disk,
 // or let every commit wait for a standby that is gone: reads go on, and nothing can be begun.
-import type { EventEmitter } from "node:events";
 import type pg from "pg";
-
-/** What pg has of a connection and does not declare: what the server refuses is told here, whoever asked. */
-interface Wire {
-  readonly connection: EventEmitter;
-}
+import { whenRefused } from "./when-refused.ts";
 
 // A commit waits for a standby some milliseconds; longer than this, nobody's request ends well.
 const commitSecondsMax = 5;
 // SQLSTATE disk_full, insufficient_privilege.
-const [diskFull, notAllowed] = ["53100", "42501"];
+const [diskFull, notAllowed] = ["53100", "42501"] as const;
 
 export class WriteWatch {
   readonly #pool: pg.Pool;
@@ -20,10 +15,8 @@ export class WriteWatch {
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
-    pool.on("connect", (client) => {
-      (client as unknown as Wire).connection.on("errorMessage", ({ code }: { code?: string }) => {
-        if (code === diskFull) this.#isFull = true;
-      });
+    whenRefused(pool, diskFull, () => {
+      this.#isFull = true;
     });
   }
 

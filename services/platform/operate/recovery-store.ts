@@ -42,10 +42,7 @@ export async function readFence(sql: Sql): Promise<Fence> {
 /** Which server and database this is; empty: we may not ask. */
 export async function serverOf(sql: Sql): Promise<string> {
   try {
-    const [row] = await sql.rows<{ server: string }>(
-      `select (pg_control_system()).system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/' || oid as server
-       from pg_database where datname = current_database()`,
-    );
+    const [row] = await sql.rows<{ server: string }>("select current_server() as server");
     return row?.server ?? "";
   } catch (error) {
     const mayNotAsk = error instanceof Error && "code" in error && (error.code === "42501" || error.code === "42883");

@@ -51,6 +51,7 @@ export class Recovery {
   readonly job: JobContext;
   readonly #sources: RecoverySources;
   #why: RecoveryReason = "";
+  #isLooking = false;
 
   private constructor(sources: RecoverySources) {
     this.#sources = sources;
@@ -60,6 +61,7 @@ export class Recovery {
   /** Looks before anything is served, for as long as a broker that is there needs to answer. */
   static async begin(sources: RecoverySources): Promise<Recovery> {
     const recovery = new Recovery(sources);
+    sources.db.onUnknownServer = () => void recovery.#lookNow();
     const until = performance.now() + startMsMax;
     while (!sources.bus.answering && performance.now() < until) await pause(startPauseMs);
     while (await recovery.look());
@@ -93,6 +95,19 @@ export class Recovery {
     const isMoved = !isNews || (await db.transaction((tx) => moveFence(tx, fence, to, seen.missing)));
     this.#tell(isMoved ? to.why : (await readFence(db)).why);
     return seen.hasMore || !isMoved;
+  }
+
+  /** Whoever was refused tries again within a moment. */
+  async #lookNow(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (await this.look());
+    } catch (error) {
+      this.#sources.log.warn({ err: error }, "whether the database lacks what was announced is not known yet");
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   #tell(why: RecoveryReason): void {
