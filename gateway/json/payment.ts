@@ -1,6 +1,13 @@
 // Payments as public JSON: the full record and the shorter list item of docs/contract.md §5.
 import { type Static, Type } from "typebox";
-import type { Card, Dispute, Payment, Verification } from "#proto/payments/v1/payments_pb.ts";
+import type {
+  Card,
+  Dispute,
+  Payment,
+  PaymentAttempt,
+  PaymentFailure,
+  Verification,
+} from "#proto/payments/v1/payments_pb.ts";
 import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
@@ -52,6 +59,37 @@ const VerificationJson = component(
   }),
 );
 
+const adviceText =
+  "`retry_later`: the same card may be taken, at once when something was typed wrong; `use_another_card`; `contact_issuer`: the buyer asks the bank; `do_not_retry`.";
+const failureCode = "See the catalogue of failure codes (contract, §5); expect further ones.";
+
+const FailureJson = component(
+  "PaymentFailure",
+  Type.Object({
+    code: textSchema(failureCode, "insufficient_funds"),
+    message: textSchema("The processor's words, for you and not for the buyer.", "Your card has insufficient funds."),
+    advice: textSchema(adviceText, "use_another_card"),
+  }),
+);
+
+const AttemptJson = component(
+  "PaymentAttempt",
+  Type.Object({
+    id: Type.Optional(textSchema("The attempt's id at the processor; absent: it never came to be there.")),
+    outcome: textSchema("`succeeded` or `failed`.", "failed"),
+    failure_code: Type.Optional(textSchema(failureCode, "insufficient_funds")),
+    failure_message: Type.Optional(textSchema("The processor's words.")),
+    card: optional(
+      component(
+        "AttemptCard",
+        Type.Object({ brand: textSchema("Card brand.", "visa"), last4: textSchema("The last four digits.", "9995") }),
+      ),
+    ),
+    three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
+    created_at: timeSchema("When it began."),
+  }),
+);
+
 const DisputeJson = component(
   "Dispute",
   Type.Object({
@@ -64,6 +102,8 @@ const DisputeJson = component(
     ),
     amount: amountSchema("Minor units."),
     opened_at: Type.Optional(timeSchema("When it was opened.")),
+    evidence_due_at: Type.Optional(timeSchema("Until when evidence can be sent; absent: not at all, or not told.")),
+    outcome: Type.Optional(textSchema("`won` or `lost`; absent: not decided.", "won")),
   }),
 );
 
@@ -94,6 +134,8 @@ export const PaymentJson = component(
     verification: optional(VerificationJson),
     refunds: Type.Array(RefundJson),
     dispute: optional(DisputeJson),
+    failure: optional(FailureJson),
+    attempts: Type.Array(AttemptJson, { description: "Those that have ended, oldest first." }),
     metadata: Type.Optional(metadataSchema),
   }),
 );
@@ -139,6 +181,8 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     ...(payment.verification && { verification: presentVerification(payment.verification) }),
     refunds: payment.refunds.map(presentRefund),
     ...(payment.dispute && { dispute: presentDispute(payment.dispute) }),
+    ...(payment.failure && { failure: presentFailure(payment.failure) }),
+    attempts: payment.attempts.map(presentAttempt),
     ...(Object.keys(payment.metadata).length > 0 && { metadata: payment.metadata }),
   };
 }
@@ -184,6 +228,23 @@ function presentVerification(verification: Verification): Static<typeof Verifica
   };
 }
 
+function presentFailure({ code, message, advice }: PaymentFailure): Static<typeof FailureJson> {
+  return { code, message, advice };
+}
+
+function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
+  const { cardBrand: brand, cardLast4: last4 } = attempt;
+  return {
+    ...given("id", attempt.id),
+    outcome: attempt.outcome,
+    ...given("failure_code", attempt.failureCode),
+    ...given("failure_message", attempt.failureMessage),
+    ...(last4 !== "" && { card: { brand, last4 } }),
+    ...given("three_ds_result", attempt.threeDsResult),
+    created_at: timeTextOf(attempt.createdAt),
+  };
+}
+
 function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
   return {
     id: dispute.id,
@@ -192,5 +253,7 @@ function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
     status: dispute.status,
     amount: numberOf(dispute.amount),
     ...given("opened_at", timeText(dispute.openedAt)),
+    ...given("evidence_due_at", timeText(dispute.evidenceDueAt)),
+    ...(["won", "lost"].includes(dispute.status) && { outcome: dispute.status }),
   };
 }

@@ -13,6 +13,8 @@ import {
   timeTextOf,
 } from "./parts/field.ts";
 
+export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
+
 const record = {
   id: idSchema("refund"),
   amount: amountSchema("Minor units.", 500),
@@ -34,6 +36,7 @@ export const RefundItem = component(
 export const RefundAnswer = component(
   "RefundResult",
   Type.Object({
+    id: idSchema("refund"),
     payment_id: idSchema("payment"),
     refunded: amountSchema("This refund's amount, minor units.", 500),
     status: textSchema("The payment's status after it.", "partially_refunded"),
@@ -56,8 +59,9 @@ export function presentRefund(refund: Refund): Static<typeof RefundJson> {
   };
 }
 
-/** A refund in a list. */
-export function presentRefundItem(refund: Refund): Static<typeof RefundItem> {
+/** A refund by itself, or in a list. */
+export function presentRefundItem(refund: Refund | undefined): Static<typeof RefundItem> {
+  if (!refund) throw new Error("the refund is missing");
   return { ...presentRefund(refund), payment_id: refund.paymentId, currency: refund.currency };
 }
 
@@ -65,6 +69,7 @@ export function presentRefundItem(refund: Refund): Static<typeof RefundItem> {
 export function presentRefundAnswer({ refund, paymentStatus }: RefundPaymentResponse): Static<typeof RefundAnswer> {
   if (!refund) throw new Error("the refund is missing");
   return {
+    id: refund.id,
     payment_id: refund.paymentId,
     refunded: numberOf(refund.amount),
     status: paymentStatus,

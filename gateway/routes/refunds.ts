@@ -4,13 +4,21 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
-import { amountSchema, idSchema } from "../json/parts/field.ts";
+import { amountSchema, idSchema, wordSchema } from "../json/parts/field.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
-import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem } from "../json/refund.ts";
+import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem, refundStatuses } from "../json/refund.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Refunds";
 const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") });
+
+const listQuery = Type.Object({
+  ...pageQuery,
+  status: Type.Optional(wordSchema(refundStatuses, "Exact match.")),
+  payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
+  ...timeBoundQuery,
+});
 
 const NewRefund = component(
   "NewRefund",
@@ -68,15 +76,39 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       path: "/v1/refunds",
       tag,
       summary: "List refunds",
-      description: "Newest first.",
+      description:
+        "Newest first. `total` is exact within the filters. A `payment_id` that is none of yours is `not_found`.",
       status: 200,
-      query: Type.Object(pageQuery),
+      query: listQuery,
       response: pageSchema(RefundItem),
-      errors: ["invalid_body"],
+      errors: ["invalid_body", "not_found"],
     },
-    async ({ principal: { merchantId, environment }, query: { limit, offset } }) => {
-      const answer = await payments.listRefunds({ merchantId, environment, limit, offset: BigInt(offset) });
+    async ({ principal: { merchantId, environment }, query }) => {
+      const { limit, offset, status = "", payment_id: paymentId = "" } = query;
+      const window = { limit, offset: BigInt(offset) };
+      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...window };
+      const answer = await payments.listRefunds(wish);
       return pageJson(answer.refunds.map(presentRefundItem), offset, answer.total);
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getRefund",
+      method: "GET",
+      path: "/v1/refunds/:id",
+      tag,
+      summary: "Read a refund",
+      description: "What became of it: a `pending` one ends `succeeded` or `failed`.",
+      status: 200,
+      params: Type.Object({ id: idSchema("refund", "Id of the refund.") }),
+      response: RefundItem,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { refund } = await payments.getRefund({ merchantId, environment, refundId: params.id });
+      return presentRefundItem(refund);
     },
   );
 }

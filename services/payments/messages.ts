@@ -13,8 +13,15 @@ import {
   SessionOutcome,
 } from "#proto/payments/v1/payments_pb.ts";
 import type { AccountReport } from "./connectors/connector.ts";
+import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
 import { isReturned, type Outcome } from "./rules/payment.ts";
-import type { DisputeRecord, PaymentItem, PaymentRecord, RefundRecord } from "./store/payment-records.ts";
+import type {
+  AttemptRecord,
+  DisputeRecord,
+  PaymentItem,
+  PaymentRecord,
+  RefundRecord,
+} from "./store/payment-records.ts";
 import type { StoredPayment } from "./store/payments.ts";
 
 /** What an intent's outcome means for its checkout session. */
@@ -46,8 +53,8 @@ export function toListedPayment(item: PaymentItem): Payment {
   return create(PaymentSchema, { ...item, card: item.card, createdAt: timestampFromDate(item.createdAt) });
 }
 
-/** The full record. */
-export function toPayment(record: PaymentRecord): Payment {
+/** The full record. @param names of its processor */
+export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
   return create(PaymentSchema, {
     ...record,
     metadata: { ...record.metadata },
@@ -59,7 +66,21 @@ export function toPayment(record: PaymentRecord): Payment {
     verification: record.verification,
     refunds: record.refunds.map(toRefund),
     dispute: record.dispute && toDispute(record.dispute),
+    attempts: record.attempts.map((attempt) => toAttempt(attempt, names)),
+    failure: record.failed && toFailure(record.failed, names),
   });
+}
+
+function toAttempt(attempt: AttemptRecord, names: FailureNames) {
+  const { ref: id, createdAt, outcome, failureCode: said } = attempt;
+  const failureCode = outcome === "failed" ? failureCodeOf(names, said) : "";
+  return { ...attempt, id, failureCode, createdAt: timestampFromDate(createdAt) };
+}
+
+function toFailure({ failureCode: said, failureMessage }: AttemptRecord, names: FailureNames) {
+  const code = failureCodeOf(names, said);
+  const { advice, meaning } = failureCodes[code];
+  return { code, message: failureMessage || meaning, advice };
 }
 
 export function toRefund(refund: RefundRecord): Refund {

@@ -1,9 +1,10 @@
 // What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one
 // hit to more than a million.
 import type { Database } from "#platform/database/database.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
-import { listRefundRecords } from "../../services/payments/lists/refunds.ts";
+import { listRefundRecords, type RefundFilters } from "../../services/payments/lists/refunds.ts";
 
 export interface ListQuery {
   readonly name: string;
@@ -27,6 +28,11 @@ export function listQueries(db: Database): readonly ListQuery[] {
     name,
     run: async (i) => (await listPayments(db, big, { ...everything, ...filters(i) }, { limit: 50, offset })).total,
   });
+  const refunds = (name: string, filters: (i: number) => RefundFilters): ListQuery => ({
+    name,
+    run: async (i) => (await listRefundRecords(db, big, filters(i), { limit: 50, offset: 0n })).total,
+  });
+  const always = timeRange(undefined, undefined);
   const small = { ...big, merchantId: "mer_7" };
   return [
     list("first page, no filter", () => ({})),
@@ -76,7 +82,11 @@ export function listQueries(db: Database): readonly ListQuery[] {
       }),
       1_000_000n,
     ),
-    { name: "refunds", run: async () => (await listRefundRecords(db, big, { limit: 50, offset: 0n })).total },
+    refunds("refunds", () => ({ status: "", range: always })),
+    refunds("refunds that failed", () => ({ status: "failed", range: always })),
+    refunds("refunds that failed, 9 months", (i) => ({
+      ...{ status: "failed", range: timeRange(moment(300, i), moment(30, i)) },
+    })),
     {
       name: "a small merchant, amounts and status",
       run: async () => {

@@ -203,7 +203,8 @@ export const faultTable = [
       "A standby takes over that has not all of them.",
       "Nothing is begun before a look at the broker has vouched for the server; then as for a database that is restored. With a synchronous standby nothing is lost.",
     ),
-    because: "`npm run prove -- failover` for the synchronous standby, `npm run prove -- restore --from standby` for the other",
+    because:
+      "`npm run prove -- failover` for the synchronous standby, `npm run prove -- restore --from standby` for the other",
   },
   {
     ...row(

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds } from "./contract.ts";
+import { kinds, valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
 
 const test = suite("Stripe: attempts", { timeoutMs: 20_000 });
@@ -85,6 +85,20 @@ test("failed challenges and declined charges stand in the order in which they ha
     `attempt_failed ${report.ref}/2`,
   ]);
   isAscending(facts);
+});
+
+test("a failed challenge that a decline or a payment has covered since is found when its event is heard", async () => {
+  for (const card of ["pm_card_chargeDeclined", "pm_card_visa"]) {
+    const { report } = await shop.created();
+    failChallenge(report.ref);
+    rig.stripe.pay(report.ref, card);
+    const { connector, account } = rig;
+    assert.equal(refs((await shop.read(report.ref)).facts).length, 1, "the intent has forgotten it");
+    const { facts } = valueIn(await connector.retrieveIntent(account, report.ref, true));
+    assert.equal(refs(facts)[0], `attempt_failed ${report.ref}/1`);
+    assert.equal(facts.length, 2);
+    isAscending(facts);
+  }
 });
 
 test("times of attempts are Stripe's, however long ago, and with whatever clock", async () => {

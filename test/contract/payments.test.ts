@@ -5,7 +5,7 @@ import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
@@ -195,6 +195,54 @@ test("docs/contract.md §3: payments of another merchant and unknown ids are not
   assert.equal((await api.call("listPayments", 200, { as: stranger.apiKey })).number("total"), 0);
 });
 
+// Proves getPayment: failure, attempts
+test("docs/contract.md §5: a payment says why its last attempt failed, in the catalogue's words, and no more once another one is paid", async () => {
+  const order = { amount: 900, currency: "EUR" };
+  const session = await api.call("createCheckoutSession", 201, { body: order });
+  const paymentId = session.text("id").replace("cs_", "pay_");
+  const read = () => api.call("getPayment", 200, { path: { id: paymentId } });
+  const tries = [
+    [cards.declined, "card_declined", "use_another_card"],
+    ["4000000000009995", "insufficient_funds", "use_another_card"],
+    ["4000000000000127", "incorrect_cvc", "retry_later"],
+    ["4100000000000019", "blocked", "do_not_retry"],
+  ] as const;
+  for (const [i, [card, code, advice]] of tries.entries()) {
+    await pay(session.text("render.frame_url"), card);
+    await api.call("confirmCheckout", 200, asBuyer(session));
+    const failed = await eventually("the attempt to be known", async () => {
+      const record = await read();
+      return record.list("attempts").length > i && record;
+    });
+    assert.deepEqual([failed.at("failure.code"), failed.at("failure.advice")], [code, advice]);
+    assert.ok(failed.text("failure.message"));
+  }
+  const challenge = (await pay(session.text("render.frame_url"), cards.needsChallenge)).text("challenge_url");
+  await api.call("confirmCheckout", 200, asBuyer(session));
+  assert.equal((await read()).at("failure"), undefined, "another attempt is under way");
+  await answerChallenge(challenge, "fail");
+  await api.call("confirmCheckout", 200, asBuyer(session));
+  assert.equal((await read()).at("failure.code"), "authentication_failed");
+  await pay(session.text("render.frame_url"));
+  await api.call("confirmCheckout", 200, asBuyer(session));
+  const paid = await read();
+  assert.equal(paid.at("failure"), undefined);
+  const attempts = paid.list("attempts").map(membersOf);
+  assert.deepEqual(
+    attempts.map(({ outcome, failure_code, card }) => [outcome, failure_code, membersOf(card).last4]),
+    [
+      ...tries.map(([card, code]) => ["failed", code, card.slice(-4)]),
+      ["failed", "authentication_failed", cards.needsChallenge.slice(-4)],
+      ["succeeded", undefined, "4242"],
+    ],
+  );
+  assert.deepEqual(attempts.map(({ three_ds_result }) => three_ds_result).slice(-2), ["failed", undefined]);
+  const times = attempts.map(({ created_at }) => String(created_at));
+  assert.deepEqual(times, times.toSorted());
+  assert.equal(new Set(attempts.map(({ id }) => id)).size, attempts.length);
+});
+
+// Proves getPayment: evidence
 test("docs/contract.md §5: a dispute stands in its payment, which is disputed", async () => {
   const id = await payment({ amount: 700, currency: "EUR" }, cards.disputedLater);
   const record = await eventually("the dispute to be opened", async () => {
@@ -204,6 +252,8 @@ test("docs/contract.md §5: a dispute stands in its payment, which is disputed",
   assert.match(record.text("dispute.id"), /^dp_/);
   assert.deepEqual([record.number("dispute.amount"), record.text("dispute.status")], [700, "needs_response"]);
   for (const field of ["connector_dispute_id", "reason", "opened_at"]) assert.ok(record.text(`dispute.${field}`));
+  assert.ok(record.text("dispute.evidence_due_at") > record.text("dispute.opened_at"));
+  assert.equal(record.at("dispute.outcome"), undefined);
 });
 
 test("every described code of these operations was seen", () => api.sawEverything([], "listPayments", "getPayment"));

@@ -41,6 +41,7 @@ test("docs/contract.md §5: an amount refunds partially, none and an empty body 
     ["payment_id", "refunded", "status", "refund_status"].map((name) => part.at(name)),
     [id, 300, "partially_refunded", "succeeded"],
   );
+  assert.match(part.text("id"), /^re_/);
   assert.ok(part.text("connector_ref"));
   const rest = await refund(id);
   assert.deepEqual([rest.at("refunded"), rest.at("status")], [700, "refunded"]);
@@ -145,6 +146,66 @@ test("docs/contract.md §6: idempotency_conflict and idempotency_key_reuse; idem
   await api.refused("createRefund", 422, "idempotency_key_reuse", { ...sent, body: { amount: 101 } });
 });
 
+// Proves getRefund: response, errors
+test("docs/contract.md §5: a refund is read by the id that its creation answered, and by its own merchant alone", async () => {
+  const id = await paid();
+  const made = await refund(id, { amount: 300, reason: "duplicate" });
+  const read = await api.call("getRefund", 200, { path: { id: made.text("id") } });
+  assert.deepEqual(
+    ["id", "payment_id", "amount", "currency", "status", "connector_ref", "reason"].map((name) => read.at(name)),
+    [made.at("id"), id, 300, "EUR", "succeeded", made.at("connector_ref"), "duplicate"],
+  );
+  const stranger = await freshMerchant(running);
+  for (const sent of [
+    { as: stranger.apiKey, path: { id: made.text("id") } },
+    { path: { id: "re_01jd3v9q6k8m2n4p6r8t0v2x4z" } },
+  ])
+    await api.refused("getRefund", 404, "not_found", sent);
+});
+
+// Proves listRefunds: status, payment, from, to, response
+test("docs/contract.md §5: the list of refunds is narrowed by status, payment and time, together and with the exact total", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const [first, second] = [await paid(as), await paid(as, cards.refundFailsLater)];
+  const made = [
+    (await refund(first, { amount: 100 }, { as })).text("id"),
+    (await refund(second, { amount: 200 }, { as })).text("id"),
+    (await refund(first, { amount: 300 }, { as })).text("id"),
+  ];
+  const list = (query: Record<string, string | number>) => api.call("listRefunds", 200, { as, query });
+  await eventually("the second to fail", async () => (await list({ status: "failed" })).at("total") === 1);
+  const times = (await list({})).list("data").map((item) => String(membersOf(item).created_at));
+  const [newest = "", , oldest = ""] = times;
+  const day = newest.slice(0, 10);
+  for (const [query, wanted] of [
+    [{ status: "failed" }, [1]],
+    [{ status: "succeeded" }, [2, 0]],
+    [{ payment_id: first }, [2, 0]],
+    [{ payment_id: second, status: "succeeded" }, []],
+    [{ payment_id: first, from: newest }, [2]],
+    [{ from: newest, to: newest }, [2]],
+    [{ to: oldest }, [0]],
+    [{ status: "succeeded", to: oldest }, [0]],
+    [{ from: oldest.slice(0, 10), to: day, limit: 1 }, [2]],
+    [{ to: "2020-01-01" }, []],
+  ] as const) {
+    const answer = await list(query);
+    const got = answer.list("data").map((item) => made.indexOf(String(membersOf(item).id)));
+    assert.deepEqual(got, [...wanted], JSON.stringify(query));
+    const total = "limit" in query ? 3 : wanted.length;
+    assert.deepEqual([answer.at("total"), answer.at("next_cursor")], [total, total > wanted.length ? 1 : 0]);
+  }
+  for (const query of [
+    { status: "paid" },
+    { payment_id: "pay_1" },
+    { from: "yesterday" },
+    { from: newest, to: "2020-01-01" },
+  ])
+    await api.refused("listRefunds", 400, "invalid_body", { as, query });
+  await api.refused("listRefunds", 404, "not_found", { query: { payment_id: first } });
+});
+
 test("docs/contract.md §5: refunds are listed newest first, of one payment and of all", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
@@ -180,6 +241,12 @@ test("docs/contract.md §5: refunds are listed newest first, of one payment and 
 // Proves createRefund: errors
 test("every described code of these operations was seen", () =>
   // createRefund's connector_error needs a processor that surely did nothing: outage.test.ts stops it.
-  api.sawEverything(["createRefund connector_error"], "createRefund", "listRefunds", "listPaymentRefunds"));
+  api.sawEverything(
+    ["createRefund connector_error"],
+    "createRefund",
+    "listRefunds",
+    "listPaymentRefunds",
+    "getRefund",
+  ));
 
 test.run();

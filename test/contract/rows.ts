@@ -33,8 +33,21 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     in_flight: "the same key while its request is in progress is idempotency_conflict",
     rest: "no amount, or an empty body, refunds the remaining balance",
     partial: "an amount refunds a part, with a reason",
-    response: "payment_id, refunded, status, connector_ref, refund_status",
+    response: "id, payment_id, refunded, status, connector_ref, refund_status",
     errors: "eight codes, from invalid_body to idempotency_conflict",
+  },
+  getRefund: {
+    scope: "needs payments:read",
+    response: "the refund, with its payment's id and currency",
+    errors: "not_found, also for another merchant's",
+  },
+  listRefunds: {
+    scope: "needs payments:read",
+    status: "exact match",
+    payment: "those of one payment; not_found for another merchant's",
+    from: "lower bound, both date forms",
+    to: "upper bound, both date forms",
+    response: "data of refunds, newest first, total within the filters, next_cursor",
   },
   listPayments: {
     scope: "needs payments:read",
@@ -50,6 +63,9 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   getPayment: {
     scope: "needs payments:read",
     response: "the full record",
+    failure: "why the last attempt failed, and what may help, in the catalogue's words",
+    attempts: "each attempt that has ended, oldest first, with its card",
+    evidence: "until when a dispute's evidence can be sent, and how it was decided",
     errors: "not_found",
   },
   createWebhookEndpoint: {

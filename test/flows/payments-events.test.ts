@@ -96,6 +96,19 @@ test("an event waits until the processor's lists have what it is about", async (
   assert.equal(await outcomeOf(payment), "succeeded");
 });
 
+test("an event of an attempt that the intent may have forgotten has the processor look for it", async () => {
+  const payment = await newPayment();
+  const asked: unknown[] = [];
+  const retrieveIntent = async (_account: unknown, _ref: unknown, withForgotten: unknown) => {
+    asked.push(withForgotten);
+    return report(payment, []);
+  };
+  const connectors = { get: () => ({ name: "simulator", retrieveIntent }) } as unknown as Connectors;
+  for (const isForgettable of [true, false])
+    await takeInEvent({ ...deps, connectors }, account, event(payment.ref, { isForgettable }));
+  assert.deepEqual(asked, [true, false]);
+});
+
 test("an event about an intent that we wait for is not taken in without it, however old it is", async () => {
   const payment = await newPayment();
   const news = event(payment.ref);

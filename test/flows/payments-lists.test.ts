@@ -234,18 +234,32 @@ test("paging up to a moment repeats nothing while newer payments come in", async
   assert.equal(BigInt(ids.length), total);
 });
 
-test("refunds have their exact total too, newest first", async () => {
+test("refunds have their exact total too, newest first, of all and of those of a status and a time", async () => {
+  const all = { status: "", range: timeRange(undefined, undefined) };
   const { rows } = await pool.query(
     "select id from refunds where merchant_id = 'mer_a' order by created_at desc, id desc",
   );
-  const { refunds, total } = await listRefundRecords(db, owner, { limit: 20, offset: 10n });
+  const { refunds, total } = await listRefundRecords(db, owner, all, { limit: 20, offset: 10n });
   assert.equal(total, BigInt(rows.length));
   assert.deepEqual(
     refunds.map((refund) => refund.id),
     rows.slice(10, 30).map((row) => row.id),
   );
-  const past = await listRefundRecords(db, owner, { limit: 20, offset: 1_000_000n });
+  const past = await listRefundRecords(db, owner, all, { limit: 20, offset: 1_000_000n });
   assert.deepEqual(past, { refunds: [], total });
+  const [range, status] = [timeRange(new Date(until.getTime() - 30 * 86_400_000), until), "succeeded"];
+  const { rows: narrow } = await pool.query(
+    `select id from refunds where merchant_id = 'mer_a' and status = $1 and created_at >= $2 and created_at < $3
+     order by created_at desc, id desc`,
+    [status, range.from, range.to],
+  );
+  assert.ok(narrow.length > 0 && narrow.length < rows.length, `${narrow.length} of ${rows.length}`);
+  const some = await listRefundRecords(db, owner, { status, range }, { limit: 5, offset: 2n });
+  assert.equal(some.total, BigInt(narrow.length));
+  assert.deepEqual(
+    some.refunds.map((refund) => refund.id),
+    narrow.slice(2, 7).map((row) => row.id),
+  );
 });
 
 test("another environment and another merchant see none of it", async () => {

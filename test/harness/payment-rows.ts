@@ -14,7 +14,7 @@ export interface PaymentRows {
 }
 
 // Three decades of amounts with a fifth of the payments at favourite prices, every last4; one payment in 20 failed, one
-// in 101 under way, one in 50 refunded, one in 997 disputed. Half of the payments are of 150,000 returning buyers
+// in 101 under way, one in 50 refunded (a third of them at the second try), one in 997 disputed. Half of the payments are of 150,000 returning buyers
 // (`buyer123@…`), half of buyers who come once or twice, named by one of 24 first names, 50 last names and up to four
 // digits.
 const rowsText = `
@@ -52,7 +52,11 @@ const rowsText = `
   insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector, connector_ref, created_at)
   select 're_' || substr(id, 5), id, merchant_id, environment, currency, refunded_amount, 'succeeded', connector, 're_' || id,
     created_at + interval '1 hour'
-  from made where refunded_amount > 0`;
+  from made where refunded_amount > 0
+  union all
+  select 're_1' || substr(id, 6), id, merchant_id, environment, currency, refunded_amount, 'failed', connector, 'rf_' || id,
+    created_at + interval '30 minutes'
+  from made where refunded_amount > 0 and hashtext(id) % 3 = 0`;
 
 /** Inserts the payments, and a refund of each that is refunded, in one statement. */
 export async function insertPaymentRows(client: pg.Client | pg.Pool, rows: PaymentRows): Promise<void> {

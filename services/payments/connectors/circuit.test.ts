@@ -27,6 +27,7 @@ function processor(timeoutMs = 1_000) {
     surfaces: ["embedded"],
     environments: [Environment.SANDBOX],
     keyLifeSeconds: 60,
+    failureNames: {},
     processorTime: () => undefined,
     refusesAmount: () => undefined,
     judgeCredentials: () => [],

@@ -2,6 +2,7 @@
 // prove is unknown, and unknown is never failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
+import type { FailureNames } from "../rules/failure-code.ts";
 import type { IntentFact } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
@@ -177,6 +178,8 @@ export interface ProcessorEvent {
    * intent.
    */
   readonly objectRef?: string;
+  /** True: it tells of a failed attempt that the intent itself may have forgotten since. */
+  readonly isForgettable?: boolean;
 }
 
 /** A processor's account as the processor describes it. */
@@ -207,6 +210,8 @@ export interface Connector {
    * proved; seconds.
    */
   readonly keyLifeSeconds: number;
+  /** The processor's codes for failed attempts in the contract's words, where they differ. */
+  readonly failureNames: FailureNames;
   /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */
   processorTime(): Date | undefined;
   /** Why the processor never takes this amount in this currency, as `must …`; undefined: it does. Minor units. */
@@ -232,8 +237,12 @@ export interface Connector {
   payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Asks for the intent under our reference: the oldest where there are several. */
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
-  /** Asks what became of an intent. */
-  retrieveIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
+  /** Asks what became of an intent. @param withForgotten looks for attempts, too, that it has forgotten itself */
+  retrieveIntent(
+    account: ProcessorAccount,
+    ref: string,
+    withForgotten?: boolean,
+  ): Promise<ProcessorAnswer<IntentReport>>;
   /** Cancels an unpaid intent; declined `not_cancelable` when it is paid or being paid. Harmless to repeat. */
   cancelIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Refunds; the same key makes at most one. */

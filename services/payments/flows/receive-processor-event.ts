@@ -121,9 +121,9 @@ async function askedReport(
   db: Database,
   connector: Connector,
   account: ProcessorAccount,
-  { createdAt, intentRef, objectRef }: ProcessorEvent,
+  { createdAt, intentRef, objectRef, isForgettable }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
-  const answer = await connector.retrieveIntent(account, intentRef);
+  const answer = await connector.retrieveIntent(account, intentRef, isForgettable);
   if (answer.kind === "not_found") {
     // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
     const isOld = answer.at !== undefined && answer.at.getTime() - createdAt.getTime() > replicaLagMs;

@@ -1,7 +1,7 @@
-// Refunds as merchants list them: those of one payment, or all, newest first, with their exact total. Read-only.
+// Refunds as merchants read them: one, or lists of a payment's or of all, newest first, with the exact total of the
+// filters. Read-only.
 import type { Sql } from "#platform/database/database.ts";
-import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { timeRange } from "#platform/lists/day-range.ts";
+import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { type Owner, type RefundRecord, type RefundRow, refundOf } from "../store/payment-records.ts";
 
 interface RefundPage {
@@ -9,11 +9,27 @@ interface RefundPage {
   readonly total: bigint;
 }
 
+export type RefundFilters = Pick<DatedFilter, "status" | "range">;
+
 const list = { table: "refunds", alias: "t", condition: "true", columns: "t.*" };
 
-/** All refunds of the owner. */
-export async function listRefundRecords(sql: Sql, owner: Owner, window: PageWindow): Promise<RefundPage> {
-  const filter = { ...owner, status: "", range: timeRange(undefined, undefined) };
+/** Undefined when the owner has no such refund. */
+export async function findRefundRecord(sql: Sql, owner: Owner, id: string): Promise<RefundRecord | undefined> {
+  const [row] = await sql.rows<RefundRow>(
+    "select * from refunds where id = $3 and merchant_id = $1 and environment = $2",
+    [owner.merchantId, owner.environment, id],
+  );
+  return row && refundOf(row);
+}
+
+/** Of all refunds of the owner. */
+export async function listRefundRecords(
+  sql: Sql,
+  { merchantId, environment }: Owner,
+  filters: RefundFilters,
+  window: PageWindow,
+): Promise<RefundPage> {
+  const filter = { merchantId, environment, ...filters };
   const { rows, total } = await listDated<RefundRow>(sql, list, filter, window);
   return { refunds: rows.map(refundOf), total };
 }
@@ -23,15 +39,17 @@ export async function listRefundsOfPayment(
   sql: Sql,
   owner: Owner,
   paymentId: string,
+  { status, range }: RefundFilters,
   window: PageWindow,
 ): Promise<RefundPage> {
-  const where = "payment_id = $1 and merchant_id = $2 and environment = $3";
+  const where = `payment_id = $1 and merchant_id = $2 and environment = $3
+       and ($6 = '' or status = $6) and created_at >= $7 and created_at < $8`;
   const rows = await sql.rows<(RefundRow | { id: null }) & { total: string }>(
     `with own as materialized (select * from refunds where ${where})
      select (select count(*) from own) as total, page.* from (select) one left join (
        select * from own order by created_at desc, id desc limit $4 offset $5) page on true
      order by created_at desc, id desc`,
-    [paymentId, owner.merchantId, owner.environment, window.limit, window.offset],
+    [paymentId, owner.merchantId, owner.environment, window.limit, window.offset, status, range.from, range.to],
   );
   const refunds = rows.flatMap((row) => (row.id === null ? [] : [refundOf(row)]));
   return { refunds, total: BigInt(rows[0]?.total ?? 0) };

@@ -4,6 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -14,6 +15,7 @@ import {
   CreatePaymentResponseSchema,
   GetBalancesResponseSchema,
   GetPaymentResponseSchema,
+  GetRefundResponseSchema,
   type Idempotency,
   ListPaymentsResponseSchema,
   ListRefundsResponseSchema,
@@ -30,10 +32,10 @@ import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-p
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments } from "../lists/payments.ts";
-import { listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
+import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import { readBalances } from "../store/journal.ts";
-import { findRecord } from "../store/payment-records.ts";
+import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 
 export type PaymentsDeps = CreateIntentDeps &
   VerifyDeps &
@@ -44,7 +46,8 @@ export type PaymentsDeps = CreateIntentDeps &
   };
 
 export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsService> {
-  const { db, recovery } = deps;
+  const { db, recovery, connectors } = deps;
+  const payment = (record: PaymentRecord) => toPayment(record, connectors.find(record.connector)?.failureNames ?? {});
   return {
     createIntent: async (request) => {
       recovery.assertOff();
@@ -62,11 +65,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     createPayment: async (request) => {
       recovery.assertOff();
       const record = await createPayment(deps, { ...request, id: request.paymentId });
-      return create(CreatePaymentResponseSchema, { payment: toPayment(record) });
+      return create(CreatePaymentResponseSchema, { payment: payment(record) });
     },
     getPayment: async (request) => {
       const record = await readPayment(deps, request, request.paymentId);
-      return create(GetPaymentResponseSchema, { payment: toPayment(record) });
+      return create(GetPaymentResponseSchema, { payment: payment(record) });
     },
     listPayments: async (request) => {
       const filters = {
@@ -85,12 +88,18 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const idempotency = scopeOf(request, request.idempotency);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
+    getRefund: async (request) => {
+      const refund = await findRefundRecord(db, request, request.refundId);
+      if (!refund) throw new Failure("NOT_FOUND");
+      return create(GetRefundResponseSchema, { refund: toRefund(refund) });
+    },
     listRefunds: async (request) => {
-      const { paymentId } = request;
+      const { paymentId, status } = request;
       if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const range = timeRange(request.from && timestampDate(request.from), request.to && timestampDate(request.to));
       const { refunds, total } = paymentId
-        ? await listRefundsOfPayment(db, request, paymentId, request)
-        : await listRefundRecords(db, request, request);
+        ? await listRefundsOfPayment(db, request, paymentId, { status, range }, request)
+        : await listRefundRecords(db, request, { status, range }, request);
       return create(ListRefundsResponseSchema, { refunds: refunds.map(toRefund), total });
     },
     findProcessorAccount: async (request) => {

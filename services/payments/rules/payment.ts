@@ -96,6 +96,8 @@ export interface PaymentState {
 /** An attempt's end, to be recorded once. */
 export interface AttemptEnd {
   readonly ref: string;
+  /** Undefined: there never was one. */
+  readonly attempt: Attempt | undefined;
   readonly outcome: "succeeded" | "failed";
   readonly code: string;
   readonly message: string;
@@ -175,7 +177,8 @@ export function endUnmade(state: PaymentState, isDirect: boolean, at: Date): Cha
   }
   if (!isDirect || !state.visible) return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
   if (state.outcome === "failed") return ignore(state, "already known");
-  const end: AttemptEnd = { ref: "", outcome: "failed", code: notProcessedCode, message: "never processed", at };
+  const why = { code: notProcessedCode, message: "never processed" };
+  const end: AttemptEnd = { ref: "", attempt: undefined, outcome: "failed", ...why, at };
   return { ...changed({ ...state, outcome: "failed", failedAt: at }, ["payment.failed"]), ended: [end] };
 }
 
@@ -215,6 +218,7 @@ function fail(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_fa
   }
   const end: AttemptEnd = {
     ref: fact.attempt.ref,
+    attempt: fact.attempt,
     outcome: "failed",
     code: fact.code,
     message: fact.message,
@@ -260,7 +264,8 @@ function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attemp
   const movements: Movement[] = [];
   if (state.capturedAmount > 0n) movements.push({ kind: "capture_returned", cause: ref, amount: state.capturedAmount });
   if (state.feeAmount > 0n) movements.push({ kind: "fee_returned", cause: ref, amount: state.feeAmount });
-  const ended: AttemptEnd[] = [{ ref, outcome: "failed", code: returnedCode, message: fact.message, at: fact.at }];
+  const { attempt, message, at } = fact;
+  const ended: AttemptEnd[] = [{ ref, attempt, outcome: "failed", code: returnedCode, message, at }];
   return { state: next, announce: ["payment.failed"], movements, ended, ignored: undefined };
 }
 
@@ -303,7 +308,7 @@ function succeed(
   const at = fact.capturedAt ?? fact.authorizedAt;
   const ended: AttemptEnd[] = state.finishedAttempts.has(fact.attempt.ref)
     ? []
-    : [{ ref: fact.attempt.ref, outcome: "succeeded", code: "", message: "", at }];
+    : [{ ref: fact.attempt.ref, attempt: fact.attempt, outcome: "succeeded", code: "", message: "", at }];
   return { state: next, announce, movements, ended, ignored: undefined };
 }
 

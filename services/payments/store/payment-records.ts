@@ -1,7 +1,7 @@
-// A payment as its merchant reads it: the full record with its refunds and dispute. Read-only.
+// A payment as its merchant reads it: the full record with its refunds, dispute and attempts. Read-only.
 import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { PaymentStatus, Verification } from "../rules/payment.ts";
+import type { Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
 import { netAmount } from "../rules/payment.ts";
 import type { RefundStatus } from "../rules/refund.ts";
 
@@ -38,6 +38,23 @@ export interface PaymentRecord extends Omit<PaymentItem, "card"> {
   readonly verification: Verification | undefined;
   readonly refunds: readonly RefundRecord[];
   readonly dispute: DisputeRecord | undefined;
+  /** Those that have ended, oldest first. */
+  readonly attempts: readonly AttemptRecord[];
+  /** The last one, where it failed and nothing came after it. */
+  readonly failed: AttemptRecord | undefined;
+}
+
+export interface AttemptRecord {
+  /** The attempt's id at the processor; empty: there never was one. */
+  readonly ref: string;
+  readonly outcome: "succeeded" | "failed";
+  /** The processor's words; `not_processed` and `returned` are ours. */
+  readonly failureCode: string;
+  readonly failureMessage: string;
+  readonly cardBrand: string;
+  readonly cardLast4: string;
+  readonly threeDsResult: string;
+  readonly createdAt: Date;
 }
 
 export interface RefundRecord {
@@ -104,8 +121,11 @@ interface RecordRow extends ItemRow {
   verification: Verification | null;
   captured_amount: string;
   lost_amount: string;
+  outcome: Outcome;
+  last_attempt_ref: string;
   refunds: RefundRow[] | null;
   dispute: DisputeRow | null;
+  attempts: AttemptRow[] | null;
 }
 
 /** A row of the refunds table as text and numbers. */
@@ -120,6 +140,18 @@ export interface RefundRow {
   failure_code: string;
   failure_message: string;
   created_at: string;
+}
+
+interface AttemptRow {
+  ref: string;
+  outcome: "succeeded" | "failed";
+  failure_code: string;
+  failure_message: string;
+  card_brand: string | null;
+  card_last4: string | null;
+  three_ds_result: string;
+  started_at: string | null;
+  ended_at: string;
 }
 
 interface DisputeRow {
@@ -141,9 +173,10 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
   const [row] = await sql.rows<RecordRow>(
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
        t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
-       t.card_exp_year, t.verification, t.captured_amount,
+       t.card_exp_year, t.verification, t.captured_amount, t.outcome, t.last_attempt_ref,
        (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
+       (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref) from attempts a where a.payment_id = t.id) as attempts,
        (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
      from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
     [owner.merchantId, owner.environment, id],
@@ -171,6 +204,9 @@ export function itemOf(row: ItemRow): PaymentItem {
 
 function recordOf(row: RecordRow): PaymentRecord {
   const base = itemOf(row);
+  const attempts = (row.attempts ?? []).map(attemptOf);
+  const last = attempts.find(({ ref }) => ref === row.last_attempt_ref);
+  const hasFailed = last?.outcome === "failed" && (row.outcome === "failed" || row.outcome === "canceled");
   return {
     ...base,
     merchantId: row.merchant_id,
@@ -198,6 +234,8 @@ function recordOf(row: RecordRow): PaymentRecord {
     verification: row.verification ?? undefined,
     refunds: (row.refunds ?? []).map(refundOf),
     dispute: row.dispute ? disputeOf(row.dispute) : undefined,
+    attempts,
+    failed: hasFailed ? last : undefined,
   };
 }
 
@@ -213,6 +251,19 @@ export function refundOf(row: RefundRow): RefundRecord {
     failureCode: row.failure_code,
     failureMessage: row.failure_message,
     createdAt: time(row.created_at),
+  };
+}
+
+function attemptOf(row: AttemptRow): AttemptRecord {
+  return {
+    ref: row.ref,
+    outcome: row.outcome,
+    failureCode: row.failure_code,
+    failureMessage: row.failure_message,
+    cardBrand: row.card_brand ?? "",
+    cardLast4: row.card_last4 ?? "",
+    threeDsResult: row.three_ds_result,
+    createdAt: time(row.started_at ?? row.ended_at),
   };
 }
 

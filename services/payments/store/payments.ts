@@ -272,8 +272,10 @@ export async function savePayment(
   const s = payment.state;
   await tx.rows(
     `with ends as (
-       insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at)
-       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[])
+       insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at,
+         started_at, card_brand, card_last4, three_ds_result)
+       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[],
+         $34::timestamptz[], $35::text[], $36::text[], $37::text[])
        -- An attempt that had paid can fail afterwards.
        on conflict (payment_id, ref) do update set outcome = excluded.outcome, failure_code = excluded.failure_code,
          failure_message = excluded.failure_message, ended_at = excluded.ended_at)
@@ -319,6 +321,10 @@ export async function savePayment(
       iso(s.failedAt),
       payment.checkAfterSeconds ?? null,
       [...s.finishedAttempts],
+      ended.map(({ attempt }) => iso(attempt?.startedAt)),
+      ended.map(({ attempt }) => attempt?.card?.brand ?? null),
+      ended.map(({ attempt }) => attempt?.card?.last4 ?? null),
+      ended.map(({ attempt }) => attempt?.verification?.threeDsResult ?? ""),
     ],
   );
 }

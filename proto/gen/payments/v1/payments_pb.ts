@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/payments.proto.
  */
 export const file_payments_v1_payments: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9wYXltZW50cy5wcm90bxILcGF5bWVudHMudjEiVQoLSWRlbXBvdGVuY3kSKAoDa2V5GAEgASgJQhu6SBhyFjIUXltceDIwLVx4N2VdezEsMjU1fSQSHAoLZmluZ2VycHJpbnQYAiABKAxCB7pIBHoCaCAi1AEKBlJlbmRlchIMCgRraW5kGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhcKD3B1Ymxpc2hhYmxlX2tleRgEIAEoCRIaCg1jbGllbnRfc2VjcmV0GAUgASgJQgOAAQESEgoKc2NyaXB0X3VybBgGIAEoCRIWCglmcmFtZV91cmwYByABKAlCA4ABARIZCgxyZWRpcmVjdF91cmwYCCABKAlCA4ABASKxBgoHUGF5bWVudBIKCgJpZBgBIAEoCRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhIKCnNlc3Npb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEhIKCmZlZV9hbW91bnQYBiABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAcgASgDEhIKCm5ldF9hbW91bnQYCCABKAMSEAoIY3VycmVuY3kYCSABKAkSDgoGc3RhdHVzGAogASgJEhUKDWNvbm5lY3Rvcl9yZWYYCyABKAkSEQoJY29ubmVjdG9yGAwgASgJEhMKC2Rlc2NyaXB0aW9uGA0gASgJEhYKDmN1c3RvbWVyX2VtYWlsGA4gASgJEhoKEmF1dGhvcml6YXRpb25fY29kZRgPIAEoCRITCgtyZWNlaXB0X3VybBgQIAEoCRIxCg1hdXRob3JpemVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjYXB0dXJlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJZmFpbGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRjYXJkGBUgASgLMhEucGF5bWVudHMudjEuQ2FyZBIvCgx2ZXJpZmljYXRpb24YFiABKAsyGS5wYXltZW50cy52MS5WZXJpZmljYXRpb24SJAoHcmVmdW5kcxgXIAMoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIlCgdkaXNwdXRlGBggASgLMhQucGF5bWVudHMudjEuRGlzcHV0ZRI0CghtZXRhZGF0YRgZIAMoCzIiLnBheW1lbnRzLnYxLlBheW1lbnQuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEibwoEQ2FyZBINCgVicmFuZBgBIAEoCRINCgVsYXN0NBgCIAEoCRIPCgdmdW5kaW5nGAMgASgJEhMKC2ZpbmdlcnByaW50GAQgASgJEhEKCWV4cF9tb250aBgFIAEoBRIQCghleHBfeWVhchgGIAEoBSKgAQoMVmVyaWZpY2F0aW9uEhEKCWF2c19saW5lMRgBIAEoCRIPCgdhdnNfemlwGAIgASgJEhEKCWN2Y19jaGVjaxgDIAEoCRIXCg90aHJlZV9kc19yZXN1bHQYBCABKAkSGAoQdGhyZWVfZHNfdmVyc2lvbhgFIAEoCRISCgpyaXNrX2xldmVsGAYgASgJEhIKCnJpc2tfc2NvcmUYByABKAUi4AEKBlJlZnVuZBIKCgJpZBgBIAEoCRISCgpwYXltZW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoAxIOCgZzdGF0dXMYBCABKAkSFQoNY29ubmVjdG9yX3JlZhgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMZmFpbHVyZV9jb2RlGAcgASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghjdXJyZW5jeRgKIAEoCSLHAQoHRGlzcHV0ZRIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfZGlzcHV0ZV9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGc3RhdHVzGAQgASgJEg4KBmFtb3VudBgFIAEoAxItCglvcGVuZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V2aWRlbmNlX2R1ZV9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3AQKE0NyZWF0ZUludGVudFJlcXVlc3QSNwoKcGF5bWVudF9pZBgBIAEoCUIjukggch4yHF5wYXlfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSNgoKc2Vzc2lvbl9pZBgCIAEoCUIiukgfch0yG15jc19bMC05YS1oamttbnAtdHYtel17MjZ9JBIeCgttZXJjaGFudF9pZBgDIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAQgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHAoGYW1vdW50GAUgASgDQgy6SAkiBxj/wdcvKAESIwoIY3VycmVuY3kYBiABKAlCEbpIDnIMMgpeW0EtWl17M30kEh0KC2Rlc2NyaXB0aW9uGAcgASgJQgi6SAVyAxj/ARIgCg5jdXN0b21lcl9lbWFpbBgIIAEoCUIIukgFcgMY/gESWQoIbWV0YWRhdGEYCSADKAsyLi5wYXltZW50cy52MS5DcmVhdGVJbnRlbnRSZXF1ZXN0Lk1ldGFkYXRhRW50cnlCF7pIFJoBERAyIgZyBBABGCgqBXIDGPQDEhwKCnJldHVybl91cmwYCiABKAlCCLpIBXIDGIAQEjYKCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESEwoLcmVzdW1lX29ubHkYDCABKAgaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl8KFENyZWF0ZUludGVudFJlc3BvbnNlEhEKCWNvbm5lY3RvchgBIAEoCRIPCgdzdXJmYWNlGAIgASgJEiMKBnJlbmRlchgDIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlciK5AQoMUGF5bWVudFN0YXRlEhIKCnBheW1lbnRfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEiwKB291dGNvbWUYAyABKA4yGy5wYXltZW50cy52MS5TZXNzaW9uT3V0Y29tZRITCgtyZWNlaXB0X3VybBgEIAEoCRIXCg9mYWlsZWRfYXR0ZW1wdHMYBSABKAUSGAoQY2FyZF9maW5nZXJwcmludBgGIAEoCRIPCgd2ZXJzaW9uGAcgASgDIjQKE1ZlcmlmeUludGVudFJlcXVlc3QSHQoKcGF5bWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkIKFFZlcmlmeUludGVudFJlc3BvbnNlEioKB3BheW1lbnQYASABKAsyGS5wYXltZW50cy52MS5QYXltZW50U3RhdGUiNAoTQ2FuY2VsSW50ZW50UmVxdWVzdBIdCgpwYXltZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQgoUQ2FuY2VsSW50ZW50UmVzcG9uc2USKgoHcGF5bWVudBgBIAEoCzIZLnBheW1lbnRzLnYxLlBheW1lbnRTdGF0ZSKIBAoUQ3JlYXRlUGF5bWVudFJlcXVlc3QSNwoKcGF5bWVudF9pZBgBIAEoCUIjukggch4yHF5wYXlfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSHgoLbWVyY2hhbnRfaWQYAiABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgEIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAUgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgGIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYByABKAlCCLpIBXIDGP4BEloKCG1ldGFkYXRhGAggAygLMi8ucGF5bWVudHMudjEuQ3JlYXRlUGF5bWVudFJlcXVlc3QuTWV0YWRhdGFFbnRyeUIXukgUmgEREDIiBnIEEAEYKCoFcgMY9AMSNgoOcGF5bWVudF9tZXRob2QYCSABKAlCHoABAbpIGHIWMhReW1x4MjEtXHg3ZV17MSwyNTV9JBITCgtyZXN1bWVfb25seRgKIAEoCBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPgoVQ3JlYXRlUGF5bWVudFJlc3BvbnNlEiUKB3BheW1lbnQYASABKAsyFC5wYXltZW50cy52MS5QYXltZW50Io0BChFHZXRQYXltZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIjsKEkdldFBheW1lbnRSZXNwb25zZRIlCgdwYXltZW50GAEgASgLMhQucGF5bWVudHMudjEuUGF5bWVudCL0AgoTTGlzdFBheW1lbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGQoFbGltaXQYAyABKAVCCrpIBxoFGMgBKAESFwoGb2Zmc2V0GAQgASgDQge6SAQiAigAEhcKBnN0YXR1cxgFIAEoCUIHukgEcgIYIBIoCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoBcRgIIAEoCUIIukgFcgMY/gESFwoKbWluX2Ftb3VudBgJIAEoA0gAiAEBEhcKCm1heF9hbW91bnQYCiABKANIAYgBAUINCgtfbWluX2Ftb3VudEINCgtfbWF4X2Ftb3VudCJNChRMaXN0UGF5bWVudHNSZXNwb25zZRImCghwYXltZW50cxgBIAMoCzIULnBheW1lbnRzLnYxLlBheW1lbnQSDQoFdG90YWwYAiABKAMiggIKFFJlZnVuZFBheW1lbnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASHAoGYW1vdW50GAQgASgDQge6SAQiAigBSACIAQESGAoGcmVhc29uGAUgASgJQgi6SAVyAxj/ARItCgtpZGVtcG90ZW5jeRgGIAEoCzIYLnBheW1lbnRzLnYxLklkZW1wb3RlbmN5QgkKB19hbW91bnQiZgoVUmVmdW5kUGF5bWVudFJlc3BvbnNlEiMKBnJlZnVuZBgBIAEoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIWCg5wYXltZW50X3N0YXR1cxgCIAEoCRIQCghyZXBsYXllZBgDIAEoCCLAAQoSTGlzdFJlZnVuZHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIbCgpwYXltZW50X2lkGAMgASgJQge6SARyAhhAEhkKBWxpbWl0GAQgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgFIAEoA0IHukgEIgIoACJKChNMaXN0UmVmdW5kc1Jlc3BvbnNlEiQKB3JlZnVuZHMYASADKAsyEy5wYXltZW50cy52MS5SZWZ1bmQSDQoFdG90YWwYAiABKAMiZAobRmluZFByb2Nlc3NvckFjY291bnRSZXF1ZXN0EhwKCWNvbm5lY3RvchgBIAEoCUIJukgGcgQQARggEicKE2V4dGVybmFsX2FjY291bnRfaWQYAiABKAlCCrpIB3IFEAEYgAEiHgocRmluZFByb2Nlc3NvckFjY291bnRSZXNwb25zZSKBAgocUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVxdWVzdBIcCgljb25uZWN0b3IYASABKAlCCbpIBnIEEAEYIBInChNleHRlcm5hbF9hY2NvdW50X2lkGAIgASgJQgq6SAdyBRABGIABEhcKBGJvZHkYAyABKAxCCbpIBnoEGICAQBJRCgdoZWFkZXJzGAQgAygLMjYucGF5bWVudHMudjEuUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVxdWVzdC5IZWFkZXJzRW50cnlCCLpIBZoBAhBAGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjIKHVJlY2VpdmVQcm9jZXNzb3JFdmVudFJlc3BvbnNlEhEKCWR1cGxpY2F0ZRgBIAEoCCJjChFBbm5vdW5jZW1lbnRDbGFpbRI1CghldmVudF9pZBgBIAEoCUIjukggch4yHF5ldnRfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSFwoGZGlnZXN0GAIgASgMQge6SAR6AmggIloKG0NvbmZpcm1Bbm5vdW5jZW1lbnRzUmVxdWVzdBI7CgZjbGFpbXMYASADKAsyHi5wYXltZW50cy52MS5Bbm5vdW5jZW1lbnRDbGFpbUILukgIkgEFCAEQgAIiOQocQ29uZmlybUFubm91bmNlbWVudHNSZXNwb25zZRIZChFhbm5vdW5jZWRfZGlnZXN0cxgBIAMoDCJvChJHZXRCYWxhbmNlc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAIj0KE0dldEJhbGFuY2VzUmVzcG9uc2USJgoIYmFsYW5jZXMYASADKAsyFC5wYXltZW50cy52MS5CYWxhbmNlIjwKB0JhbGFuY2USEAoIY3VycmVuY3kYASABKAkSDwoHYWNjb3VudBgCIAEoCRIOCgZhbW91bnQYAyABKAMiggEKDUFjY291bnRTdGF0dXMSGwoTZXh0ZXJuYWxfYWNjb3VudF9pZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSDwoHY291bnRyeRgDIAEoCRISCgpjYW5fY2hhcmdlGAQgASgIEhkKEWNyZWRlbnRpYWxzX3Rha2VuGAUgASgIIswCChpBZGRDb25uZWN0b3JBY2NvdW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHAoJY29ubmVjdG9yGAMgASgJQgm6SAZyBBABGCASawoLY3JlZGVudGlhbHMYBCADKAsyOC5wYXltZW50cy52MS5BZGRDb25uZWN0b3JBY2NvdW50UmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QhyAAQG6SBaaARMIARAQIgZyBBABGEAqBXIDGIAIEhQKDG1ha2VfZGVmYXVsdBgFIAEoCBoyChBDcmVkZW50aWFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiiwEKG0FkZENvbm5lY3RvckFjY291bnRSZXNwb25zZRIpCgljb25uZWN0b3IYASABKAsyFi5tZXJjaGFudC52MS5Db25uZWN0b3ISKwoHYWNjb3VudBgCIAEoCzIaLnBheW1lbnRzLnYxLkFjY291bnRTdGF0dXMSFAoMd2ViaG9va19wYXRoGAMgASgJIpoBChxDaGVja0Nvbm5lY3RvckFjY291bnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIfCgxjb25uZWN0b3JfaWQYAyABKAlCCbpIBnIEEAEYQCJMCh1DaGVja0Nvbm5lY3RvckFjY291bnRSZXNwb25zZRIrCgdhY2NvdW50GAEgASgLMhoucGF5bWVudHMudjEuQWNjb3VudFN0YXR1cyLHAgohUm90YXRlQ29ubmVjdG9yQ3JlZGVudGlhbHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIfCgxjb25uZWN0b3JfaWQYAyABKAlCCbpIBnIEEAEYQBJyCgtjcmVkZW50aWFscxgEIAMoCzI/LnBheW1lbnRzLnYxLlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVxdWVzdC5DcmVkZW50aWFsc0VudHJ5QhyAAQG6SBaaARMIARAQIgZyBBABGEAqBXIDGIAIGjIKEENyZWRlbnRpYWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8CiJSb3RhdGVDb25uZWN0b3JDcmVkZW50aWFsc1Jlc3BvbnNlEikKCWNvbm5lY3RvchgBIAEoCzIWLm1lcmNoYW50LnYxLkNvbm5lY3RvchIrCgdhY2NvdW50GAIgASgLMhoucGF5bWVudHMudjEuQWNjb3VudFN0YXR1cyKfAQohRGVhY3RpdmF0ZUNvbm5lY3RvckFjY291bnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIfCgxjb25uZWN0b3JfaWQYAyABKAlCCbpIBnIEEAEYQCJPCiJEZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlEikKCWNvbm5lY3RvchgBIAEoCzIWLm1lcmNoYW50LnYxLkNvbm5lY3RvciqjAQoOU2Vzc2lvbk91dGNvbWUSHwobU0VTU0lPTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGAoUU0VTU0lPTl9PVVRDT01FX09QRU4QARIeChpTRVNTSU9OX09VVENPTUVfUFJPQ0VTU0lORxACEhgKFFNFU1NJT05fT1VUQ09NRV9QQUlEEAMSHAoYU0VTU0lPTl9PVVRDT01FX0NBTkNFTEVEEAQyywkKD1BheW1lbnRzU2VydmljZRJdCgxDcmVhdGVJbnRlbnQSIC5wYXltZW50cy52MS5DcmVhdGVJbnRlbnRSZXF1ZXN0GiEucGF5bWVudHMudjEuQ3JlYXRlSW50ZW50UmVzcG9uc2UiCJACAoq1GAECEl0KDFZlcmlmeUludGVudBIgLnBheW1lbnRzLnYxLlZlcmlmeUludGVudFJlcXVlc3QaIS5wYXltZW50cy52MS5WZXJpZnlJbnRlbnRSZXNwb25zZSIIkAICirUYAQISXQoMQ2FuY2VsSW50ZW50EiAucGF5bWVudHMudjEuQ2FuY2VsSW50ZW50UmVxdWVzdBohLnBheW1lbnRzLnYxLkNhbmNlbEludGVudFJlc3BvbnNlIgiQAgKKtRgBAhJgCg1DcmVhdGVQYXltZW50EiEucGF5bWVudHMudjEuQ3JlYXRlUGF5bWVudFJlcXVlc3QaIi5wYXltZW50cy52MS5DcmVhdGVQYXltZW50UmVzcG9uc2UiCJACAoq1GAECElkKCkdldFBheW1lbnQSHi5wYXltZW50cy52MS5HZXRQYXltZW50UmVxdWVzdBofLnBheW1lbnRzLnYxLkdldFBheW1lbnRSZXNwb25zZSIKkAIBirUYAwEEBRJfCgxMaXN0UGF5bWVudHMSIC5wYXltZW50cy52MS5MaXN0UGF5bWVudHNSZXF1ZXN0GiEucGF5bWVudHMudjEuTGlzdFBheW1lbnRzUmVzcG9uc2UiCpACAYq1GAMBBAUSWwoNUmVmdW5kUGF5bWVudBIhLnBheW1lbnRzLnYxLlJlZnVuZFBheW1lbnRSZXF1ZXN0GiIucGF5bWVudHMudjEuUmVmdW5kUGF5bWVudFJlc3BvbnNlIgOQAgISXAoLTGlzdFJlZnVuZHMSHy5wYXltZW50cy52MS5MaXN0UmVmdW5kc1JlcXVlc3QaIC5wYXltZW50cy52MS5MaXN0UmVmdW5kc1Jlc3BvbnNlIgqQAgGKtRgDAQQFEnAKFEZpbmRQcm9jZXNzb3JBY2NvdW50EigucGF5bWVudHMudjEuRmluZFByb2Nlc3NvckFjY291bnRSZXF1ZXN0GikucGF5bWVudHMudjEuRmluZFByb2Nlc3NvckFjY291bnRSZXNwb25zZSIDkAIBEnMKFVJlY2VpdmVQcm9jZXNzb3JFdmVudBIpLnBheW1lbnRzLnYxLlJlY2VpdmVQcm9jZXNzb3JFdmVudFJlcXVlc3QaKi5wYXltZW50cy52MS5SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXNwb25zZSIDkAICEnYKFENvbmZpcm1Bbm5vdW5jZW1lbnRzEigucGF5bWVudHMudjEuQ29uZmlybUFubm91bmNlbWVudHNSZXF1ZXN0GikucGF5bWVudHMudjEuQ29uZmlybUFubm91bmNlbWVudHNSZXNwb25zZSIJkAIBirUYAgIGElwKC0dldEJhbGFuY2VzEh8ucGF5bWVudHMudjEuR2V0QmFsYW5jZXNSZXF1ZXN0GiAucGF5bWVudHMudjEuR2V0QmFsYW5jZXNSZXNwb25zZSIKkAIBirUYAwEEBRoFirUYAQEyjgQKF0Nvbm5lY3RvckFjY291bnRTZXJ2aWNlEm0KE0FkZENvbm5lY3RvckFjY291bnQSJy5wYXltZW50cy52MS5BZGRDb25uZWN0b3JBY2NvdW50UmVxdWVzdBooLnBheW1lbnRzLnYxLkFkZENvbm5lY3RvckFjY291bnRSZXNwb25zZSIDkAICEnMKFUNoZWNrQ29ubmVjdG9yQWNjb3VudBIpLnBheW1lbnRzLnYxLkNoZWNrQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QaKi5wYXltZW50cy52MS5DaGVja0Nvbm5lY3RvckFjY291bnRSZXNwb25zZSIDkAIBEoIBChpSb3RhdGVDb25uZWN0b3JDcmVkZW50aWFscxIuLnBheW1lbnRzLnYxLlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVxdWVzdBovLnBheW1lbnRzLnYxLlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVzcG9uc2UiA5ACAhKCAQoaRGVhY3RpdmF0ZUNvbm5lY3RvckFjY291bnQSLi5wYXltZW50cy52MS5EZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QaLy5wYXltZW50cy52MS5EZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlIgOQAgIaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9wYXltZW50cy5wcm90bxILcGF5bWVudHMudjEiVQoLSWRlbXBvdGVuY3kSKAoDa2V5GAEgASgJQhu6SBhyFjIUXltceDIwLVx4N2VdezEsMjU1fSQSHAoLZmluZ2VycHJpbnQYAiABKAxCB7pIBHoCaCAi1AEKBlJlbmRlchIMCgRraW5kGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhcKD3B1Ymxpc2hhYmxlX2tleRgEIAEoCRIaCg1jbGllbnRfc2VjcmV0GAUgASgJQgOAAQESEgoKc2NyaXB0X3VybBgGIAEoCRIWCglmcmFtZV91cmwYByABKAlCA4ABARIZCgxyZWRpcmVjdF91cmwYCCABKAlCA4ABASKOBwoHUGF5bWVudBIKCgJpZBgBIAEoCRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhIKCnNlc3Npb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEhIKCmZlZV9hbW91bnQYBiABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAcgASgDEhIKCm5ldF9hbW91bnQYCCABKAMSEAoIY3VycmVuY3kYCSABKAkSDgoGc3RhdHVzGAogASgJEhUKDWNvbm5lY3Rvcl9yZWYYCyABKAkSEQoJY29ubmVjdG9yGAwgASgJEhMKC2Rlc2NyaXB0aW9uGA0gASgJEhYKDmN1c3RvbWVyX2VtYWlsGA4gASgJEhoKEmF1dGhvcml6YXRpb25fY29kZRgPIAEoCRITCgtyZWNlaXB0X3VybBgQIAEoCRIxCg1hdXRob3JpemVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjYXB0dXJlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJZmFpbGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRjYXJkGBUgASgLMhEucGF5bWVudHMudjEuQ2FyZBIvCgx2ZXJpZmljYXRpb24YFiABKAsyGS5wYXltZW50cy52MS5WZXJpZmljYXRpb24SJAoHcmVmdW5kcxgXIAMoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIlCgdkaXNwdXRlGBggASgLMhQucGF5bWVudHMudjEuRGlzcHV0ZRI0CghtZXRhZGF0YRgZIAMoCzIiLnBheW1lbnRzLnYxLlBheW1lbnQuTWV0YWRhdGFFbnRyeRItCghhdHRlbXB0cxgaIAMoCzIbLnBheW1lbnRzLnYxLlBheW1lbnRBdHRlbXB0EiwKB2ZhaWx1cmUYGyABKAsyGy5wYXltZW50cy52MS5QYXltZW50RmFpbHVyZRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEizQEKDlBheW1lbnRBdHRlbXB0EgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSFAoMZmFpbHVyZV9jb2RlGAMgASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgEIAEoCRISCgpjYXJkX2JyYW5kGAUgASgJEhIKCmNhcmRfbGFzdDQYBiABKAkSFwoPdGhyZWVfZHNfcmVzdWx0GAcgASgJEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj8KDlBheW1lbnRGYWlsdXJlEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZhZHZpY2UYAyABKAkibwoEQ2FyZBINCgVicmFuZBgBIAEoCRINCgVsYXN0NBgCIAEoCRIPCgdmdW5kaW5nGAMgASgJEhMKC2ZpbmdlcnByaW50GAQgASgJEhEKCWV4cF9tb250aBgFIAEoBRIQCghleHBfeWVhchgGIAEoBSKgAQoMVmVyaWZpY2F0aW9uEhEKCWF2c19saW5lMRgBIAEoCRIPCgdhdnNfemlwGAIgASgJEhEKCWN2Y19jaGVjaxgDIAEoCRIXCg90aHJlZV9kc19yZXN1bHQYBCABKAkSGAoQdGhyZWVfZHNfdmVyc2lvbhgFIAEoCRISCgpyaXNrX2xldmVsGAYgASgJEhIKCnJpc2tfc2NvcmUYByABKAUi4AEKBlJlZnVuZBIKCgJpZBgBIAEoCRISCgpwYXltZW50X2lkGAIgASgJEg4KBmFtb3VudBgDIAEoAxIOCgZzdGF0dXMYBCABKAkSFQoNY29ubmVjdG9yX3JlZhgFIAEoCRIOCgZyZWFzb24YBiABKAkSFAoMZmFpbHVyZV9jb2RlGAcgASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghjdXJyZW5jeRgKIAEoCSLHAQoHRGlzcHV0ZRIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfZGlzcHV0ZV9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGc3RhdHVzGAQgASgJEg4KBmFtb3VudBgFIAEoAxItCglvcGVuZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V2aWRlbmNlX2R1ZV9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3AQKE0NyZWF0ZUludGVudFJlcXVlc3QSNwoKcGF5bWVudF9pZBgBIAEoCUIjukggch4yHF5wYXlfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSNgoKc2Vzc2lvbl9pZBgCIAEoCUIiukgfch0yG15jc19bMC05YS1oamttbnAtdHYtel17MjZ9JBIeCgttZXJjaGFudF9pZBgDIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAQgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHAoGYW1vdW50GAUgASgDQgy6SAkiBxj/wdcvKAESIwoIY3VycmVuY3kYBiABKAlCEbpIDnIMMgpeW0EtWl17M30kEh0KC2Rlc2NyaXB0aW9uGAcgASgJQgi6SAVyAxj/ARIgCg5jdXN0b21lcl9lbWFpbBgIIAEoCUIIukgFcgMY/gESWQoIbWV0YWRhdGEYCSADKAsyLi5wYXltZW50cy52MS5DcmVhdGVJbnRlbnRSZXF1ZXN0Lk1ldGFkYXRhRW50cnlCF7pIFJoBERAyIgZyBBABGCgqBXIDGPQDEhwKCnJldHVybl91cmwYCiABKAlCCLpIBXIDGIAQEjYKCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQESEwoLcmVzdW1lX29ubHkYDCABKAgaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl8KFENyZWF0ZUludGVudFJlc3BvbnNlEhEKCWNvbm5lY3RvchgBIAEoCRIPCgdzdXJmYWNlGAIgASgJEiMKBnJlbmRlchgDIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlciK5AQoMUGF5bWVudFN0YXRlEhIKCnBheW1lbnRfaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEiwKB291dGNvbWUYAyABKA4yGy5wYXltZW50cy52MS5TZXNzaW9uT3V0Y29tZRITCgtyZWNlaXB0X3VybBgEIAEoCRIXCg9mYWlsZWRfYXR0ZW1wdHMYBSABKAUSGAoQY2FyZF9maW5nZXJwcmludBgGIAEoCRIPCgd2ZXJzaW9uGAcgASgDIjQKE1ZlcmlmeUludGVudFJlcXVlc3QSHQoKcGF5bWVudF9pZBgBIAEoCUIJukgGcgQQARhAIkIKFFZlcmlmeUludGVudFJlc3BvbnNlEioKB3BheW1lbnQYASABKAsyGS5wYXltZW50cy52MS5QYXltZW50U3RhdGUiNAoTQ2FuY2VsSW50ZW50UmVxdWVzdBIdCgpwYXltZW50X2lkGAEgASgJQgm6SAZyBBABGEAiQgoUQ2FuY2VsSW50ZW50UmVzcG9uc2USKgoHcGF5bWVudBgBIAEoCzIZLnBheW1lbnRzLnYxLlBheW1lbnRTdGF0ZSKIBAoUQ3JlYXRlUGF5bWVudFJlcXVlc3QSNwoKcGF5bWVudF9pZBgBIAEoCUIjukggch4yHF5wYXlfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSHgoLbWVyY2hhbnRfaWQYAiABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgEIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAUgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgGIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYByABKAlCCLpIBXIDGP4BEloKCG1ldGFkYXRhGAggAygLMi8ucGF5bWVudHMudjEuQ3JlYXRlUGF5bWVudFJlcXVlc3QuTWV0YWRhdGFFbnRyeUIXukgUmgEREDIiBnIEEAEYKCoFcgMY9AMSNgoOcGF5bWVudF9tZXRob2QYCSABKAlCHoABAbpIGHIWMhReW1x4MjEtXHg3ZV17MSwyNTV9JBITCgtyZXN1bWVfb25seRgKIAEoCBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPgoVQ3JlYXRlUGF5bWVudFJlc3BvbnNlEiUKB3BheW1lbnQYASABKAsyFC5wYXltZW50cy52MS5QYXltZW50Io0BChFHZXRQYXltZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIjsKEkdldFBheW1lbnRSZXNwb25zZRIlCgdwYXltZW50GAEgASgLMhQucGF5bWVudHMudjEuUGF5bWVudCL0AgoTTGlzdFBheW1lbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGQoFbGltaXQYAyABKAVCCrpIBxoFGMgBKAESFwoGb2Zmc2V0GAQgASgDQge6SAQiAigAEhcKBnN0YXR1cxgFIAEoCUIHukgEcgIYIBIoCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoBcRgIIAEoCUIIukgFcgMY/gESFwoKbWluX2Ftb3VudBgJIAEoA0gAiAEBEhcKCm1heF9hbW91bnQYCiABKANIAYgBAUINCgtfbWluX2Ftb3VudEINCgtfbWF4X2Ftb3VudCJNChRMaXN0UGF5bWVudHNSZXNwb25zZRImCghwYXltZW50cxgBIAMoCzIULnBheW1lbnRzLnYxLlBheW1lbnQSDQoFdG90YWwYAiABKAMiggIKFFJlZnVuZFBheW1lbnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASHAoGYW1vdW50GAQgASgDQge6SAQiAigBSACIAQESGAoGcmVhc29uGAUgASgJQgi6SAVyAxj/ARItCgtpZGVtcG90ZW5jeRgGIAEoCzIYLnBheW1lbnRzLnYxLklkZW1wb3RlbmN5QgkKB19hbW91bnQiZgoVUmVmdW5kUGF5bWVudFJlc3BvbnNlEiMKBnJlZnVuZBgBIAEoCzITLnBheW1lbnRzLnYxLlJlZnVuZBIWCg5wYXltZW50X3N0YXR1cxgCIAEoCRIQCghyZXBsYXllZBgDIAEoCCKLAQoQR2V0UmVmdW5kUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHAoJcmVmdW5kX2lkGAMgASgJQgm6SAZyBBABGEAiOAoRR2V0UmVmdW5kUmVzcG9uc2USIwoGcmVmdW5kGAEgASgLMhMucGF5bWVudHMudjEuUmVmdW5kIqsCChJMaXN0UmVmdW5kc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhsKCnBheW1lbnRfaWQYAyABKAlCB7pIBHICGEASGQoFbGltaXQYBCABKAVCCrpIBxoFGMgBKAESFwoGb2Zmc2V0GAUgASgDQge6SAQiAigAEhcKBnN0YXR1cxgGIAEoCUIHukgEcgIYIBIoCgRmcm9tGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSgoTTGlzdFJlZnVuZHNSZXNwb25zZRIkCgdyZWZ1bmRzGAEgAygLMhMucGF5bWVudHMudjEuUmVmdW5kEg0KBXRvdGFsGAIgASgDImQKG0ZpbmRQcm9jZXNzb3JBY2NvdW50UmVxdWVzdBIcCgljb25uZWN0b3IYASABKAlCCbpIBnIEEAEYIBInChNleHRlcm5hbF9hY2NvdW50X2lkGAIgASgJQgq6SAdyBRABGIABIh4KHEZpbmRQcm9jZXNzb3JBY2NvdW50UmVzcG9uc2UigQIKHFJlY2VpdmVQcm9jZXNzb3JFdmVudFJlcXVlc3QSHAoJY29ubmVjdG9yGAEgASgJQgm6SAZyBBABGCASJwoTZXh0ZXJuYWxfYWNjb3VudF9pZBgCIAEoCUIKukgHcgUQARiAARIXCgRib2R5GAMgASgMQgm6SAZ6BBiAgEASUQoHaGVhZGVycxgEIAMoCzI2LnBheW1lbnRzLnYxLlJlY2VpdmVQcm9jZXNzb3JFdmVudFJlcXVlc3QuSGVhZGVyc0VudHJ5Qgi6SAWaAQIQQBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIyCh1SZWNlaXZlUHJvY2Vzc29yRXZlbnRSZXNwb25zZRIRCglkdXBsaWNhdGUYASABKAgiYwoRQW5ub3VuY2VtZW50Q2xhaW0SNQoIZXZlbnRfaWQYASABKAlCI7pIIHIeMhxeZXZ0X1swLTlhLWhqa21ucC10di16XXsyNn0kEhcKBmRpZ2VzdBgCIAEoDEIHukgEegJoICJaChtDb25maXJtQW5ub3VuY2VtZW50c1JlcXVlc3QSOwoGY2xhaW1zGAEgAygLMh4ucGF5bWVudHMudjEuQW5ub3VuY2VtZW50Q2xhaW1CC7pICJIBBQgBEIACIjkKHENvbmZpcm1Bbm5vdW5jZW1lbnRzUmVzcG9uc2USGQoRYW5ub3VuY2VkX2RpZ2VzdHMYASADKAwibwoSR2V0QmFsYW5jZXNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgACI9ChNHZXRCYWxhbmNlc1Jlc3BvbnNlEiYKCGJhbGFuY2VzGAEgAygLMhQucGF5bWVudHMudjEuQmFsYW5jZSI8CgdCYWxhbmNlEhAKCGN1cnJlbmN5GAEgASgJEg8KB2FjY291bnQYAiABKAkSDgoGYW1vdW50GAMgASgDIoIBCg1BY2NvdW50U3RhdHVzEhsKE2V4dGVybmFsX2FjY291bnRfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2NvdW50cnkYAyABKAkSEgoKY2FuX2NoYXJnZRgEIAEoCBIZChFjcmVkZW50aWFsc190YWtlbhgFIAEoCCLMAgoaQWRkQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKCWNvbm5lY3RvchgDIAEoCUIJukgGcgQQARggEmsKC2NyZWRlbnRpYWxzGAQgAygLMjgucGF5bWVudHMudjEuQWRkQ29ubmVjdG9yQWNjb3VudFJlcXVlc3QuQ3JlZGVudGlhbHNFbnRyeUIcgAEBukgWmgETCAEQECIGcgQQARhAKgVyAxiACBIUCgxtYWtlX2RlZmF1bHQYBSABKAgaMgoQQ3JlZGVudGlhbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIosBChtBZGRDb25uZWN0b3JBY2NvdW50UmVzcG9uc2USKQoJY29ubmVjdG9yGAEgASgLMhYubWVyY2hhbnQudjEuQ29ubmVjdG9yEisKB2FjY291bnQYAiABKAsyGi5wYXltZW50cy52MS5BY2NvdW50U3RhdHVzEhQKDHdlYmhvb2tfcGF0aBgDIAEoCSKaAQocQ2hlY2tDb25uZWN0b3JBY2NvdW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHwoMY29ubmVjdG9yX2lkGAMgASgJQgm6SAZyBBABGEAiTAodQ2hlY2tDb25uZWN0b3JBY2NvdW50UmVzcG9uc2USKwoHYWNjb3VudBgBIAEoCzIaLnBheW1lbnRzLnYxLkFjY291bnRTdGF0dXMixwIKIVJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHwoMY29ubmVjdG9yX2lkGAMgASgJQgm6SAZyBBABGEAScgoLY3JlZGVudGlhbHMYBCADKAsyPy5wYXltZW50cy52MS5Sb3RhdGVDb25uZWN0b3JDcmVkZW50aWFsc1JlcXVlc3QuQ3JlZGVudGlhbHNFbnRyeUIcgAEBukgWmgETCAEQECIGcgQQARhAKgVyAxiACBoyChBDcmVkZW50aWFsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEifAoiUm90YXRlQ29ubmVjdG9yQ3JlZGVudGlhbHNSZXNwb25zZRIpCgljb25uZWN0b3IYASABKAsyFi5tZXJjaGFudC52MS5Db25uZWN0b3ISKwoHYWNjb3VudBgCIAEoCzIaLnBheW1lbnRzLnYxLkFjY291bnRTdGF0dXMinwEKIURlYWN0aXZhdGVDb25uZWN0b3JBY2NvdW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHwoMY29ubmVjdG9yX2lkGAMgASgJQgm6SAZyBBABGEAiTwoiRGVhY3RpdmF0ZUNvbm5lY3RvckFjY291bnRSZXNwb25zZRIpCgljb25uZWN0b3IYASABKAsyFi5tZXJjaGFudC52MS5Db25uZWN0b3IqowEKDlNlc3Npb25PdXRjb21lEh8KG1NFU1NJT05fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhgKFFNFU1NJT05fT1VUQ09NRV9PUEVOEAESHgoaU0VTU0lPTl9PVVRDT01FX1BST0NFU1NJTkcQAhIYChRTRVNTSU9OX09VVENPTUVfUEFJRBADEhwKGFNFU1NJT05fT1VUQ09NRV9DQU5DRUxFRBAEMqMKCg9QYXltZW50c1NlcnZpY2USXQoMQ3JlYXRlSW50ZW50EiAucGF5bWVudHMudjEuQ3JlYXRlSW50ZW50UmVxdWVzdBohLnBheW1lbnRzLnYxLkNyZWF0ZUludGVudFJlc3BvbnNlIgiQAgKKtRgBAhJdCgxWZXJpZnlJbnRlbnQSIC5wYXltZW50cy52MS5WZXJpZnlJbnRlbnRSZXF1ZXN0GiEucGF5bWVudHMudjEuVmVyaWZ5SW50ZW50UmVzcG9uc2UiCJACAoq1GAECEl0KDENhbmNlbEludGVudBIgLnBheW1lbnRzLnYxLkNhbmNlbEludGVudFJlcXVlc3QaIS5wYXltZW50cy52MS5DYW5jZWxJbnRlbnRSZXNwb25zZSIIkAICirUYAQISYAoNQ3JlYXRlUGF5bWVudBIhLnBheW1lbnRzLnYxLkNyZWF0ZVBheW1lbnRSZXF1ZXN0GiIucGF5bWVudHMudjEuQ3JlYXRlUGF5bWVudFJlc3BvbnNlIgiQAgKKtRgBAhJZCgpHZXRQYXltZW50Eh4ucGF5bWVudHMudjEuR2V0UGF5bWVudFJlcXVlc3QaHy5wYXltZW50cy52MS5HZXRQYXltZW50UmVzcG9uc2UiCpACAYq1GAMBBAUSXwoMTGlzdFBheW1lbnRzEiAucGF5bWVudHMudjEuTGlzdFBheW1lbnRzUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RQYXltZW50c1Jlc3BvbnNlIgqQAgGKtRgDAQQFElsKDVJlZnVuZFBheW1lbnQSIS5wYXltZW50cy52MS5SZWZ1bmRQYXltZW50UmVxdWVzdBoiLnBheW1lbnRzLnYxLlJlZnVuZFBheW1lbnRSZXNwb25zZSIDkAICElYKCUdldFJlZnVuZBIdLnBheW1lbnRzLnYxLkdldFJlZnVuZFJlcXVlc3QaHi5wYXltZW50cy52MS5HZXRSZWZ1bmRSZXNwb25zZSIKkAIBirUYAwEEBRJcCgtMaXN0UmVmdW5kcxIfLnBheW1lbnRzLnYxLkxpc3RSZWZ1bmRzUmVxdWVzdBogLnBheW1lbnRzLnYxLkxpc3RSZWZ1bmRzUmVzcG9uc2UiCpACAYq1GAMBBAUScAoURmluZFByb2Nlc3NvckFjY291bnQSKC5wYXltZW50cy52MS5GaW5kUHJvY2Vzc29yQWNjb3VudFJlcXVlc3QaKS5wYXltZW50cy52MS5GaW5kUHJvY2Vzc29yQWNjb3VudFJlc3BvbnNlIgOQAgEScwoVUmVjZWl2ZVByb2Nlc3NvckV2ZW50EikucGF5bWVudHMudjEuUmVjZWl2ZVByb2Nlc3NvckV2ZW50UmVxdWVzdBoqLnBheW1lbnRzLnYxLlJlY2VpdmVQcm9jZXNzb3JFdmVudFJlc3BvbnNlIgOQAgISdgoUQ29uZmlybUFubm91bmNlbWVudHMSKC5wYXltZW50cy52MS5Db25maXJtQW5ub3VuY2VtZW50c1JlcXVlc3QaKS5wYXltZW50cy52MS5Db25maXJtQW5ub3VuY2VtZW50c1Jlc3BvbnNlIgmQAgGKtRgCAgYSXAoLR2V0QmFsYW5jZXMSHy5wYXltZW50cy52MS5HZXRCYWxhbmNlc1JlcXVlc3QaIC5wYXltZW50cy52MS5HZXRCYWxhbmNlc1Jlc3BvbnNlIgqQAgGKtRgDAQQFGgWKtRgBATKOBAoXQ29ubmVjdG9yQWNjb3VudFNlcnZpY2USbQoTQWRkQ29ubmVjdG9yQWNjb3VudBInLnBheW1lbnRzLnYxLkFkZENvbm5lY3RvckFjY291bnRSZXF1ZXN0GigucGF5bWVudHMudjEuQWRkQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlIgOQAgIScwoVQ2hlY2tDb25uZWN0b3JBY2NvdW50EikucGF5bWVudHMudjEuQ2hlY2tDb25uZWN0b3JBY2NvdW50UmVxdWVzdBoqLnBheW1lbnRzLnYxLkNoZWNrQ29ubmVjdG9yQWNjb3VudFJlc3BvbnNlIgOQAgESggEKGlJvdGF0ZUNvbm5lY3RvckNyZWRlbnRpYWxzEi4ucGF5bWVudHMudjEuUm90YXRlQ29ubmVjdG9yQ3JlZGVudGlhbHNSZXF1ZXN0Gi8ucGF5bWVudHMudjEuUm90YXRlQ29ubmVjdG9yQ3JlZGVudGlhbHNSZXNwb25zZSIDkAICEoIBChpEZWFjdGl2YXRlQ29ubmVjdG9yQWNjb3VudBIuLnBheW1lbnRzLnYxLkRlYWN0aXZhdGVDb25uZWN0b3JBY2NvdW50UmVxdWVzdBovLnBheW1lbnRzLnYxLkRlYWN0aXZhdGVDb25uZWN0b3JBY2NvdW50UmVzcG9uc2UiA5ACAhoFirUYAQRiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * The caller's idempotency key with the fingerprint of its request (docs/contract.md §6).
@@ -298,6 +298,20 @@ export type Payment = Message<"payments.v1.Payment"> & {
    * @generated from field: map<string, string> metadata = 25;
    */
   metadata: { [key: string]: string };
+
+  /**
+   * Attempts that have ended, oldest first.
+   *
+   * @generated from field: repeated payments.v1.PaymentAttempt attempts = 26;
+   */
+  attempts: PaymentAttempt[];
+
+  /**
+   * Why the last attempt failed; absent: it did not, or another one is under way.
+   *
+   * @generated from field: payments.v1.PaymentFailure failure = 27;
+   */
+  failure?: PaymentFailure | undefined;
 };
 
 /**
@@ -306,6 +320,111 @@ export type Payment = Message<"payments.v1.Payment"> & {
  */
 export const PaymentSchema: GenMessage<Payment> = /*@__PURE__*/
   messageDesc(file_payments_v1_payments, 2);
+
+/**
+ * One try of the buyer to pay, as it ended.
+ *
+ * @generated from message payments.v1.PaymentAttempt
+ */
+export type PaymentAttempt = Message<"payments.v1.PaymentAttempt"> & {
+  /**
+   * The attempt's id at the processor; empty: it never came to be there.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `succeeded` or `failed`.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * See docs/contract.md §5; empty: it succeeded.
+   *
+   * @generated from field: string failure_code = 3;
+   */
+  failureCode: string;
+
+  /**
+   * The processor's words.
+   *
+   * @generated from field: string failure_message = 4;
+   */
+  failureMessage: string;
+
+  /**
+   * The card; empty: not told.
+   *
+   * @generated from field: string card_brand = 5;
+   */
+  cardBrand: string;
+
+  /**
+   * The card's last four digits; empty: not told.
+   *
+   * @generated from field: string card_last4 = 6;
+   */
+  cardLast4: string;
+
+  /**
+   * Result of 3-D Secure; empty: nobody was asked.
+   *
+   * @generated from field: string three_ds_result = 7;
+   */
+  threeDsResult: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message payments.v1.PaymentAttempt.
+ * Use `create(PaymentAttemptSchema)` to create a new message.
+ */
+export const PaymentAttemptSchema: GenMessage<PaymentAttempt> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 3);
+
+/**
+ * Why a payment failed.
+ *
+ * @generated from message payments.v1.PaymentFailure
+ */
+export type PaymentFailure = Message<"payments.v1.PaymentFailure"> & {
+  /**
+   * See docs/contract.md §5.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * The processor's words, or ours where it has none.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * `retry_later`, `use_another_card`, `contact_issuer` or `do_not_retry`.
+   *
+   * @generated from field: string advice = 3;
+   */
+  advice: string;
+};
+
+/**
+ * Describes the message payments.v1.PaymentFailure.
+ * Use `create(PaymentFailureSchema)` to create a new message.
+ */
+export const PaymentFailureSchema: GenMessage<PaymentFailure> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 4);
 
 /**
  * A card as the processor describes it; never its number.
@@ -361,7 +480,7 @@ export type Card = Message<"payments.v1.Card"> & {
  * Use `create(CardSchema)` to create a new message.
  */
 export const CardSchema: GenMessage<Card> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 3);
+  messageDesc(file_payments_v1_payments, 5);
 
 /**
  * Checks and risk of an attempt; values in docs/contract.md §5.
@@ -424,7 +543,7 @@ export type Verification = Message<"payments.v1.Verification"> & {
  * Use `create(VerificationSchema)` to create a new message.
  */
 export const VerificationSchema: GenMessage<Verification> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 4);
+  messageDesc(file_payments_v1_payments, 6);
 
 /**
  * A refund (docs/contract.md §5).
@@ -508,7 +627,7 @@ export type Refund = Message<"payments.v1.Refund"> & {
  * Use `create(RefundSchema)` to create a new message.
  */
 export const RefundSchema: GenMessage<Refund> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 5);
+  messageDesc(file_payments_v1_payments, 7);
 
 /**
  * A dispute (docs/contract.md §5).
@@ -571,7 +690,7 @@ export type Dispute = Message<"payments.v1.Dispute"> & {
  * Use `create(DisputeSchema)` to create a new message.
  */
 export const DisputeSchema: GenMessage<Dispute> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 6);
+  messageDesc(file_payments_v1_payments, 8);
 
 /**
  * Request of CreateIntent.
@@ -670,7 +789,7 @@ export type CreateIntentRequest = Message<"payments.v1.CreateIntentRequest"> & {
  * Use `create(CreateIntentRequestSchema)` to create a new message.
  */
 export const CreateIntentRequestSchema: GenMessage<CreateIntentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 7);
+  messageDesc(file_payments_v1_payments, 9);
 
 /**
  * Response of CreateIntent.
@@ -705,7 +824,7 @@ export type CreateIntentResponse = Message<"payments.v1.CreateIntentResponse"> &
  * Use `create(CreateIntentResponseSchema)` to create a new message.
  */
 export const CreateIntentResponseSchema: GenMessage<CreateIntentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 8);
+  messageDesc(file_payments_v1_payments, 10);
 
 /**
  * A payment as its session needs it.
@@ -768,7 +887,7 @@ export type PaymentState = Message<"payments.v1.PaymentState"> & {
  * Use `create(PaymentStateSchema)` to create a new message.
  */
 export const PaymentStateSchema: GenMessage<PaymentState> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 9);
+  messageDesc(file_payments_v1_payments, 11);
 
 /**
  * Request of VerifyIntent.
@@ -789,7 +908,7 @@ export type VerifyIntentRequest = Message<"payments.v1.VerifyIntentRequest"> & {
  * Use `create(VerifyIntentRequestSchema)` to create a new message.
  */
 export const VerifyIntentRequestSchema: GenMessage<VerifyIntentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 10);
+  messageDesc(file_payments_v1_payments, 12);
 
 /**
  * Response of VerifyIntent.
@@ -810,7 +929,7 @@ export type VerifyIntentResponse = Message<"payments.v1.VerifyIntentResponse"> &
  * Use `create(VerifyIntentResponseSchema)` to create a new message.
  */
 export const VerifyIntentResponseSchema: GenMessage<VerifyIntentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 11);
+  messageDesc(file_payments_v1_payments, 13);
 
 /**
  * Request of CancelIntent.
@@ -831,7 +950,7 @@ export type CancelIntentRequest = Message<"payments.v1.CancelIntentRequest"> & {
  * Use `create(CancelIntentRequestSchema)` to create a new message.
  */
 export const CancelIntentRequestSchema: GenMessage<CancelIntentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 12);
+  messageDesc(file_payments_v1_payments, 14);
 
 /**
  * Response of CancelIntent.
@@ -852,7 +971,7 @@ export type CancelIntentResponse = Message<"payments.v1.CancelIntentResponse"> &
  * Use `create(CancelIntentResponseSchema)` to create a new message.
  */
 export const CancelIntentResponseSchema: GenMessage<CancelIntentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 13);
+  messageDesc(file_payments_v1_payments, 15);
 
 /**
  * Request of CreatePayment.
@@ -937,7 +1056,7 @@ export type CreatePaymentRequest = Message<"payments.v1.CreatePaymentRequest"> &
  * Use `create(CreatePaymentRequestSchema)` to create a new message.
  */
 export const CreatePaymentRequestSchema: GenMessage<CreatePaymentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 14);
+  messageDesc(file_payments_v1_payments, 16);
 
 /**
  * Response of CreatePayment.
@@ -958,7 +1077,7 @@ export type CreatePaymentResponse = Message<"payments.v1.CreatePaymentResponse">
  * Use `create(CreatePaymentResponseSchema)` to create a new message.
  */
 export const CreatePaymentResponseSchema: GenMessage<CreatePaymentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 15);
+  messageDesc(file_payments_v1_payments, 17);
 
 /**
  * Request of GetPayment.
@@ -993,7 +1112,7 @@ export type GetPaymentRequest = Message<"payments.v1.GetPaymentRequest"> & {
  * Use `create(GetPaymentRequestSchema)` to create a new message.
  */
 export const GetPaymentRequestSchema: GenMessage<GetPaymentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 16);
+  messageDesc(file_payments_v1_payments, 18);
 
 /**
  * Response of GetPayment.
@@ -1014,7 +1133,7 @@ export type GetPaymentResponse = Message<"payments.v1.GetPaymentResponse"> & {
  * Use `create(GetPaymentResponseSchema)` to create a new message.
  */
 export const GetPaymentResponseSchema: GenMessage<GetPaymentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 17);
+  messageDesc(file_payments_v1_payments, 19);
 
 /**
  * Request of ListPayments.
@@ -1098,7 +1217,7 @@ export type ListPaymentsRequest = Message<"payments.v1.ListPaymentsRequest"> & {
  * Use `create(ListPaymentsRequestSchema)` to create a new message.
  */
 export const ListPaymentsRequestSchema: GenMessage<ListPaymentsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 18);
+  messageDesc(file_payments_v1_payments, 20);
 
 /**
  * Response of ListPayments. Items carry the fields of a list item alone (docs/contract.md §5).
@@ -1126,7 +1245,7 @@ export type ListPaymentsResponse = Message<"payments.v1.ListPaymentsResponse"> &
  * Use `create(ListPaymentsResponseSchema)` to create a new message.
  */
 export const ListPaymentsResponseSchema: GenMessage<ListPaymentsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 19);
+  messageDesc(file_payments_v1_payments, 21);
 
 /**
  * Request of RefundPayment.
@@ -1182,7 +1301,7 @@ export type RefundPaymentRequest = Message<"payments.v1.RefundPaymentRequest"> &
  * Use `create(RefundPaymentRequestSchema)` to create a new message.
  */
 export const RefundPaymentRequestSchema: GenMessage<RefundPaymentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 20);
+  messageDesc(file_payments_v1_payments, 22);
 
 /**
  * Response of RefundPayment.
@@ -1217,7 +1336,63 @@ export type RefundPaymentResponse = Message<"payments.v1.RefundPaymentResponse">
  * Use `create(RefundPaymentResponseSchema)` to create a new message.
  */
 export const RefundPaymentResponseSchema: GenMessage<RefundPaymentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 21);
+  messageDesc(file_payments_v1_payments, 23);
+
+/**
+ * Request of GetRefund.
+ *
+ * @generated from message payments.v1.GetRefundRequest
+ */
+export type GetRefundRequest = Message<"payments.v1.GetRefundRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `re_…`.
+   *
+   * @generated from field: string refund_id = 3;
+   */
+  refundId: string;
+};
+
+/**
+ * Describes the message payments.v1.GetRefundRequest.
+ * Use `create(GetRefundRequestSchema)` to create a new message.
+ */
+export const GetRefundRequestSchema: GenMessage<GetRefundRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 24);
+
+/**
+ * Response of GetRefund.
+ *
+ * @generated from message payments.v1.GetRefundResponse
+ */
+export type GetRefundResponse = Message<"payments.v1.GetRefundResponse"> & {
+  /**
+   * The refund.
+   *
+   * @generated from field: payments.v1.Refund refund = 1;
+   */
+  refund?: Refund | undefined;
+};
+
+/**
+ * Describes the message payments.v1.GetRefundResponse.
+ * Use `create(GetRefundResponseSchema)` to create a new message.
+ */
+export const GetRefundResponseSchema: GenMessage<GetRefundResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_payments, 25);
 
 /**
  * Request of ListRefunds.
@@ -1259,6 +1434,27 @@ export type ListRefundsRequest = Message<"payments.v1.ListRefundsRequest"> & {
    * @generated from field: int64 offset = 5;
    */
   offset: bigint;
+
+  /**
+   * Exact status; empty: all.
+   *
+   * @generated from field: string status = 6;
+   */
+  status: string;
+
+  /**
+   * Created at or after.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 7;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Created before or at.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 8;
+   */
+  to?: Timestamp | undefined;
 };
 
 /**
@@ -1266,7 +1462,7 @@ export type ListRefundsRequest = Message<"payments.v1.ListRefundsRequest"> & {
  * Use `create(ListRefundsRequestSchema)` to create a new message.
  */
 export const ListRefundsRequestSchema: GenMessage<ListRefundsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 22);
+  messageDesc(file_payments_v1_payments, 26);
 
 /**
  * Response of ListRefunds.
@@ -1294,7 +1490,7 @@ export type ListRefundsResponse = Message<"payments.v1.ListRefundsResponse"> & {
  * Use `create(ListRefundsResponseSchema)` to create a new message.
  */
 export const ListRefundsResponseSchema: GenMessage<ListRefundsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 23);
+  messageDesc(file_payments_v1_payments, 27);
 
 /**
  * Request of FindProcessorAccount.
@@ -1322,7 +1518,7 @@ export type FindProcessorAccountRequest = Message<"payments.v1.FindProcessorAcco
  * Use `create(FindProcessorAccountRequestSchema)` to create a new message.
  */
 export const FindProcessorAccountRequestSchema: GenMessage<FindProcessorAccountRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 24);
+  messageDesc(file_payments_v1_payments, 28);
 
 /**
  * Response of FindProcessorAccount: nothing but that there is one.
@@ -1337,7 +1533,7 @@ export type FindProcessorAccountResponse = Message<"payments.v1.FindProcessorAcc
  * Use `create(FindProcessorAccountResponseSchema)` to create a new message.
  */
 export const FindProcessorAccountResponseSchema: GenMessage<FindProcessorAccountResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 25);
+  messageDesc(file_payments_v1_payments, 29);
 
 /**
  * Request of ReceiveProcessorEvent.
@@ -1379,7 +1575,7 @@ export type ReceiveProcessorEventRequest = Message<"payments.v1.ReceiveProcessor
  * Use `create(ReceiveProcessorEventRequestSchema)` to create a new message.
  */
 export const ReceiveProcessorEventRequestSchema: GenMessage<ReceiveProcessorEventRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 26);
+  messageDesc(file_payments_v1_payments, 30);
 
 /**
  * Response of ReceiveProcessorEvent.
@@ -1400,7 +1596,7 @@ export type ReceiveProcessorEventResponse = Message<"payments.v1.ReceiveProcesso
  * Use `create(ReceiveProcessorEventResponseSchema)` to create a new message.
  */
 export const ReceiveProcessorEventResponseSchema: GenMessage<ReceiveProcessorEventResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 27);
+  messageDesc(file_payments_v1_payments, 31);
 
 /**
  * An event as it came to one of its followers.
@@ -1428,7 +1624,7 @@ export type AnnouncementClaim = Message<"payments.v1.AnnouncementClaim"> & {
  * Use `create(AnnouncementClaimSchema)` to create a new message.
  */
 export const AnnouncementClaimSchema: GenMessage<AnnouncementClaim> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 28);
+  messageDesc(file_payments_v1_payments, 32);
 
 /**
  * Request of ConfirmAnnouncements.
@@ -1449,7 +1645,7 @@ export type ConfirmAnnouncementsRequest = Message<"payments.v1.ConfirmAnnounceme
  * Use `create(ConfirmAnnouncementsRequestSchema)` to create a new message.
  */
 export const ConfirmAnnouncementsRequestSchema: GenMessage<ConfirmAnnouncementsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 29);
+  messageDesc(file_payments_v1_payments, 33);
 
 /**
  * Response of ConfirmAnnouncements.
@@ -1470,7 +1666,7 @@ export type ConfirmAnnouncementsResponse = Message<"payments.v1.ConfirmAnnouncem
  * Use `create(ConfirmAnnouncementsResponseSchema)` to create a new message.
  */
 export const ConfirmAnnouncementsResponseSchema: GenMessage<ConfirmAnnouncementsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 30);
+  messageDesc(file_payments_v1_payments, 34);
 
 /**
  * Request of GetBalances.
@@ -1498,7 +1694,7 @@ export type GetBalancesRequest = Message<"payments.v1.GetBalancesRequest"> & {
  * Use `create(GetBalancesRequestSchema)` to create a new message.
  */
 export const GetBalancesRequestSchema: GenMessage<GetBalancesRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 31);
+  messageDesc(file_payments_v1_payments, 35);
 
 /**
  * Response of GetBalances.
@@ -1519,7 +1715,7 @@ export type GetBalancesResponse = Message<"payments.v1.GetBalancesResponse"> & {
  * Use `create(GetBalancesResponseSchema)` to create a new message.
  */
 export const GetBalancesResponseSchema: GenMessage<GetBalancesResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 32);
+  messageDesc(file_payments_v1_payments, 36);
 
 /**
  * What one journal account holds.
@@ -1554,7 +1750,7 @@ export type Balance = Message<"payments.v1.Balance"> & {
  * Use `create(BalanceSchema)` to create a new message.
  */
 export const BalanceSchema: GenMessage<Balance> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 33);
+  messageDesc(file_payments_v1_payments, 37);
 
 /**
  * An account as the processor describes it.
@@ -1603,7 +1799,7 @@ export type AccountStatus = Message<"payments.v1.AccountStatus"> & {
  * Use `create(AccountStatusSchema)` to create a new message.
  */
 export const AccountStatusSchema: GenMessage<AccountStatus> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 34);
+  messageDesc(file_payments_v1_payments, 38);
 
 /**
  * Request of AddConnectorAccount.
@@ -1652,7 +1848,7 @@ export type AddConnectorAccountRequest = Message<"payments.v1.AddConnectorAccoun
  * Use `create(AddConnectorAccountRequestSchema)` to create a new message.
  */
 export const AddConnectorAccountRequestSchema: GenMessage<AddConnectorAccountRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 35);
+  messageDesc(file_payments_v1_payments, 39);
 
 /**
  * Response of AddConnectorAccount.
@@ -1687,7 +1883,7 @@ export type AddConnectorAccountResponse = Message<"payments.v1.AddConnectorAccou
  * Use `create(AddConnectorAccountResponseSchema)` to create a new message.
  */
 export const AddConnectorAccountResponseSchema: GenMessage<AddConnectorAccountResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 36);
+  messageDesc(file_payments_v1_payments, 40);
 
 /**
  * Request of CheckConnectorAccount.
@@ -1722,7 +1918,7 @@ export type CheckConnectorAccountRequest = Message<"payments.v1.CheckConnectorAc
  * Use `create(CheckConnectorAccountRequestSchema)` to create a new message.
  */
 export const CheckConnectorAccountRequestSchema: GenMessage<CheckConnectorAccountRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 37);
+  messageDesc(file_payments_v1_payments, 41);
 
 /**
  * Response of CheckConnectorAccount.
@@ -1743,7 +1939,7 @@ export type CheckConnectorAccountResponse = Message<"payments.v1.CheckConnectorA
  * Use `create(CheckConnectorAccountResponseSchema)` to create a new message.
  */
 export const CheckConnectorAccountResponseSchema: GenMessage<CheckConnectorAccountResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 38);
+  messageDesc(file_payments_v1_payments, 42);
 
 /**
  * Request of RotateConnectorCredentials.
@@ -1785,7 +1981,7 @@ export type RotateConnectorCredentialsRequest = Message<"payments.v1.RotateConne
  * Use `create(RotateConnectorCredentialsRequestSchema)` to create a new message.
  */
 export const RotateConnectorCredentialsRequestSchema: GenMessage<RotateConnectorCredentialsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 39);
+  messageDesc(file_payments_v1_payments, 43);
 
 /**
  * Response of RotateConnectorCredentials.
@@ -1813,7 +2009,7 @@ export type RotateConnectorCredentialsResponse = Message<"payments.v1.RotateConn
  * Use `create(RotateConnectorCredentialsResponseSchema)` to create a new message.
  */
 export const RotateConnectorCredentialsResponseSchema: GenMessage<RotateConnectorCredentialsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 40);
+  messageDesc(file_payments_v1_payments, 44);
 
 /**
  * Request of DeactivateConnectorAccount.
@@ -1848,7 +2044,7 @@ export type DeactivateConnectorAccountRequest = Message<"payments.v1.DeactivateC
  * Use `create(DeactivateConnectorAccountRequestSchema)` to create a new message.
  */
 export const DeactivateConnectorAccountRequestSchema: GenMessage<DeactivateConnectorAccountRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 41);
+  messageDesc(file_payments_v1_payments, 45);
 
 /**
  * Response of DeactivateConnectorAccount.
@@ -1869,7 +2065,7 @@ export type DeactivateConnectorAccountResponse = Message<"payments.v1.Deactivate
  * Use `create(DeactivateConnectorAccountResponseSchema)` to create a new message.
  */
 export const DeactivateConnectorAccountResponseSchema: GenMessage<DeactivateConnectorAccountResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_payments, 42);
+  messageDesc(file_payments_v1_payments, 46);
 
 /**
  * Where the payment stands for its checkout session.
@@ -2010,7 +2206,17 @@ export const PaymentsService: GenService<{
     output: typeof RefundPaymentResponseSchema;
   },
   /**
-   * Lists refunds, newest first, of one payment or of all.
+   * Reads one refund. Fails with NOT_FOUND.
+   *
+   * @generated from rpc payments.v1.PaymentsService.GetRefund
+   */
+  getRefund: {
+    methodKind: "unary";
+    input: typeof GetRefundRequestSchema;
+    output: typeof GetRefundResponseSchema;
+  },
+  /**
+   * Lists refunds, newest first, of one payment or of all, with the exact total of the filters.
    *
    * @generated from rpc payments.v1.PaymentsService.ListRefunds
    */

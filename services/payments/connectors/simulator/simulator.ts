@@ -8,6 +8,7 @@ import type { Connector, CreatedIntent, Mount, ProcessorAccount, ProcessorEvent 
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
 import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./answers.ts";
+import { simulatorFailureNames } from "./failure-names.ts";
 import {
   parseEvent,
   readEventPage,
@@ -50,6 +51,7 @@ export function simulatorConnector(
     // Whatever card is typed in, nobody pays.
     environments: [Environment.SANDBOX],
     keyLifeSeconds,
+    failureNames: simulatorFailureNames,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
     judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),

@@ -113,6 +113,21 @@ test("an event says which refund, dispute or failed charge an answer must have, 
   );
 });
 
+test("an event of a failure before there was a charge says that the intent may have forgotten it", () => {
+  const { sdk } = scriptedStripe(() => assert.fail("nothing is asked"));
+  for (const [error, forgettable] of [
+    [{ code: "payment_intent_authentication_failure" }, true],
+    [{ code: "card_declined", charge: "ch_1" }, false],
+    [null, false],
+  ] as const) {
+    const text = JSON.stringify(
+      event({ ...paid, last_payment_error: error }, { type: "payment_intent.payment_failed" }),
+    );
+    const headers = { "stripe-signature": sign(text) };
+    assert.equal(readEvent(sdk, account(), Buffer.from(text), headers).isForgettable, forgettable);
+  }
+});
+
 test("the event list is read from a time on, page by page, and without a time its newest page alone", async () => {
   const { sdk, asked } = scriptedStripe(() => ({ body: listPage([event(paid), event(paid, { id: "evt_0" })], true) }));
   const since = new Date("2026-11-22T10:00:00.700Z");

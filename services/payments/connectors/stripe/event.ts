@@ -109,6 +109,7 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
     objectRef: partOf(event.data.object),
+    isForgettable: isWithoutCharge(event.data.object),
   };
 }
 
@@ -116,6 +117,11 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
 function partOf({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
   if (object === "refund" || object === "dispute") return id ?? "";
   return object === "payment_intent" ? (error?.charge ?? "") : "";
+}
+
+/** A failure before there was a charge, as of an authentication: the next try takes its place in the intent. */
+function isWithoutCharge({ last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): boolean {
+  return error != null && !error.charge;
 }
 
 /** The parsed event under the first secret that fits. */

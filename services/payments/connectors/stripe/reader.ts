@@ -39,9 +39,12 @@ export class StripeReader {
   }
 
   /** @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. */
-  async read(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<StripeIntent>> {
+  async read(account: ProcessorAccount, ref: string, withForgotten = false): Promise<ProcessorAnswer<StripeIntent>> {
     const call = this.#call(account);
-    return await asked(isSession(ref) ? this.#readSession(call, ref) : this.#readIntent(call, ref));
+    const read = isSession(ref)
+      ? this.#readSession(call, ref, withForgotten)
+      : this.#readIntent(call, ref, withForgotten);
+    return await asked(read);
   }
 
   /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
@@ -81,15 +84,15 @@ export class StripeReader {
     return await asked(this.#listRefunds(this.#call(account), intentId));
   }
 
-  async #readSession(call: Stripe.RequestOptions, ref: string): Promise<StripeIntent> {
+  async #readSession(call: Stripe.RequestOptions, ref: string, withForgotten: boolean): Promise<StripeIntent> {
     const session = await this.#sdk.checkout.sessions.retrieve(ref, {}, call);
     const id = idOf(session.payment_intent);
     if (!id) return { ref, session, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] };
-    return { ...(await this.#gather(call, id)), ref, session };
+    return { ...(await this.#gather(call, id, withForgotten)), ref, session };
   }
 
-  async #readIntent(call: Stripe.RequestOptions, ref: string): Promise<StripeIntent> {
-    const gathered = await this.#gather(call, ref);
+  async #readIntent(call: Stripe.RequestOptions, ref: string, withForgotten: boolean): Promise<StripeIntent> {
+    const gathered = await this.#gather(call, ref, withForgotten);
     if (gathered.intent.metadata[metadataNames.page] === undefined) return { ...gathered, ref, session: undefined };
     const { data } = await this.#sdk.checkout.sessions.list({ payment_intent: ref, limit: 1 }, call);
     const [session] = data;
@@ -97,7 +100,7 @@ export class StripeReader {
     return { ...gathered, ref: session.id, session };
   }
 
-  async #gather(call: Stripe.RequestOptions, id: string) {
+  async #gather(call: Stripe.RequestOptions, id: string, withForgotten: boolean) {
     const expand = ["payment_method", "latest_charge.refunds", "latest_charge.failure_balance_transaction"];
     // More charges than a page are not possible: a session ends after its tenth attempt.
     const [intent, listed] = await Promise.all([
@@ -111,7 +114,7 @@ export class StripeReader {
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
     const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
     const [tries, refunds, disputes] = await Promise.all([
-      hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent) : [],
+      withForgotten || hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent) : [],
       latest?.refunds?.has_more ? this.#listRefunds(call, id) : (latest?.refunds?.data ?? []),
       charges.some((charge) => charge.disputed) ? this.#listDisputes(call, id) : [],
     ]);

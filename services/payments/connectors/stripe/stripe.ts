@@ -16,6 +16,7 @@ import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
 import { askedWithNewKey, commandAnswer, declinedIntent, type Refusals, stripeClient } from "./client.ts";
 import { readEvent } from "./event.ts";
+import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 import { isSession, StripeReader } from "./reader.ts";
@@ -36,6 +37,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     surfaces: ["embedded", "hosted", "redirect"],
     environments: [Environment.SANDBOX, Environment.LIVE],
     keyLifeSeconds,
+    failureNames: stripeFailureNames,
     processorTime: time,
     refusesAmount: (amount, currency) => {
       const written = toStripe(amount, currency);
@@ -71,7 +73,8 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     },
     findIntent: async (account, search) =>
       mapped(await reader.find(account, search), (intent) => createdIntent(account, intent)),
-    retrieveIntent: async (account, ref) => mapped(await reader.read(account, ref), readIntent),
+    retrieveIntent: async (account, ref, withForgotten) =>
+      mapped(await reader.read(account, ref, withForgotten), readIntent),
     // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
     cancelIntent: async (account, ref) => {
       const canceled: Promise<unknown> = isSession(ref)

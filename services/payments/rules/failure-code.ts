@@ -1,0 +1,45 @@
+// Why an attempt to pay failed, in words that are the same at every processor, and what may help (docs/contract.md §5).
+// Connectors name their processor's codes in these words. Pure.
+
+/** What a merchant may do about it, or have its buyer do. */
+export type Advice = "retry_later" | "use_another_card" | "contact_issuer" | "do_not_retry";
+
+/** @param meaning said where the processor says nothing */
+const entry = <A extends Advice>(advice: A, meaning: string) => ({ advice, meaning });
+
+export const failureCodes = {
+  card_declined: entry("use_another_card", "The issuer declined the card."),
+  insufficient_funds: entry("use_another_card", "The account has not enough money."),
+  expired_card: entry("use_another_card", "The card has expired."),
+  incorrect_cvc: entry("retry_later", "The security code is wrong."),
+  incorrect_number: entry("retry_later", "The card number is wrong."),
+  processing_error: entry("retry_later", "The issuer or the processor could not work on it."),
+  authentication_failed: entry("retry_later", "The buyer did not pass 3-D Secure."),
+  authentication_required: entry("retry_later", "The issuer asks for the buyer, who was absent."),
+  blocked: entry("do_not_retry", "The processor judged it too risky."),
+  lost_or_stolen: entry("do_not_retry", "The card was reported lost or stolen."),
+  card_not_supported: entry("use_another_card", "The card does not allow this kind of payment."),
+  currency_not_supported: entry("use_another_card", "The card does not allow this currency."),
+  limit_exceeded: entry("contact_issuer", "The card's limit is reached."),
+  duplicate: entry("do_not_retry", "The same payment was made a moment ago."),
+  canceled_by_buyer: entry("retry_later", "The buyer gave it up."),
+  expired: entry("retry_later", "The buyer did not finish in time."),
+  not_processed: entry("retry_later", "It never came to be at the processor: nothing was charged."),
+  returned: entry("use_another_card", "A debit that had succeeded was returned."),
+  unknown: entry("contact_issuer", "The processor does not say why."),
+} as const;
+
+export type FailureCode = keyof typeof failureCodes;
+
+/** Of a processor's codes, those that it calls otherwise than we do. */
+export type FailureNames = Readonly<Record<string, FailureCode>>;
+
+/** @param said the processor's code; empty: it gave none. */
+export function failureCodeOf(names: FailureNames, said: string): FailureCode {
+  if (Object.hasOwn(names, said)) return names[said] ?? "unknown";
+  return isFailureCode(said) ? said : "unknown";
+}
+
+function isFailureCode(said: string): said is FailureCode {
+  return Object.hasOwn(failureCodes, said);
+}
