@@ -2,13 +2,14 @@
 
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
-import type { Delivery, Endpoint, EventType } from "#proto/webhook/v1/webhook_pb.ts";
+import type { Attempt, Delivery, Endpoint, EventType, RetryRun } from "#proto/webhook/v1/webhook_pb.ts";
 import { component } from "./parts/component.ts";
 import {
   environmentSchema,
   environmentText,
   given,
   idSchema,
+  numberOf,
   textSchema,
   timeSchema,
   timeText,
@@ -37,29 +38,61 @@ export const EndpointWithSecret = component(
   }),
 );
 
-export const EndpointStatus = component(
-  "WebhookEndpointStatus",
-  Type.Object({ id: idSchema("endpoint"), status: wordSchema(endpointStatuses, "The status after the change.") }),
+const delivery = {
+  id: idSchema("delivery"),
+  event_type: textSchema("Event code.", "payment.succeeded"),
+  attempts: Type.Integer({ description: "Attempts made since it was queued.", examples: [1] }),
+  delivered: Type.Boolean({ description: "A 2xx came back.", examples: [true] }),
+  failed: Type.Boolean({ description: "Attempts are exhausted.", examples: [false] }),
+  status_code: Type.Integer({ description: "The last attempt's HTTP status; 0: none came back.", examples: [200] }),
+  last_error: Type.Optional(textSchema("Why the last attempt failed.")),
+  next_attempt_at: Type.Optional(timeSchema("Only while pending.")),
+  payload: Type.Unsafe<Record<string, unknown>>({
+    type: "object",
+    additionalProperties: true,
+    description: "The body that is sent.",
+    examples: [{ type: "payment.succeeded", payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", status: "succeeded" }],
+  }),
+  created_at: timeSchema("When it was queued."),
+};
+
+export const DeliveryJson = component("WebhookDelivery", Type.Object(delivery));
+
+const milliseconds = (what: string) => Type.Integer({ description: `${what}, milliseconds.`, examples: [12] });
+
+const AttemptJson = component(
+  "DeliveryAttempt",
+  Type.Object({
+    started_at: timeSchema("When it began."),
+    trigger: textSchema("`auto`, `manual` or `test`.", "auto"),
+    status_code: Type.Integer({ description: "HTTP status of your answer; 0: none came back.", examples: [500] }),
+    error_code: Type.Optional(textSchema("Why it failed; expect further codes.", "timeout")),
+    duration_ms: milliseconds("The whole attempt"),
+    dns_ms: milliseconds("Name resolution; 0: an open connection was used again"),
+    connect_ms: milliseconds("TCP connect; 0: as dns_ms"),
+    tls_ms: milliseconds("TLS handshake; 0: as dns_ms"),
+    first_byte_ms: milliseconds("Until the first byte of the answer"),
+    response_snippet: Type.Optional(textSchema("The first 1 KiB of an answer that was no success.")),
+  }),
 );
 
-export const DeliveryJson = component(
-  "WebhookDelivery",
+export const DeliveryWithAttempts = component(
+  "WebhookDeliveryWithAttempts",
   Type.Object({
-    id: idSchema("delivery"),
-    event_type: textSchema("Event code.", "payment.succeeded"),
-    attempts: Type.Integer({ description: "Attempts made since it was queued.", examples: [1] }),
-    delivered: Type.Boolean({ description: "A 2xx came back.", examples: [true] }),
-    failed: Type.Boolean({ description: "Attempts are exhausted.", examples: [false] }),
-    status_code: Type.Integer({ description: "The last attempt's HTTP status; 0: none came back.", examples: [200] }),
-    last_error: Type.Optional(textSchema("Why the last attempt failed.")),
-    next_attempt_at: Type.Optional(timeSchema("Only while pending.")),
-    payload: Type.Unsafe<Record<string, unknown>>({
-      type: "object",
-      additionalProperties: true,
-      description: "The body that is sent.",
-      examples: [{ type: "payment.succeeded", payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", status: "succeeded" }],
-    }),
-    created_at: timeSchema("When it was queued."),
+    ...delivery,
+    attempt_log: Type.Array(AttemptJson, { description: "The latest 100, newest first." }),
+  }),
+);
+
+export const RetryRunJson = component(
+  "WebhookRetryRun",
+  Type.Object({
+    id: textSchema("`op_…`.", "op_01jd3v9q6k8m2n4p6r8t0v2x4z"),
+    endpoint_id: idSchema("endpoint"),
+    status: wordSchema(["running", "finished"], "Whether it goes on."),
+    total: Type.Integer({ description: "Failed deliveries when it began.", examples: [1200] }),
+    queued: Type.Integer({ description: "Put back into the queue so far.", examples: [400] }),
+    created_at: timeSchema("When it began."),
   }),
 );
 
@@ -94,7 +127,7 @@ export function presentEndpointWithSecret(answer: {
 }
 
 /** @throws when the webhook service answers a status that the contract does not have. */
-export function endpointStatus(text: string): (typeof endpointStatuses)[number] {
+function endpointStatus(text: string): (typeof endpointStatuses)[number] {
   const status = endpointStatuses.find((known) => known === text);
   if (!status) throw new Error("unknown endpoint status");
   return status;
@@ -114,6 +147,43 @@ export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson>
     ...given("next_attempt_at", timeText(delivery.nextAttemptAt)),
     payload: Object.fromEntries(Object.entries(membersOf(payload))),
     created_at: timeTextOf(delivery.createdAt),
+  };
+}
+
+/** One delivery with what was tried. */
+export function presentDeliveryWithAttempts(answer: {
+  delivery?: Delivery | undefined;
+  attempts: readonly Attempt[];
+}): Static<typeof DeliveryWithAttempts> {
+  if (!answer.delivery) throw new Error("the delivery is missing");
+  return { ...presentDelivery(answer.delivery), attempt_log: answer.attempts.map(presentAttempt) };
+}
+
+function presentAttempt(attempt: Attempt): Static<typeof AttemptJson> {
+  return {
+    started_at: timeTextOf(attempt.startedAt),
+    trigger: attempt.trigger,
+    status_code: attempt.statusCode,
+    ...given("error_code", attempt.errorCode),
+    duration_ms: attempt.durationMs,
+    dns_ms: attempt.dnsMs,
+    connect_ms: attempt.connectMs,
+    tls_ms: attempt.tlsMs,
+    first_byte_ms: attempt.firstByteMs,
+    ...given("response_snippet", attempt.responseSnippet),
+  };
+}
+
+/** How far a run has come. */
+export function presentRetryRun(run: RetryRun | undefined): Static<typeof RetryRunJson> {
+  if (!run) throw new Error("the run is missing");
+  return {
+    id: run.id,
+    endpoint_id: run.endpointId,
+    status: run.status === "finished" ? "finished" : "running",
+    total: numberOf(run.total),
+    queued: numberOf(run.queued),
+    created_at: timeTextOf(run.createdAt),
   };
 }
 

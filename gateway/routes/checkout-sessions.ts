@@ -13,7 +13,7 @@ import {
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
 import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import type { Peers } from "../peers.ts";
 
@@ -128,7 +128,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       description: "Newest first.",
       status: 200,
       query: Type.Object({
-        ...pageQuery,
+        ...pageQueryOf("session"),
         status: Type.Optional(wordSchema(sessionStatuses, "Only this status.")),
         ...timeBoundQuery,
       }),
@@ -139,12 +139,11 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       const answer = await checkout.listSessions({
         merchantId,
         environment,
-        limit: query.limit,
-        offset: BigInt(query.offset),
+        ...windowOf(query),
         status: query.status ?? "",
         ...timeBounds(query),
       });
-      return pageJson(answer.sessions.map(presentSession), query.offset, answer.total);
+      return pageOf(answer.sessions.map(presentSession), query, answer);
     },
   );
   merchantRoute(

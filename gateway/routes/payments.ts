@@ -6,7 +6,7 @@ import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
 import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
-import { inOrder, pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
 import type { Peers } from "../peers.ts";
@@ -14,7 +14,7 @@ import type { Peers } from "../peers.ts";
 const tag = "Payments";
 
 const listQuery = Type.Object({
-  ...pageQuery,
+  ...pageQueryOf("payment"),
   status: Type.Optional(Type.String({ maxLength: 32, description: "Exact match.", examples: ["succeeded"] })),
   ...timeBoundQuery,
   q: Type.Optional(
@@ -71,15 +71,14 @@ export function paymentRoutes(
       const answer = await payments.listPayments({
         merchantId,
         environment,
-        limit: query.limit,
-        offset: BigInt(query.offset),
+        ...windowOf(query),
         status: query.status ?? "",
         q: query.q ?? "",
         ...timeBounds(query),
         ...(query.min_amount !== undefined && { minAmount: BigInt(query.min_amount) }),
         ...(query.max_amount !== undefined && { maxAmount: BigInt(query.max_amount) }),
       });
-      return pageJson(answer.payments.map(presentPaymentItem), query.offset, answer.total);
+      return pageOf(answer.payments.map(presentPaymentItem), query, answer);
     },
   );
   merchantRoute(

@@ -5,7 +5,7 @@ import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, wordSchema } from "../json/parts/field.ts";
-import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem, refundStatuses } from "../json/refund.ts";
 import type { Peers } from "../peers.ts";
@@ -14,7 +14,7 @@ const tag = "Refunds";
 const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") });
 
 const listQuery = Type.Object({
-  ...pageQuery,
+  ...pageQueryOf("refund"),
   status: Type.Optional(wordSchema(refundStatuses, "Exact match.")),
   payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
   ...timeBoundQuery,
@@ -57,14 +57,13 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       description: "Newest first.",
       status: 200,
       params: paymentId,
-      query: Type.Object(pageQuery),
+      query: Type.Object(pageQueryOf("refund")),
       response: pageSchema(RefundItem),
       errors: ["invalid_body", "not_found"],
     },
-    async ({ principal: { merchantId, environment }, params, query: { limit, offset } }) => {
-      const window = { limit, offset: BigInt(offset) };
-      const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...window });
-      return pageJson(answer.refunds.map(presentRefundItem), offset, answer.total);
+    async ({ principal: { merchantId, environment }, params, query }) => {
+      const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
+      return pageOf(answer.refunds.map(presentRefundItem), query, answer);
     },
   );
   merchantRoute(
@@ -84,11 +83,10 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       errors: ["invalid_body", "not_found"],
     },
     async ({ principal: { merchantId, environment }, query }) => {
-      const { limit, offset, status = "", payment_id: paymentId = "" } = query;
-      const window = { limit, offset: BigInt(offset) };
-      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...window };
+      const { status = "", payment_id: paymentId = "" } = query;
+      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
       const answer = await payments.listRefunds(wish);
-      return pageJson(answer.refunds.map(presentRefundItem), offset, answer.total);
+      return pageOf(answer.refunds.map(presentRefundItem), query, answer);
     },
   );
   merchantRoute(

@@ -1,13 +1,42 @@
-// Deliveries to a webhook endpoint: list, retry, and the synthetic test event (docs/contract.md §9).
+// Deliveries to a webhook endpoint: list, read, retry, retry of all that failed, and the synthetic test event
+// (docs/contract.md §9).
 import { Type } from "typebox";
+import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { component } from "../json/parts/component.ts";
 import { idSchema, wordSchema } from "../json/parts/field.ts";
 import { dataSchema, pageQuery } from "../json/parts/list.ts";
-import { DeliveryJson, presentDelivery } from "../json/webhook.ts";
+import { momentOf } from "../json/parts/time-bound.ts";
+import {
+  DeliveryJson,
+  DeliveryWithAttempts,
+  presentDelivery,
+  presentDeliveryWithAttempts,
+  presentRetryRun,
+  RetryRunJson,
+} from "../json/webhook.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Webhooks";
 const endpointId = idSchema("endpoint", "Id of the endpoint.");
+
+const deliveryPath = Type.Object({ id: endpointId, delivery_id: idSchema("delivery", "Id of the delivery.") });
+const runId = Type.String({
+  pattern: "^op_[0-9a-hjkmnp-tv-z]{26}$",
+  description: "Id of the run.",
+  examples: ["op_01jd3v9q6k8m2n4p6r8t0v2x4z"],
+});
+
+const RetryFailed = component(
+  "WebhookRetryFailed",
+  Type.Object({
+    since: Type.String({
+      maxLength: 40,
+      description: "RFC 3339: deliveries that were queued then or later.",
+      examples: ["2025-11-21T08:30:00.000Z"],
+    }),
+  }),
+);
 
 const listQuery = Type.Object({
   limit: pageQuery.limit,
@@ -20,6 +49,8 @@ const listQuery = Type.Object({
 /** Adds the operations. */
 export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
   listDeliveries(context, webhooks);
+  readDelivery(context, webhooks);
+  retryFailed(context, webhooks);
   merchantRoute(
     context,
     "merchant:write",
@@ -31,7 +62,7 @@ export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pic
       summary: "Send a delivery again",
       description: "Puts it back into the queue, due now, with a fresh schedule.",
       status: 200,
-      params: Type.Object({ id: endpointId, delivery_id: idSchema("delivery", "Id of the delivery.") }),
+      params: deliveryPath,
       response: Type.Object({ queued: Type.Boolean({ examples: [true] }) }),
       errors: ["not_found"],
     },
@@ -50,15 +81,16 @@ export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pic
       path: "/v1/merchants/me/webhooks/:id/test",
       tag,
       summary: "Send a test event",
-      description: "Emits a synthetic `test.ping` to the endpoint, subscribed or not.",
+      description:
+        "Emits a synthetic `test.ping` to the endpoint, subscribed or not. A disabled endpoint gets none: `sent` is false.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       response: Type.Object({ sent: Type.Boolean({ examples: [true] }) }),
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params }) => {
-      await webhooks.sendTestEvent({ merchantId, environment, endpointId: params.id });
-      return { sent: true };
+      const { deliveryId } = await webhooks.sendTestEvent({ merchantId, environment, endpointId: params.id });
+      return { sent: deliveryId !== "" };
     },
   );
 }
@@ -90,6 +122,76 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
         eventType: query.event_type ?? "",
       });
       return { data: deliveries.map(presentDelivery) };
+    },
+  );
+}
+
+function readDelivery(context: GatewayContext, webhooks: Peers["webhooks"]): void {
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "getWebhookDelivery",
+      method: "GET",
+      path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id",
+      tag,
+      summary: "Read a delivery with its attempts",
+      description: "What was tried, how long each step took, and what your server answered.",
+      status: 200,
+      params: deliveryPath,
+      response: DeliveryWithAttempts,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const delivery = { endpointId: params.id, deliveryId: params.delivery_id };
+      return presentDeliveryWithAttempts(await webhooks.getDelivery({ merchantId, environment, ...delivery }));
+    },
+  );
+}
+
+function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void {
+  merchantRoute(
+    context,
+    "merchant:write",
+    {
+      id: "retryFailedWebhookDeliveries",
+      method: "POST",
+      path: "/v1/merchants/me/webhooks/:id/retry-failed",
+      tag,
+      summary: "Send everything again that failed",
+      description:
+        "Puts all deliveries of the endpoint back into the queue that were queued since a time and have failed, in the background. A repeat is harmless: what waits already is not queued twice.",
+      status: 200,
+      params: Type.Object({ id: endpointId }),
+      body: RetryFailed,
+      response: RetryRunJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params, body }) => {
+      const since = momentOf("since", body.since);
+      return presentRetryRun(
+        (await webhooks.retryFailedDeliveries({ merchantId, environment, endpointId: params.id, since })).run,
+      );
+    },
+  );
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "getWebhookRetryRun",
+      method: "GET",
+      path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
+      tag,
+      summary: "Read how far a run has come",
+      status: 200,
+      params: Type.Object({ id: endpointId, run_id: runId }),
+      response: RetryRunJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { run } = await webhooks.getRetryRun({ merchantId, environment, runId: params.run_id });
+      if (run?.endpointId !== params.id) throw new Failure("NOT_FOUND");
+      return presentRetryRun(run);
     },
   );
 }

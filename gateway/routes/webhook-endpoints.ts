@@ -8,10 +8,8 @@ import { environmentSchema, environmentText, idSchema, wordSchema } from "../jso
 import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
-  EndpointStatus,
   EndpointWithSecret,
   EventTypeJson,
-  endpointStatus,
   endpointStatuses,
   presentEndpoint,
   presentEndpointWithSecret,
@@ -22,35 +20,48 @@ import type { Peers } from "../peers.ts";
 const tag = "Webhooks";
 const endpointId = Type.Object({ id: idSchema("endpoint", "Id of the endpoint.") });
 
+const endpointUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: "https only.",
+  examples: ["https://shop.example.com/hooks"],
+});
+const eventCodes = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: "At least one code of the catalogue; duplicates are folded.",
+  examples: [["payment.succeeded", "payment.refunded"]],
+});
+const label = Type.String({ format: displayText, maxLength: 255, examples: ["Shop"] });
+
 const NewEndpoint = component(
   "NewWebhookEndpoint",
   Type.Object({
-    url: Type.String({
-      minLength: 1,
-      maxLength: 2048,
-      description: "https only.",
-      examples: ["https://shop.example.com/hooks"],
-    }),
-    event_types: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: "At least one code of the catalogue; duplicates are folded.",
-      examples: [["payment.succeeded", "payment.refunded"]],
-    }),
-    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Shop"] })),
+    url: endpointUrl,
+    event_types: eventCodes,
+    description: Type.Optional(label),
     environment: Type.Optional(environmentSchema),
   }),
 );
 
 const EndpointChange = component(
   "WebhookEndpointChange",
-  Type.Object({ status: wordSchema(endpointStatuses, "The new status.") }),
+  Type.Object(
+    {
+      status: Type.Optional(wordSchema(endpointStatuses, "The new status.")),
+      url: Type.Optional(endpointUrl),
+      event_types: Type.Optional(eventCodes),
+      description: Type.Optional(label),
+    },
+    { minProperties: 1 },
+  ),
 );
 
 /** Adds the operations. */
 export function webhookEndpointRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
   createEndpoint(context, webhooks);
   listEndpoints(context, webhooks);
+  readEndpoint(context, webhooks);
   changeEndpoint(context, webhooks);
   merchantRoute(
     context,
@@ -115,6 +126,26 @@ function listEndpoints(context: GatewayContext, webhooks: Peers["webhooks"]): vo
   );
 }
 
+function readEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): void {
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "getWebhookEndpoint",
+      method: "GET",
+      path: "/v1/merchants/me/webhooks/:id",
+      tag,
+      summary: "Read a webhook endpoint",
+      status: 200,
+      params: endpointId,
+      response: EndpointJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) =>
+      presentEndpoint((await webhooks.getEndpoint({ merchantId, environment, endpointId: params.id })).endpoint),
+  );
+}
+
 function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): void {
   merchantRoute(
     context,
@@ -124,17 +155,20 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       method: "PATCH",
       path: "/v1/merchants/me/webhooks/:id",
       tag,
-      summary: "Disable or enable an endpoint",
-      description: "A disabled endpoint gets no new deliveries; its history stays.",
+      summary: "Change an endpoint",
+      description:
+        "At least one field; what is absent stays. A disabled endpoint gets no new deliveries; its history stays. Deliveries that wait go to a new URL, and new event types count from the next event on.",
       status: 200,
       params: endpointId,
       body: EndpointChange,
-      response: EndpointStatus,
+      response: EndpointJson,
       errors: ["not_found"],
     },
-    async ({ principal: { merchantId, environment }, params, body: { status } }) => {
-      const answer = await webhooks.updateEndpoint({ merchantId, environment, endpointId: params.id, status });
-      return { id: params.id, status: endpointStatus(answer.endpoint?.status ?? "") };
+    async ({ principal: { merchantId, environment }, params, body }) => {
+      const { status = "", url = "", event_types: eventTypes = [], description } = body;
+      const change = { status, url, eventTypes, ...(description !== undefined && { description }) };
+      const answer = await webhooks.updateEndpoint({ merchantId, environment, endpointId: params.id, ...change });
+      return presentEndpoint(answer.endpoint);
     },
   );
   merchantRoute(

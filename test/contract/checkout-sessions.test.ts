@@ -156,7 +156,7 @@ test("docs/contract.md §6: idempotency_conflict and idempotency_key_reuse; idem
 test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, and pages without repeating", async () => {
   const own = await freshMerchant(running);
   const list = (query = {}) => api.call("listCheckoutSessions", 200, { as: own.apiKey, query });
-  assert.deepEqual((await list()).body, { data: [], total: 0, next_cursor: 0 });
+  assert.deepEqual((await list()).body, { data: [], total: 0, next_cursor: 0, has_more: false });
   const made: string[] = [];
   for (let i = 0; i < 3; i++) {
     made.push((await api.call("createCheckoutSession", 201, { as: own.apiKey, body: order })).text("id"));
@@ -169,6 +169,9 @@ test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, a
   assert.deepEqual([first.at("total"), first.at("next_cursor")], [3, 2]);
   const second = await list({ limit: 2, offset: 2 });
   assert.deepEqual([second.list("data").length, second.at("next_cursor")], [1, 0]);
+  const behind = await list({ limit: 2, after: made[1] ?? "" });
+  assert.deepEqual([behind.at("data.0.id"), behind.at("has_more"), behind.at("total")], [made[0], false, 3]);
+  assert.deepEqual(await ids({ limit: 1, after: made[2] ?? "", status: "open" }), [made[1]]);
   assert.deepEqual(await ids({ status: "expired" }), [made[0]]);
   assert.deepEqual(await ids({ status: "completed" }), []);
   const today = new Date().toISOString().slice(0, 10);

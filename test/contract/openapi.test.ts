@@ -60,6 +60,11 @@ const operations = [
   "POST /v1/onboarding/applications",
   "DELETE /v1/merchants/me/webhooks/{id}",
   "POST /v1/merchants/me/webhooks/{id}/roll-secret",
+  "GET /v1/refunds/{id}",
+  "GET /v1/merchants/me/webhooks/{id}",
+  "GET /v1/merchants/me/webhooks/{id}/deliveries/{delivery_id}",
+  "POST /v1/merchants/me/webhooks/{id}/retry-failed",
+  "GET /v1/merchants/me/webhooks/{id}/retry-runs/{run_id}",
 ];
 
 /** The contract's resources, field by field: text, whole number, truth, list or object. */
@@ -67,20 +72,27 @@ const fields: Record<string, string> = {
   CreatedCheckoutSession:
     "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s expires_at:s checkout_url:s",
   Payment:
-    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s customer_email:s authorization_code:s receipt_url:s authorized_at:s captured_at:s failed_at:s created_at:s card:o verification:o refunds:a dispute:o metadata:o",
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s customer_email:s authorization_code:s receipt_url:s authorized_at:s captured_at:s failed_at:s created_at:s card:o verification:o refunds:a dispute:o failure:o attempts:a metadata:o",
+  PaymentFailure: "code:s message:s advice:s",
+  PaymentAttempt: "id:s outcome:s failure_code:s failure_message:s card:o three_ds_result:s created_at:s",
   PaymentItem:
     "id:s amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o created_at:s",
   Card: "brand:s last4:s funding:s fingerprint:s exp_month:i exp_year:i",
   CardSummary: "brand:s last4:s funding:s",
   Verification: "avs_line1:s avs_zip:s cvc_check:s three_ds_result:s three_ds_version:s risk_level:s risk_score:i",
   Refund: "id:s amount:i status:s connector_ref:s reason:s failure_code:s failure_message:s created_at:s",
-  Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s",
+  Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s evidence_due_at:s outcome:s",
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
   WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s",
   WebhookEndpointWithSecret: "id:s url:s description:s event_types:a environment:s status:s signing_secret:s",
   WebhookDelivery:
     "id:s event_type:s attempts:i delivered:b failed:b status_code:i last_error:s next_attempt_at:s payload:o created_at:s",
+  WebhookDeliveryWithAttempts:
+    "id:s event_type:s attempts:i delivered:b failed:b status_code:i last_error:s next_attempt_at:s payload:o created_at:s attempt_log:a",
+  DeliveryAttempt:
+    "started_at:s trigger:s status_code:i error_code:s duration_ms:i dns_ms:i connect_ms:i tls_ms:i first_byte_ms:i response_snippet:s",
+  WebhookRetryRun: "id:s endpoint_id:s status:s total:i queued:i created_at:s",
   ApiKey: "id:s name:s suffix:s environment:s scopes:a allowed_ips:a status:s created_at:s expires_at:s last_used_at:s",
   NewApiKey:
     "api_key:s note:s id:s name:s suffix:s environment:s scopes:a allowed_ips:a status:s created_at:s expires_at:s last_used_at:s",
@@ -92,7 +104,7 @@ const fields: Record<string, string> = {
     "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s",
   EventType: "code:s label:s category:s",
   Confirmation: "id:s status:s payment_id:s payment_status:s",
-  RefundResult: "payment_id:s refunded:i status:s connector_ref:s refund_status:s",
+  RefundResult: "id:s payment_id:s refunded:i status:s connector_ref:s refund_status:s",
 };
 const typeNames: Record<string, string> = { s: "string", i: "integer", b: "boolean", a: "array", o: "object" };
 

@@ -5,11 +5,11 @@ import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { answerChallenge, cards, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
-import { storeDeclined } from "./operator.ts";
+import { accountOf, storeDeclined } from "./operator.ts";
 
 const test = suite("payments", { timeoutMs: 30_000 });
 let running: StackInfo;
@@ -98,7 +98,7 @@ test("docs/contract.md §5: newest first, exact total, next_cursor is the next o
   const rest = await list({ limit: 2, offset: 2 });
   assert.deepEqual([rest.list("data").length, rest.at("total"), rest.at("next_cursor")], [1, 3, 0]);
   const beyond = await list({ offset: 1_000_000 });
-  assert.deepEqual(beyond.body, { data: [], total: 3, next_cursor: 0 });
+  assert.deepEqual(beyond.body, { data: [], total: 3, next_cursor: 0, has_more: false });
   assert.deepEqual(await ids(), await ids());
 });
 
@@ -158,6 +158,35 @@ test("docs/contract.md §5: from and to include their moments", async () => {
   assert.ok(
     (await ids({ to: at.replace("Z", "999999Z").replace(/\.(\d{3})999999Z/, ".$1999999Z") })).includes(made[2] ?? ""),
   );
+});
+
+// Proves listPayments: after
+test("docs/contract.md §5: pages behind the last id repeat and miss nothing, whatever is created between them", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const order = {
+    amount: 500,
+    currency: "EUR",
+    payment_method: await cardToken(running.processor, await accountOf(own)),
+  };
+  const pay = async () => (await api.call("createPayment", 201, { as, body: order })).text("id");
+  const paid = [await pay(), await pay(), await pay()].reverse();
+  const page = (query: object) => api.call("listPayments", 200, { as, query: { limit: 2, ...query } });
+  const first = await page({});
+  assert.deepEqual([first.at("has_more"), first.at("next_cursor")], [true, 2]);
+  await pay();
+  const second = await page({ after: paid[1] ?? "" });
+  assert.deepEqual([second.at("data.0.id"), second.list("data").length], [paid[2], 1]);
+  assert.deepEqual([second.at("has_more"), second.at("next_cursor"), second.at("total")], [false, 0, 4]);
+  assert.deepEqual((await page({ after: paid[2] ?? "" })).list("data"), []);
+  for (const [field, query] of [
+    ["after", { after: "pay_1" }],
+    ["after", { after: made[0] ?? "" }],
+    ["offset", { after: paid[0] ?? "", offset: 1 }],
+  ] as const) {
+    const answer = await api.refused("listPayments", 400, "invalid_body", { as, query });
+    assert.equal(answer.at("error.details.0.field"), field);
+  }
 });
 
 // Proves listPayments: limit; errors: invalid_body

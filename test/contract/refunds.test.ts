@@ -163,7 +163,7 @@ test("docs/contract.md §5: a refund is read by the id that its creation answere
     await api.refused("getRefund", 404, "not_found", sent);
 });
 
-// Proves listRefunds: status, payment, from, to, response
+// Proves listRefunds: after, status, payment, from, to, response
 test("docs/contract.md §5: the list of refunds is narrowed by status, payment and time, together and with the exact total", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
@@ -196,6 +196,11 @@ test("docs/contract.md §5: the list of refunds is narrowed by status, payment a
     const total = "limit" in query ? 3 : wanted.length;
     assert.deepEqual([answer.at("total"), answer.at("next_cursor")], [total, total > wanted.length ? 1 : 0]);
   }
+  const behind = await list({ after: made[2] ?? "", limit: 1 });
+  assert.deepEqual([behind.at("data.0.id"), behind.at("has_more")], [made[1], true]);
+  const ofFirst = { as, path: { id: first }, query: { after: made[2] ?? "" } };
+  const rest = await api.call("listPaymentRefunds", 200, ofFirst);
+  assert.deepEqual([rest.at("data.0.id"), rest.at("has_more"), rest.at("total")], [made[0], false, 2]);
   for (const query of [
     { status: "paid" },
     { payment_id: "pay_1" },

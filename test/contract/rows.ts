@@ -43,6 +43,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   listRefunds: {
     scope: "needs payments:read",
+    after: "pages behind the last id repeat and miss nothing",
     status: "exact match",
     payment: "those of one payment; not_found for another merchant's",
     from: "lower bound, both date forms",
@@ -58,6 +59,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     to: "upper bound, both date forms",
     q: "public id, e-mail or last4",
     amounts: "min_amount and max_amount, int64",
+    after: "pages behind the last id repeat and miss nothing",
     response: "data of list items, total, next_cursor",
   },
   getPayment: {
@@ -77,13 +79,25 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   listWebhookEndpoints: {
     response: "data of endpoints, without signing_secret",
   },
+  getWebhookEndpoint: {
+    response: "the endpoint, without signing_secret",
+    errors: "not_found, also for another merchant's",
+  },
   updateWebhookEndpoint: {
-    body: "status active or disabled",
-    response: "id and status",
+    body: "status active or disabled, url, event_types, description: at least one",
+    response: "the endpoint, id and status among its fields",
     errors: "invalid_body, not_found",
   },
   listWebhookDeliveries: {
     response: "data of recent deliveries",
+  },
+  getWebhookDelivery: {
+    response: "the delivery, and attempt_log with each attempt",
+    errors: "not_found, also for another endpoint's",
+  },
+  retryFailedWebhookDeliveries: {
+    response: "a run with its progress, which can be read again",
+    errors: "invalid_body, not_found",
   },
   retryWebhookDelivery: {
     response: "queued, and it is sent again",
@@ -91,6 +105,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   testWebhookEndpoint: {
     response: "sent, and test.ping arrives",
+    disabled: "sent is false for a disabled endpoint",
     errors: "not_found",
   },
   listEventTypes: {

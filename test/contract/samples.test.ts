@@ -95,7 +95,7 @@ test("list-payments.mjs reads every payment once", async () => {
     const ids = [];
     for await (const payment of sample.everyPayment(input)) ids.push(payment.id);
     console.log(JSON.stringify(ids));`;
-  const input = { baseUrl: running.gateway, apiKey: merchant.apiKey, query: { status: "succeeded" } };
+  const input = { baseUrl: running.gateway, apiKey: merchant.apiKey, query: { status: "succeeded", limit: "2" } };
   assert.deepEqual(await runModule("list-payments.mjs", lines, input), made.toReversed());
 });
 

@@ -93,13 +93,71 @@ test("docs/contract.md §9: at most 16 endpoints of a merchant and environment",
 // Proves updateWebhookEndpoint: body, response, errors
 test("docs/contract.md §9: an endpoint moves between active and disabled", async () => {
   const endpoint = await create();
-  const change = (status: unknown) => api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status } });
-  assert.deepEqual((await change("disabled")).body, { id: endpoint.at("id"), status: "disabled" });
-  assert.deepEqual((await change("disabled")).body, { id: endpoint.at("id"), status: "disabled" });
-  assert.deepEqual((await change("active")).body, { id: endpoint.at("id"), status: "active" });
+  for (const status of ["disabled", "disabled", "active"]) {
+    const changed = await api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status } });
+    assert.deepEqual([changed.at("id"), changed.at("status")], [endpoint.at("id"), status]);
+    assert.deepEqual((await api.call("getWebhookEndpoint", 200, pathOf(endpoint))).body, changed.body);
+  }
   for (const body of [{}, { status: "paused" }, { status: null }]) {
     await api.refused("updateWebhookEndpoint", 400, "invalid_body", { ...pathOf(endpoint), body });
   }
+});
+
+// Proves getWebhookEndpoint: response; updateWebhookEndpoint: body, response, errors
+test("docs/contract.md §9: an endpoint's URL, event types and description are changed, alone and together, and read back", async () => {
+  const endpoint = await create({ description: "Shop" });
+  const record = (await api.call("getWebhookEndpoint", 200, pathOf(endpoint))).body;
+  assert.ok(!JSON.stringify(record).includes("whsec_"));
+  let wanted = { ...membersOf(record) };
+  for (const body of [
+    { url: `${receiver.url}/other` },
+    { event_types: ["payment.failed"] },
+    { description: "" },
+    { url: `${receiver.url}/both`, status: "disabled", description: "Both" },
+  ]) {
+    const { description, ...rest } = { ...wanted, ...body };
+    wanted = description === "" ? rest : { ...rest, description };
+    assert.deepEqual((await api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body })).body, wanted);
+  }
+  for (const [field, body] of [
+    ["url", { url: "https://10.0.0.1/hook" }],
+    ["url", { url: "" }],
+    ["event_types", { event_types: [] }],
+    ["event_types.0", { event_types: ["payment.invented"] }],
+    ["description", { description: "x".repeat(256) }],
+  ] as const) {
+    const answer = await api.refused("updateWebhookEndpoint", 400, "invalid_body", { ...pathOf(endpoint), body });
+    assert.equal(answer.at("error.details.0.field"), field);
+  }
+  assert.deepEqual((await api.call("getWebhookEndpoint", 200, pathOf(endpoint))).body, wanted);
+});
+
+// Proves testWebhookEndpoint: disabled
+test("docs/contract.md §9: a disabled endpoint is sent no test event, and the answer says so", async () => {
+  const endpoint = await create();
+  await api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status: "disabled" } });
+  assert.deepEqual((await api.call("testWebhookEndpoint", 200, pathOf(endpoint))).body, { sent: false });
+});
+
+// Proves retryFailedWebhookDeliveries: response, errors
+test("docs/contract.md §9: what failed since a time is sent again by a run, whose progress can be read", async () => {
+  const endpoint = await create();
+  const body = { since: new Date(Date.now() - 3_600_000).toISOString() };
+  const run = await api.call("retryFailedWebhookDeliveries", 200, { ...pathOf(endpoint), body });
+  assert.deepEqual([run.at("endpoint_id"), run.at("total")], [endpoint.at("id"), 0]);
+  const path = { id: endpoint.text("id"), run_id: run.text("id") };
+  await eventually("the run to end", async () => {
+    return (await api.call("getWebhookRetryRun", 200, { path })).at("status") === "finished";
+  });
+  for (const since of ["yesterday", "2025-01-01", ""]) {
+    const wrong = { ...pathOf(endpoint), body: { since } };
+    await api.refused("retryFailedWebhookDeliveries", 400, "invalid_body", wrong);
+  }
+  const other = await create();
+  const elsewhere = { path: { ...path, id: other.text("id") } };
+  await api.refused("getWebhookRetryRun", 404, "not_found", elsewhere);
+  const stranger = await freshMerchant(running);
+  await api.refused("getWebhookRetryRun", 404, "not_found", { path, as: stranger.apiKey });
 });
 
 // Proves testWebhookEndpoint: response; listWebhookDeliveries: response; credentials: signatures
@@ -123,7 +181,7 @@ test("docs/contract.md §9: test.ping reaches the endpoint, subscribed or not, s
   assert.equal(delivered.next_attempt_at, undefined);
 });
 
-// Proves retryWebhookDelivery: response
+// Proves retryWebhookDelivery: response; getWebhookDelivery: response, errors
 test("docs/contract.md §9: a refused delivery is pending with next_attempt_at and last_error, and retry sends it again", async () => {
   const endpoint = await create();
   receiver.answer({ status: 500 });
@@ -145,6 +203,20 @@ test("docs/contract.md §9: a refused delivery is pending with next_attempt_at a
     const answer = await api.call("listWebhookDeliveries", 200, pathOf(endpoint));
     return answer.list("data").map(Object)[0]?.delivered === true;
   });
+  const read = await api.call("getWebhookDelivery", 200, retry);
+  assert.deepEqual([read.at("id"), read.at("delivered"), read.at("attempts")], [pending.id, true, 2]);
+  const log = read.list("attempt_log").map(membersOf);
+  assert.deepEqual(
+    log.map(({ trigger, status_code }) => [trigger, status_code]),
+    [
+      ["manual", 200],
+      ["test", 500],
+    ],
+  );
+  for (const { duration_ms, first_byte_ms } of log) assert.ok(Number(duration_ms) >= Number(first_byte_ms));
+  const other = await create();
+  const elsewhere = { path: { ...retry.path, id: other.text("id") } };
+  await api.refused("getWebhookDelivery", 404, "not_found", elsewhere);
 });
 
 test("docs/contract.md §9: deliveries are filtered by status and event type, and bounded", async () => {
@@ -177,7 +249,7 @@ test("docs/contract.md §9: a deleted endpoint is gone for every operation", asy
   await nowhere(endpoint.text("id"), merchant.apiKey);
 });
 
-// Proves updateWebhookEndpoint: errors; retryWebhookDelivery: errors; testWebhookEndpoint: errors
+// Proves updateWebhookEndpoint: errors; retryWebhookDelivery: errors; testWebhookEndpoint: errors; getWebhookEndpoint: errors
 test("docs/contract.md §3: endpoints of other merchants and of the other environment are not_found", async () => {
   const endpoint = await create();
   const stranger = await freshMerchant(running);
@@ -193,7 +265,10 @@ async function nowhere(id: string, as: string): Promise<void> {
   const sent = { as, path: { id, delivery_id: "whd_01jd3v9q6k8m2n4p6r8t0v2x4z" } };
   await api.refused("updateWebhookEndpoint", 404, "not_found", { ...sent, body: { status: "active" } });
   const others = ["deleteWebhookEndpoint", "rollWebhookSecret", "testWebhookEndpoint", "retryWebhookDelivery"];
-  for (const operation of [...others, "listWebhookDeliveries"]) await api.refused(operation, 404, "not_found", sent);
+  const readers = ["getWebhookEndpoint", "listWebhookDeliveries", "getWebhookDelivery"];
+  for (const operation of [...others, ...readers]) await api.refused(operation, 404, "not_found", sent);
+  const again = { ...sent, body: { since: "2025-01-01T00:00:00Z" } };
+  await api.refused("retryFailedWebhookDeliveries", 404, "not_found", again);
 }
 
 // Proves listEventTypes: response
@@ -215,6 +290,7 @@ test("every described code of these operations was seen", () =>
     [],
     ...["createWebhookEndpoint", "listWebhookEndpoints", "updateWebhookEndpoint", "deleteWebhookEndpoint"],
     ...["rollWebhookSecret", "listWebhookDeliveries", "retryWebhookDelivery", "testWebhookEndpoint", "listEventTypes"],
+    ...["getWebhookEndpoint", "getWebhookDelivery", "retryFailedWebhookDeliveries", "getWebhookRetryRun"],
   ));
 
 test.run();

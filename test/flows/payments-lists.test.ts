@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import pg from "pg";
 import { Database, type Sql } from "#platform/database/database.ts";
-import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
+import { listDated, type PageWindow, placeOf, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -17,6 +17,7 @@ import { countByAmount } from "../../services/payments/lists/totals.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
 import { suite } from "../harness/suite.ts";
+import { refused } from "./service-config.ts";
 
 const test = suite("lists of payments", { timeoutMs: 60_000 });
 const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
@@ -93,7 +94,7 @@ async function assertAsDefined(
   await db.snapshot(async (sql) => {
     const rows: Sql["rows"] = (text, params) => sql.rows(text, params);
     const within = { rows, snapshot: <T>(read: (sql: Sql) => Promise<T>) => read(sql) };
-    const { items, total } = await listPayments(within, owner, asked, window, sizes);
+    const { rows: items, total } = await listPayments(within, owner, asked, window, sizes);
     const wanted = await plainly(sql, asked);
     assert.equal(total, BigInt(wanted.length));
     const end = Number(window.offset) + window.limit;
@@ -101,8 +102,24 @@ async function assertAsDefined(
       items.map((item) => item.id),
       wanted.slice(Number(window.offset), end),
     );
+    const [place] = await sql.rows<{ id: string; createdAt: string }>(`${anyPlace} offset $1 limit 1`, [window.offset]);
+    if (!place) return;
+    const behind = await sql.rows<{ id: string }>(
+      "select id from payments where (created_at, id) < ($1::timestamptz, $2)",
+      [place.createdAt, place.id],
+    );
+    const isBehind = new Set(behind.map(({ id }) => id));
+    const next = await listPayments(within, owner, asked, { limit: window.limit, offset: 0n, after: place }, sizes);
+    assert.equal(next.total, total);
+    assert.deepEqual(
+      next.rows.map((item) => item.id),
+      wanted.filter((id) => isBehind.has(id)).slice(0, window.limit),
+    );
   });
 }
+
+// Of the list itself or not: whoever narrows it reads on from where he was.
+const anyPlace = `select id, created_at as "createdAt" from payments where merchant_id = 'mer_a' and visible order by created_at desc, id desc`;
 
 async function assertAnyAsDefined(numRuns: number): Promise<void> {
   const window = fc.record({ limit: fc.integer({ min: 1, max: 200 }), offset: fc.bigInt(0n, 4_100n) });
@@ -203,7 +220,7 @@ test("paging meets each payment once, also among equal times", async () => {
   await pool.query("update payments set created_at = date_trunc('day', created_at) where merchant_id = 'mer_b'");
   const ids: string[] = [];
   for (let offset = 0n; ; offset += 7n) {
-    const { items, total } = await listPayments(db, { ...owner, merchantId: "mer_b" }, everything, {
+    const { rows: items, total } = await listPayments(db, { ...owner, merchantId: "mer_b" }, everything, {
       limit: 7,
       offset,
     });
@@ -213,6 +230,62 @@ test("paging meets each payment once, also among equal times", async () => {
   }
   assert.equal(ids.length, 500);
   assert.equal(new Set(ids).size, 500);
+});
+
+test("reading on behind the last one repeats and misses nothing while newer payments come in", async () => {
+  const { rows: all } = await pool.query(`${anyPlace} limit 1000`);
+  const ids: string[] = [];
+  let afterId = "";
+  for (let page = 0; page < 5; page++) {
+    const { rows, hasMore } = await readPage(
+      { limit: 200, offset: 0n, afterId },
+      (id) => placeOf(db, "payments", owner, id),
+      (window) => listPayments(db, owner, everything, window),
+    );
+    assert.equal(hasMore, true);
+    ids.push(...rows.map((row) => row.id));
+    afterId = ids.at(-1) ?? "";
+    await insertPaymentRows(pool, {
+      merchantId: "mer_a",
+      count: 3,
+      days: 0.1,
+      until: new Date(),
+      batch: 900_000 + page,
+    });
+  }
+  assert.deepEqual(
+    ids,
+    all.map((row) => row.id),
+  );
+});
+
+test("whether there is more is known to the last one, and only an object of the owner's list has a place in it", async () => {
+  const [last] = (
+    await pool.query("select id from refunds where merchant_id = 'mer_a' order by created_at, id limit 1")
+  ).rows;
+  const all = { status: "", range: timeRange(undefined, undefined) };
+  const page = (limit: number, offset: bigint, afterId = "") =>
+    readPage(
+      { limit, offset, afterId },
+      (id) => placeOf(db, "refunds", owner, id),
+      (window) => listRefundRecords(db, owner, all, window),
+    );
+  const { total } = await page(1, 0n);
+  assert.equal((await page(1, total - 1n)).hasMore, false);
+  const [before] = (await page(1, total - 2n)).rows;
+  for (const [limit, hasMore] of [
+    [1, false],
+    [2, false],
+  ] as const) {
+    const behind = await page(limit, 0n, before?.id);
+    assert.deepEqual([behind.rows.map(({ id }) => id), behind.hasMore, behind.total], [[last?.id], hasMore, total]);
+  }
+  assert.deepEqual((await page(10, 0n, last?.id)).rows, []);
+  await assert.rejects(page(1, 1n, last?.id), refused("INVALID_BODY", "offset"));
+  for (const id of ["re_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"])
+    await assert.rejects(page(1, 0n, id), refused("INVALID_BODY", "after"));
+  const elsewhere = placeOf(db, "refunds", { ...owner, merchantId: "mer_b" }, String(last?.id));
+  await assert.rejects(elsewhere, refused("INVALID_BODY", "after"));
 });
 
 test("paging up to a moment repeats nothing while newer payments come in", async () => {
@@ -228,7 +301,7 @@ test("paging up to a moment repeats nothing while newer payments come in", async
       until: newer,
       batch: 5_000 + Number(offset),
     });
-    ids.push(...(await listPayments(db, owner, asked, { limit: 200, offset })).items.map((item) => item.id));
+    ids.push(...(await listPayments(db, owner, asked, { limit: 200, offset })).rows.map((item) => item.id));
   }
   assert.equal(BigInt(new Set(ids).size), total);
   assert.equal(BigInt(ids.length), total);
@@ -239,14 +312,14 @@ test("refunds have their exact total too, newest first, of all and of those of a
   const { rows } = await pool.query(
     "select id from refunds where merchant_id = 'mer_a' order by created_at desc, id desc",
   );
-  const { refunds, total } = await listRefundRecords(db, owner, all, { limit: 20, offset: 10n });
+  const { rows: refunds, total } = await listRefundRecords(db, owner, all, { limit: 20, offset: 10n });
   assert.equal(total, BigInt(rows.length));
   assert.deepEqual(
     refunds.map((refund) => refund.id),
     rows.slice(10, 30).map((row) => row.id),
   );
   const past = await listRefundRecords(db, owner, all, { limit: 20, offset: 1_000_000n });
-  assert.deepEqual(past, { refunds: [], total });
+  assert.deepEqual(past, { rows: [], total });
   const [range, status] = [timeRange(new Date(until.getTime() - 30 * 86_400_000), until), "succeeded"];
   const { rows: narrow } = await pool.query(
     `select id from refunds where merchant_id = 'mer_a' and status = $1 and created_at >= $2 and created_at < $3
@@ -257,7 +330,7 @@ test("refunds have their exact total too, newest first, of all and of those of a
   const some = await listRefundRecords(db, owner, { status, range }, { limit: 5, offset: 2n });
   assert.equal(some.total, BigInt(narrow.length));
   assert.deepEqual(
-    some.refunds.map((refund) => refund.id),
+    some.rows.map((refund) => refund.id),
     narrow.slice(2, 7).map((row) => row.id),
   );
 });
@@ -269,7 +342,7 @@ test("another environment and another merchant see none of it", async () => {
   ]) {
     for (const asked of [everything, { ...everything, minAmount: 1n }, { ...everything, q: "buyer" }]) {
       const nothing = await listPayments(db, other, asked, { limit: 10, offset: 0n });
-      assert.deepEqual(nothing, { items: [], total: 0n });
+      assert.deepEqual(nothing, { rows: [], total: 0n });
     }
   }
 });

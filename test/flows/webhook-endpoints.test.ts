@@ -115,12 +115,15 @@ test("endpoints of another merchant or environment look like unknown ones", asyn
   for (const owner of [newOwner(), { ...own, environment: 2 as const }]) {
     const key = { merchantId: owner.merchantId, environment: owner.environment, endpointId: own.endpointId };
     const calls = [
+      () => t.webhooks.getEndpoint(key),
       () => t.webhooks.updateEndpoint({ ...key, status: "disabled" }),
+      () => t.webhooks.updateEndpoint({ ...key, url: `${receiver.url}/taken-over` }),
       () => t.webhooks.deleteEndpoint(key),
       () => t.webhooks.rollEndpointSecret(key),
       () => t.webhooks.listDeliveries(key),
       () => t.webhooks.sendTestEvent(key),
       () => t.webhooks.retryDelivery({ ...key, deliveryId: newId("delivery") }),
+      () => t.webhooks.getDelivery({ ...key, deliveryId: newId("delivery") }),
     ];
     for (const call of calls) await assert.rejects(call, refused("NOT_FOUND"), String(call));
   }
@@ -166,6 +169,53 @@ test("disabled stops new deliveries at once and keeps what is pending; active re
     const { deliveries } = await t.webhooks.listDeliveries(own);
     return deliveries.length === 1 && deliveries[0]?.delivered;
   });
+});
+
+test("what waits goes to an endpoint's new URL, signed as before, and new event types count from then on", async () => {
+  const own = await register();
+  receiver.answer({ status: 500 });
+  const { paymentId } = await t.announce({ merchantId: own.merchantId });
+  const pending = await eventually("a failed attempt", async () => {
+    const { deliveries } = await t.webhooks.listDeliveries(own);
+    return deliveries.find(({ attempts }) => attempts === 1);
+  });
+  receiver.answer({ status: 200 });
+  const change = { url: `${receiver.url}/moved`, eventTypes: ["payment.failed"], description: "Shop" };
+  const { endpoint } = await t.webhooks.updateEndpoint({ ...own, ...change });
+  assert.deepEqual(
+    [endpoint?.url, endpoint?.eventTypes, endpoint?.description, endpoint?.status],
+    [change.url, ["payment.failed"], "Shop", "active"],
+  );
+  await t.webhooks.retryDelivery({ ...own, deliveryId: pending.id });
+  const moved = await receiver.waitFor((request) => request.path === "/moved");
+  assert(moved.body.includes(paymentId) && isSignedWith(moved, own.signingSecret));
+  const unheard = await t.announce({ merchantId: own.merchantId });
+  const other = await register();
+  const marker = await t.announce({ merchantId: other.merchantId });
+  await receiver.waitFor((request) => request.body.includes(marker.paymentId));
+  assert.equal((await t.webhooks.listDeliveries(own)).deliveries.length, 1);
+  assert(!receiver.received.some((request) => request.body.includes(unheard.paymentId)));
+});
+
+test("a change to a URL inside, or to an unknown event type, changes nothing", async () => {
+  const own = await register();
+  const before = await t.webhooks.getEndpoint(own);
+  const wrong: [string, { url?: string; status?: string; eventTypes?: string[]; description?: string }][] = [
+    ["url", { url: "https://169.254.169.254/latest" }],
+    ["url", { url: "http://shop.example.com/" }],
+    ["url", { url: "https://10.0.0.1/", status: "disabled" }],
+    ["event_types.1", { eventTypes: ["payment.failed", "payment.invented"], description: "x" }],
+  ];
+  for (const [field, change] of wrong)
+    await assert.rejects(t.webhooks.updateEndpoint({ ...own, ...change }), refused("INVALID_BODY", field));
+  assert.deepEqual(await t.webhooks.getEndpoint(own), before);
+});
+
+test("a disabled endpoint is sent no test event, and is told so", async () => {
+  const own = await register();
+  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+  assert.equal((await t.webhooks.sendTestEvent(own)).deliveryId, "");
+  assert.deepEqual((await t.webhooks.listDeliveries(own)).deliveries, []);
 });
 
 test("deleting an endpoint stops what is pending", async () => {

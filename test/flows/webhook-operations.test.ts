@@ -60,8 +60,11 @@ test("an endpoint's health counts what was delivered, given up and is pending, a
   receiver.answer({ status: 500 });
   await t.announce({ merchantId: own.merchantId });
   await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
-  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
-  await t.webhooks.sendTestEvent(own);
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, scheduled_at)
+     values ($1, $2, $3, 'test.ping', '{}', now() + interval '1 hour', now())`,
+    [own.merchantId, own.endpointId, newId("delivery")],
+  );
   const health = await t.webhooks.getEndpointHealth(own);
   assert.deepEqual(
     [health.delivered, health.failed, health.pending, health.attempts, health.failedAttempts],

@@ -82,8 +82,11 @@ test("partitions exist a week ahead; attempts go after 30 days, deliveries and w
     async () => (await deliveries(own)).find((delivery) => delivery.delivered),
     waitMs,
   );
-  await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
-  await t.webhooks.sendTestEvent(own);
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, scheduled_at)
+     values ($1, $2, $3, 'test.ping', '{}', now() + interval '1 hour', now())`,
+    [own.merchantId, own.endpointId, newId("delivery")],
+  );
   const now = Date.now();
   const today = Math.floor(now / dayMs);
   for (const table of partitionedTables) {

@@ -13,10 +13,10 @@ export interface PaymentRows {
   readonly batch: number;
 }
 
-// Three decades of amounts with a fifth of the payments at favourite prices, every last4; one payment in 20 failed, one
-// in 101 under way, one in 50 refunded (a third of them at the second try), one in 997 disputed. Half of the payments are of 150,000 returning buyers
-// (`buyer123@…`), half of buyers who come once or twice, named by one of 24 first names, 50 last names and up to four
-// digits.
+// Three decades of amounts with a fifth of the payments at favourite prices, every last4; one payment in 20 failed,
+// one in 101 under way, one in 50 refunded (a third of them at the second try), one in 997 disputed. Half of the
+// payments are of 150,000 returning buyers (`buyer123@…`), half of buyers who come once or twice, named by one of 24
+// first names, 50 last names and up to four digits.
 const rowsText = `
   with numbered as (
     select i, $4::timestamptz - make_interval(secs => $3::float8 * 86400 * (i + 0.5) / $2::float8) as at,

@@ -1,8 +1,9 @@
-// Lists by limit and offset (docs/contract.md §1 and §5): newest first, `total` exact within the filters, `next_cursor`
-// the next offset or 0.
+// Lists by limit and offset, or behind an object (docs/contract.md §1 and §5): newest first, `total` exact within the
+// filters, `next_cursor` the next offset or 0.
 import { type TSchema, Type } from "typebox";
 import { invalid, type Violation } from "#platform/values/failure.ts";
-import { numberOf } from "./field.ts";
+import type { Noun } from "#platform/values/id.ts";
+import { idSchema, numberOf } from "./field.ts";
 
 /** docs/contract.md §1. */
 export const limitMax = 200;
@@ -26,6 +27,18 @@ export const pageQuery = {
   }),
 };
 
+/** Query parameters of a list that can also be read on from one of its objects. */
+export function pageQueryOf(noun: Noun) {
+  const description =
+    "Only those that follow this one: pages by the last id of the page before repeat and miss nothing, whatever is created meanwhile. Without `offset`.";
+  return { ...pageQuery, after: Type.Optional(idSchema(noun, description)) };
+}
+
+/** The same as the services want it. */
+export function windowOf({ limit, offset, after = "" }: { limit: number; offset: number; after?: string }) {
+  return { limit, offset: BigInt(offset), afterId: after };
+}
+
 /** The answer of a list by offset. */
 export function pageSchema<S extends TSchema>(item: S) {
   return Type.Object({
@@ -33,21 +46,36 @@ export function pageSchema<S extends TSchema>(item: S) {
     total: Type.Integer({ format: "int64", description: "All there are within the filters.", examples: [1] }),
     next_cursor: Type.Integer({
       format: "int64",
-      description: "The offset of the next page; 0 when there is no more.",
+      description: "The offset of the next page; 0 when there is no more, and with `after`.",
       examples: [0],
     }),
+    has_more: Type.Boolean({ description: "Whether further ones follow.", examples: [false] }),
   });
 }
 
-/** A page as the contract writes it. */
-export function pageJson<T>(
-  data: T[],
-  offset: number,
-  total: bigint,
-): { data: T[]; total: number; next_cursor: number } {
+interface Page<T> {
+  data: T[];
+  total: number;
+  next_cursor: number;
+  has_more: boolean;
+}
+
+/** A page by offset as the contract writes it. */
+export function pageJson<T>(data: T[], offset: number, total: bigint): Page<T> {
   const next = offset + data.length;
   const count = numberOf(total);
-  return { data, total: count, next_cursor: data.length > 0 && next < count ? next : 0 };
+  const hasMore = data.length > 0 && next < count;
+  return { data, total: count, next_cursor: hasMore ? next : 0, has_more: hasMore };
+}
+
+/** A page by offset, or behind an object. */
+export function pageOf<T>(
+  data: T[],
+  { offset, after }: { readonly offset: number; readonly after?: string },
+  { total, hasMore }: { readonly total: bigint; readonly hasMore: boolean },
+): Page<T> {
+  if (after === undefined) return pageJson(data, offset, total);
+  return { data, total: numberOf(total), next_cursor: 0, has_more: hasMore };
 }
 
 /** The answer of a short list. */

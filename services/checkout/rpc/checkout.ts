@@ -1,6 +1,7 @@
 // checkout.v1.CheckoutService: every method in its order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { placeOf, readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -53,11 +54,16 @@ export function checkoutRpc(
       if (!session) throw new Failure("NOT_FOUND");
       return { session: toWire(await freshenSession(context, session)) };
     },
-    listSessions: async ({ merchantId, environment, status, from, to, limit, offset }) => {
+    listSessions: async (request) => {
+      const { merchantId, environment, status, from, to } = request;
       const range = { from: from && timestampDate(from), to: to && timestampDate(to) };
       const filter = { merchantId, environment, status, ...range };
-      const { sessions, total } = await listSessions(context.db, filter, { limit, offset });
-      return { sessions: sessions.map(toWire), total };
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => placeOf(context.db, "sessions", request, id),
+        (window) => listSessions(context.db, filter, window),
+      );
+      return { sessions: rows.map(toWire), total, hasMore };
     },
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
     resolveSession: async ({ sessionId, sessionSecret, address }) => {

@@ -33,11 +33,11 @@ export async function listSessions(
   sql: Sql,
   filter: ListFilter,
   window: PageWindow,
-): Promise<{ sessions: StoredSession[]; total: bigint }> {
+): Promise<{ rows: StoredSession[]; total: bigint }> {
   const { merchantId, environment, status } = filter;
   const dated = { merchantId, environment, status, range: timeRange(filter.from, filter.to) };
   const { rows, total } = await listDated<SessionRow>(sql, list, dated, window);
-  return { sessions: rows.map(sessionOf), total };
+  return { rows: rows.map(sessionOf), total };
 }
 
 /** Everybody's sessions made since then, oldest first. @param after the last one of the page before; empty: none. */

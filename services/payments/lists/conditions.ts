@@ -1,6 +1,6 @@
 // The filters of a list in the forms in which they are asked, as SQL over `payments t`, `customer_emails e` and the
 // counts `c`, put together with numbered parameters. The texts are few and fixed.
-import type { DatedFilter } from "#platform/lists/dated-list.ts";
+import type { DatedFilter, Place } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import type { Owner } from "../store/payment-records.ts";
 
@@ -29,11 +29,20 @@ export class Condition {
     return new Condition(`${this.#text} and ${text}`, ...this.#values, ...values);
   }
 
+  with(other: Condition): Condition {
+    return new Condition(`${this.#text} and ${other.#text}`, ...this.#values, ...other.#values);
+  }
+
   /** The text with its values numbered as the statement's next. */
   in(params: Params): string {
     const values = this.#values.values();
     return this.#text.replaceAll("?", () => params.add(values.next().value));
   }
+}
+
+/** Of a row `t` behind the place. */
+export function behind({ createdAt, id }: Place): Condition {
+  return new Condition("(t.created_at, t.id) < (?::timestamptz, ?)", createdAt, id);
 }
 
 /** The filters besides the search. */

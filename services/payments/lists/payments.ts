@@ -4,7 +4,7 @@
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
-import { type Condition, narrow, Params, type PlainFilters } from "./conditions.ts";
+import { behind, type Condition, narrow, Params, type PlainFilters } from "./conditions.ts";
 import { isPrefixOfAll, searchPayments } from "./search.ts";
 import { type AmountTotal, countByAmount, findWeek } from "./totals.ts";
 
@@ -15,7 +15,7 @@ export interface PaymentFilters extends PlainFilters {
 }
 
 interface PaymentPage {
-  readonly items: PaymentItem[];
+  readonly rows: PaymentItem[];
   readonly total: bigint;
 }
 
@@ -45,17 +45,17 @@ export async function listPayments(
   return await db.snapshot(async (sql) => {
     if (q !== "" && !(await isPrefixOfAll(sql, owner, q))) {
       const { rows, total } = await searchPayments(sql, narrowing, q, window);
-      return { items: rows.map(itemOf), total };
+      return { rows: rows.map(itemOf), total };
     }
     if (!amounts) return await listByDay(sql, dated, window);
     const counted = await countByAmount(sql, narrowing);
-    return { items: (await rowsByAmount(sql, where, counted, window, sizes)).map(itemOf), total: counted.total };
+    return { rows: (await rowsByAmount(sql, where, counted, window, sizes)).map(itemOf), total: counted.total };
   });
 }
 
 async function listByDay(sql: Sql, filter: DatedFilter, window: PageWindow): Promise<PaymentPage> {
   const { rows, total } = await listDated<ItemRow>(sql, list, filter, window);
-  return { items: rows.map(itemOf), total };
+  return { rows: rows.map(itemOf), total };
 }
 
 /**
@@ -65,14 +65,15 @@ async function rowsByAmount(
   sql: Sql,
   where: Condition,
   { total, parts }: AmountTotal,
-  { limit, offset }: PageWindow,
+  { limit, offset, after }: PageWindow,
   { gatheredMax, passedMax }: typeof sizesDefault,
 ): Promise<ItemRow[]> {
   if (offset >= total) return [];
   const isFar = total > gatheredMax && offset > passedMax;
   const week = isFar ? await findWeek(sql, parts, offset) : undefined;
   const params = new Params();
-  const near = week ? where.and("t.created_at < ?", week.ends) : where;
+  const unread = after ? where.with(behind(after)) : where;
+  const near = week ? unread.and("t.created_at < ?", week.ends) : unread;
   const hits = `select t.id, t.created_at from payments t where ${near.in(params)}`;
   // `offset 0` keeps the planner from walking the list in order to save the sort.
   const gathered = total <= gatheredMax ? " offset 0" : "";

@@ -5,7 +5,7 @@ import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/da
 import { type Owner, type RefundRecord, type RefundRow, refundOf } from "../store/payment-records.ts";
 
 interface RefundPage {
-  readonly refunds: RefundRecord[];
+  readonly rows: RefundRecord[];
   readonly total: bigint;
 }
 
@@ -31,7 +31,7 @@ export async function listRefundRecords(
 ): Promise<RefundPage> {
   const filter = { merchantId, environment, ...filters };
   const { rows, total } = await listDated<RefundRow>(sql, list, filter, window);
-  return { refunds: rows.map(refundOf), total };
+  return { rows: rows.map(refundOf), total };
 }
 
 /** Refunds of one payment: as many as a payment has, so they are simply counted. */
@@ -44,13 +44,18 @@ export async function listRefundsOfPayment(
 ): Promise<RefundPage> {
   const where = `payment_id = $1 and merchant_id = $2 and environment = $3
        and ($6 = '' or status = $6) and created_at >= $7 and created_at < $8`;
+  const { limit, offset, after } = window;
   const rows = await sql.rows<(RefundRow | { id: null }) & { total: string }>(
     `with own as materialized (select * from refunds where ${where})
      select (select count(*) from own) as total, page.* from (select) one left join (
-       select * from own order by created_at desc, id desc limit $4 offset $5) page on true
+       select * from own where $9::timestamptz is null or (created_at, id) < ($9, $10::text)
+       order by created_at desc, id desc limit $4 offset $5) page on true
      order by created_at desc, id desc`,
-    [paymentId, owner.merchantId, owner.environment, window.limit, window.offset, status, range.from, range.to],
+    [
+      ...[paymentId, owner.merchantId, owner.environment, limit, offset, status, range.from, range.to],
+      ...[after?.createdAt ?? null, after?.id ?? null],
+    ],
   );
   const refunds = rows.flatMap((row) => (row.id === null ? [] : [refundOf(row)]));
-  return { refunds, total: BigInt(rows[0]?.total ?? 0) };
+  return { rows: refunds, total: BigInt(rows[0]?.total ?? 0) };
 }

@@ -4,7 +4,7 @@
 import type { Sql } from "#platform/database/database.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { type ItemRow, itemColumns, type Owner } from "../store/payment-records.ts";
-import { type Condition, type Narrowing, Params } from "./conditions.ts";
+import { behind, type Condition, type Narrowing, Params } from "./conditions.ts";
 
 /** Within what is searched. */
 type Within = Pick<Narrowing, "where" | "emails">;
@@ -40,11 +40,12 @@ export async function searchPayments(
   const hits = waysOf(within, q).map(
     (way) => `(select t.id, t.created_at ${hitsOf(way, params)} limit ${hitsMax + 1})`,
   );
+  const unread = window.after ? `where ${behind(window.after).in(params)}` : "";
   const page = `limit ${params.add(window.limit)} offset ${params.add(window.offset)}`;
   const found = await sql.rows<(ItemRow | { id: null }) & { total: string }>(
     `with hits as materialized (${hits.join(" union ")})
      select (select count(*) from hits) as total, ${itemColumns} from (select) one
-     left join payments t on t.id = any (array(select t.id from hits t ${newestFirst} ${page})) ${newestFirst}`,
+     left join payments t on t.id = any (array(select t.id from hits t ${unread} ${newestFirst} ${page})) ${newestFirst}`,
     params.values,
   );
   const total = BigInt(found[0]?.total ?? 0);
@@ -57,8 +58,10 @@ async function walkList(sql: Sql, within: Within, q: string, window: PageWindow)
   const ways = waysOf(within, q, "apart");
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
-  const hits = ways.map(
-    ({ where }) => `(select t.id, t.created_at from payments t where ${where.in(params)} ${newestFirst} limit ${upTo})`,
+  const { after } = window;
+  const unread = ways.map(({ where }) => (after ? where.with(behind(after)) : where));
+  const hits = unread.map(
+    (where) => `(select t.id, t.created_at from payments t where ${where.in(params)} ${newestFirst} limit ${upTo})`,
   );
   const page = `limit ${params.add(window.limit)} offset ${params.add(window.offset)}`;
   const rows = await sql.rows<ItemRow>(

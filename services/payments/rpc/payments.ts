@@ -4,6 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
+import { placeOf, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -80,8 +81,12 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
         minAmount: request.minAmount,
         maxAmount: request.maxAmount,
       };
-      const { items, total } = await listPayments(db, request, filters, request);
-      return create(ListPaymentsResponseSchema, { payments: items.map(toListedPayment), total });
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => placeOf(db, "payments", request, id),
+        (window) => listPayments(db, request, filters, window),
+      );
+      return create(ListPaymentsResponseSchema, { payments: rows.map(toListedPayment), total, hasMore });
     },
     refundPayment: (request) => {
       recovery.assertOff();
@@ -97,10 +102,15 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const { paymentId, status } = request;
       if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
       const range = timeRange(request.from && timestampDate(request.from), request.to && timestampDate(request.to));
-      const { refunds, total } = paymentId
-        ? await listRefundsOfPayment(db, request, paymentId, { status, range }, request)
-        : await listRefundRecords(db, request, { status, range }, request);
-      return create(ListRefundsResponseSchema, { refunds: refunds.map(toRefund), total });
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => placeOf(db, "refunds", request, id),
+        (window) =>
+          paymentId
+            ? listRefundsOfPayment(db, request, paymentId, { status, range }, window)
+            : listRefundRecords(db, request, { status, range }, window),
+      );
+      return create(ListRefundsResponseSchema, { refunds: rows.map(toRefund), total, hasMore });
     },
     findProcessorAccount: async (request) => {
       await findProcessorAccounts(deps, request);

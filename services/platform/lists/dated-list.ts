@@ -2,6 +2,7 @@
 // one snapshot. Whole days come from the counts (list-counts.ts), so neither a total nor a far offset visits the rows
 // before it.
 import type { Sql } from "#platform/database/database.ts";
+import { invalid } from "#platform/values/failure.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
 
 /**
@@ -27,10 +28,53 @@ export interface DatedFilter {
   readonly range: TimeRange;
 }
 
-/** A place in a list. */
+/** Which rows of a list. */
 export interface PageWindow {
   readonly limit: number;
   readonly offset: bigint;
+  /** Only rows behind this place; the offset counts from there. Absent: from the newest on. */
+  readonly after?: Place;
+}
+
+/** Where a row stands in a list, newest first. */
+export interface Place {
+  /** As PostgreSQL writes it, to the microsecond. */
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+/**
+ * The place of an owner's row.
+ * @throws Failure INVALID_BODY: there is no such row
+ */
+export async function placeOf(
+  sql: Sql,
+  table: "payments" | "refunds" | "sessions",
+  { merchantId, environment }: Pick<DatedFilter, "merchantId" | "environment">,
+  id: string,
+): Promise<Place> {
+  const [row] = await sql.rows<{ created_at: string }>(
+    `select created_at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
+    [merchantId, environment, id],
+  );
+  if (!row) throw invalid("after", "must be the id of an object of this list");
+  return { createdAt: row.created_at, id };
+}
+
+/** A page by the caller's words, and whether there is more: behind a place only one row more than asked tells it. */
+export async function readPage<T>(
+  wish: { readonly limit: number; readonly offset: bigint; readonly afterId: string },
+  findPlace: (id: string) => Promise<Place>,
+  read: (window: PageWindow) => Promise<{ readonly rows: readonly T[]; readonly total: bigint }>,
+): Promise<{ rows: T[]; total: bigint; hasMore: boolean }> {
+  const { limit, offset, afterId } = wish;
+  if (afterId === "") {
+    const { rows, total } = await read({ limit, offset });
+    return { rows: [...rows], total, hasMore: offset + BigInt(rows.length) < total && rows.length > 0 };
+  }
+  if (offset > 0n) throw invalid("offset", "must be 0 with `after`");
+  const { rows, total } = await read({ limit: limit + 1, offset, after: await findPlace(afterId) });
+  return { rows: rows.slice(0, limit), total, hasMore: rows.length > limit };
 }
 
 /** @returns rows of the page, newest first, and how many the filter has in all */
@@ -44,11 +88,16 @@ export async function listDated<Row extends { id: string }>(
   const [early, late] = remainders;
   const { merchantId, environment, status, range } = filter;
   const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
-  const text = status === "" ? textOf(list, "true") : textOf(list, "status = $13");
+  const { after } = window;
+  const values = [...(status === "" ? [] : [status]), ...(after ? [after.createdAt, after.id] : [])];
+  const behind = after
+    ? `(created_at, id) < ($${paramsMin + values.length - 1}::timestamptz, $${paramsMin + values.length})`
+    : "";
+  const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, behind);
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, [
     ...params.map((param) => param ?? null),
     ...[window.limit, window.offset, range.from, range.to],
-    ...(status === "" ? [] : [status]),
+    ...values,
   ]);
   return {
     rows: found.filter((row): row is Row & { total: string } => row.id !== null),
@@ -56,15 +105,24 @@ export async function listDated<Row extends { id: string }>(
   };
 }
 
+// Those that every such statement has.
+const paramsMin = 12;
+
 /**
  * `days` holds how many rows each day has and how many there are down to its end; `start` is the day in which the
- * offset lies, so that only that day's rows are passed over. Both statuses' texts are constants: PostgreSQL plans each
- * once.
+ * offset lies, so that only that day's rows are passed over. The texts are few constants: PostgreSQL plans each once.
+ * @param behind what a row of the page must be besides; empty: nothing
  */
-function textOf(list: DatedList, status: string): string {
+function textOf(list: DatedList, status: string, behind: string): string {
   const t = list.alias;
   const counted = `merchant_id = $1 and environment = $2 and list = '${list.table}' and ${status}`;
   const own = `${t}.merchant_id = $1 and ${t}.environment = $2 and ${list.condition} and ${status === "true" ? status : `${t}.${status}`}`;
+  const place = behind
+    ? { rule: behind.replace("created_at, id", `${t}.created_at, ${t}.id`), passed: "0" }
+    : {
+        rule: `${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)`,
+        passed: "(select passed from start)",
+      };
   const rest = (from: string, to: string) => `
       select (${from}::timestamptz at time zone 'UTC')::date,
         (select count(*) from ${list.table} ${t} where ${own} and ${t}.created_at >= ${from} and ${t}.created_at < ${to})
@@ -82,9 +140,9 @@ function textOf(list: DatedList, status: string): string {
     page as (
       select ${t}.id from ${list.table} ${t}
       where ${own} and ${t}.created_at >= $11 and ${t}.created_at < $12
-        and ${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)
+        and ${place.rule}
       order by ${t}.created_at desc, ${t}.id desc
-      limit $9 offset ($10 - (select passed from start))::bigint)
+      limit $9 offset ($10 - ${place.passed})::bigint)
     select (select coalesce(sum(n), 0) from days) as total, ${list.columns}
     from (select) one left join ${list.table} ${t} on ${t}.id = any (array(select id from page))
     order by ${t}.created_at desc, ${t}.id desc`;

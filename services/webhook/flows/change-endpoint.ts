@@ -1,6 +1,7 @@
-// Changes of one endpoint, each one transaction with its announcement: status, new secret, deletion. Every replica
-// hears of it at once and would find out by itself within a second.
+// Changes of one endpoint, each one transaction with its announcement: settings, new secret, deletion. Every replica
+// hears of it at once and would find out by itself within a second. A new URL is judged before, by DNS too.
 
+import { isDeepStrictEqual } from "node:util";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
@@ -9,7 +10,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { type Endpoint, type EndpointStatus, lockEndpoint, type Owner } from "../store/endpoints.ts";
 import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts";
-import { newSigningSecret } from "./create-endpoint.ts";
+import { type EndpointDeps, knownEventTypes, newSigningSecret, publicTarget } from "./create-endpoint.ts";
 
 export interface ChangeDeps {
   readonly db: MappedDatabase;
@@ -19,19 +20,35 @@ export interface ChangeDeps {
   readonly onChange: (endpoint: Endpoint) => void;
 }
 
-/** Moves the endpoint between active and disabled; the status it has already is fine. @throws NOT_FOUND */
-export async function setEndpointStatus(
-  deps: ChangeDeps,
+/** What is to be new; undefined: as it is. */
+export interface EndpointChange {
+  readonly status: EndpointStatus | undefined;
+  readonly url: string | undefined;
+  readonly eventTypes: readonly string[] | undefined;
+  readonly description: string | undefined;
+}
+
+/** What the endpoint has already is fine. @throws NOT_FOUND, INVALID_BODY (url, event types) */
+export async function changeEndpoint(
+  deps: ChangeDeps & Pick<EndpointDeps, "resolver" | "allow">,
   owner: Owner,
   id: string,
-  status: EndpointStatus,
+  change: EndpointChange,
 ): Promise<Endpoint> {
+  const eventTypes = change.eventTypes && knownEventTypes(change.eventTypes);
+  const url = change.url === undefined ? undefined : (await publicTarget(deps, change.url)).href;
   return await changeStored(deps, owner, id, "endpoint.updated", (endpoint) => {
-    if (endpoint.status === status) return false;
-    endpoint.status = status;
-    endpoint.statusChangedAt = clockNow();
+    const { status = endpoint.status, description = endpoint.description } = change;
+    const wanted = { status, description, url: url ?? endpoint.url, eventTypes: eventTypes ?? endpoint.eventTypes };
+    const isMoved = status !== endpoint.status;
+    if (isDeepStrictEqual(wanted, settingsOf(endpoint))) return false;
+    Object.assign(endpoint, wanted, isMoved ? { statusChangedAt: clockNow() } : {});
     return true;
   });
+}
+
+function settingsOf({ status, description, url, eventTypes }: Endpoint) {
+  return { status, description, url, eventTypes: [...eventTypes] };
 }
 
 /** Deletes the endpoint; what is pending stops, its history stays for its time. @throws NOT_FOUND */

@@ -64,7 +64,8 @@ export function newSigningSecret(): string {
   return `whsec_${randomToken(32)}`;
 }
 
-function knownEventTypes(codes: readonly string[]): string[] {
+/** @throws INVALID_BODY */
+export function knownEventTypes(codes: readonly string[]): string[] {
   const unknown = codes.findIndex((code) => !isEventType(code));
   if (unknown >= 0) throw invalid(`event_types.${unknown}`, "must be a code of the event catalogue");
   return [...new Set(codes)];
@@ -72,9 +73,9 @@ function knownEventTypes(codes: readonly string[]): string[] {
 
 /**
  * docs/contract.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it
- * is called.
+ * is called. @throws INVALID_BODY
  */
-async function publicTarget(deps: EndpointDeps, url: string): Promise<Target> {
+export async function publicTarget(deps: Pick<EndpointDeps, "resolver" | "allow">, url: string): Promise<Target> {
   const target = parseTarget(url, deps.allow);
   if ("problem" in target) throw refusedUrl(target.problem);
   try {

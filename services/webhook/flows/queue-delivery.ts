@@ -16,16 +16,22 @@ export interface QueueDeps {
   readonly wakeLane: (lane: LaneKey) => void;
 }
 
-/** Queues a test.ping, whatever the endpoint subscribed to. @returns the delivery's id @throws NOT_FOUND */
+/**
+ * Queues a test.ping, whatever the endpoint subscribed to.
+ * @returns the delivery's id; empty: the endpoint is disabled, and nothing is sent @throws NOT_FOUND
+ */
 export async function sendTestEvent(deps: QueueDeps, owner: Owner, endpointId: string): Promise<string> {
   const lane = { merchantId: owner.merchantId, endpointId };
   const id = newId("delivery");
-  await deps.db.transaction(async (tx) => {
-    if (!(await findEndpoint(tx.em, owner, endpointId))) throw new Failure("NOT_FOUND");
+  const isQueued = await deps.db.transaction(async (tx) => {
+    const endpoint = await findEndpoint(tx.em, owner, endpointId);
+    if (!endpoint) throw new Failure("NOT_FOUND");
+    if (endpoint.status === "disabled") return false;
     await queueTestEvent(tx, { ...lane, id, body: testEventBody(clockNow()) });
+    return true;
   });
-  deps.wakeLane(lane);
-  return id;
+  if (isQueued) deps.wakeLane(lane);
+  return isQueued ? id : "";
 }
 
 /** Makes a delivery due now, with a fresh schedule and attempt budget (docs/contract.md §9). @throws NOT_FOUND */

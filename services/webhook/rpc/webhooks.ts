@@ -1,4 +1,4 @@
-// webhook.v1.WebhookService: every method in its order.
+// webhook.v1.WebhookService: the methods about endpoints, and those about deliveries.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
@@ -7,7 +7,7 @@ import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import { EventTypeSchema, type WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import { type ChangeDeps, deleteEndpoint, rollEndpointSecret, setEndpointStatus } from "../flows/change-endpoint.ts";
+import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
 import { type QueueDeps, retryDelivery, sendTestEvent } from "../flows/queue-delivery.ts";
 import { type RetryFailedDeps, retryFailed } from "../flows/retry-failed.ts";
@@ -26,11 +26,12 @@ import {
   type DeliveryState,
   deliveryExists,
   endpointHealth,
+  findDeliveryOf,
   listDeliveries,
   listPaymentDeliveries,
 } from "../store/deliveries.ts";
 import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
-import { findEndpoint, listEndpoints } from "../store/endpoints.ts";
+import { type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
 import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
@@ -40,7 +41,13 @@ export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps & RetryFailedDeps;
 const pageSizeDefault = 50;
 const healthWindowSeconds = 3_600;
 
+type Methods = Partial<ServiceImpl<typeof WebhookService>>;
+
 export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
+  return { ...endpointMethods(deps), ...deliveryMethods(deps) };
+}
+
+function endpointMethods(deps: RpcDeps) {
   return {
     async createEndpoint(request) {
       const { endpoint, signingSecret } = await createEndpoint(deps, request);
@@ -49,9 +56,20 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
     async listEndpoints(request) {
       return { endpoints: (await listEndpoints(deps.db.em(), request)).map(toEndpoint) };
     },
+    async getEndpoint(request) {
+      const endpoint = await findEndpoint(deps.db.em(), request, request.endpointId);
+      if (!endpoint) throw new Failure("NOT_FOUND");
+      return { endpoint: toEndpoint(endpoint) };
+    },
     async updateEndpoint(request) {
-      const status = request.status === "active" ? "active" : "disabled";
-      return { endpoint: toEndpoint(await setEndpointStatus(deps, request, request.endpointId, status)) };
+      const { status, url, eventTypes, description } = request;
+      const change = {
+        status: statusOf(status),
+        url: url || undefined,
+        eventTypes: eventTypes.length > 0 ? eventTypes : undefined,
+        description,
+      };
+      return { endpoint: toEndpoint(await changeEndpoint(deps, request, request.endpointId, change)) };
     },
     async deleteEndpoint(request) {
       await deleteEndpoint(deps, request, request.endpointId);
@@ -61,6 +79,25 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
       const { endpoint, signingSecret } = await rollEndpointSecret(deps, request, request.endpointId);
       return { endpoint: toEndpoint(endpoint), signingSecret };
     },
+    async sendTestEvent(request) {
+      return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };
+    },
+    listEventTypes() {
+      return {
+        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
+      };
+    },
+    async getEndpointHealth(request) {
+      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      const windowMs = (request.windowSeconds || healthWindowSeconds) * 1_000;
+      const row = await endpointHealth(deps.db, request, firstDeliveryIdOf(clockMs() - windowMs));
+      return row ? toHealth(row) : {};
+    },
+  } satisfies Methods;
+}
+
+function deliveryMethods(deps: RpcDeps) {
+  return {
     async listDeliveries(request) {
       if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
       const limit = request.pageSize || pageSizeDefault;
@@ -76,17 +113,17 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return { deliveries: page.map(toDelivery), nextPageToken: last ? pageToken(last.id) : "" };
     },
+    async getDelivery(request) {
+      const { merchantId, endpointId, deliveryId } = request;
+      const endpoint = await findEndpoint(deps.db.em(), request, endpointId);
+      const row = endpoint && (await findDeliveryOf(deps.db, { merchantId, endpointId }, deliveryId));
+      if (!row) throw new Failure("NOT_FOUND");
+      const attempts = await listAttempts(deps.db, merchantId, deliveryId);
+      return { delivery: toDelivery(row), attempts: attempts.map(toAttempt) };
+    },
     async retryDelivery(request) {
       await retryDelivery(deps, request, request.endpointId, request.deliveryId);
       return {};
-    },
-    async sendTestEvent(request) {
-      return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };
-    },
-    listEventTypes() {
-      return {
-        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
-      };
     },
     async listAttempts(request) {
       const rows = await listAttempts(deps.db, request.merchantId, request.deliveryId);
@@ -98,12 +135,6 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
     async listPaymentDeliveries(request) {
       const rows = await listPaymentDeliveries(deps.db, request, request.paymentId);
       return { deliveries: rows.map((row) => ({ endpointId: row.endpoint_id, delivery: toDelivery(row) })) };
-    },
-    async getEndpointHealth(request) {
-      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
-      const windowMs = (request.windowSeconds || healthWindowSeconds) * 1_000;
-      const row = await endpointHealth(deps.db, request, firstDeliveryIdOf(clockMs() - windowMs));
-      return row ? toHealth(row) : {};
     },
     async retryFailedDeliveries(request) {
       const since = request.since ? timestampDate(request.since) : new Date(0);
@@ -126,7 +157,11 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
         parked: await parkedProblem(deps.db, eventId),
       };
     },
-  };
+  } satisfies Methods;
+}
+
+function statusOf(status: string): EndpointStatus | undefined {
+  return status === "active" || status === "disabled" ? status : undefined;
 }
 
 function stateOf(status: string): DeliveryState | undefined {

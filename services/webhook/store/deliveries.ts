@@ -64,6 +64,17 @@ export async function listDeliveries(sql: Sql, filter: DeliveryFilter): Promise<
   return await sql.rows<DeliveryRow>(listText(filter.state, byType), byType ? [...params, filter.eventType] : params);
 }
 
+/** One delivery of an endpoint, wherever it stands. */
+export async function findDeliveryOf(sql: Sql, lane: LaneKey, id: string): Promise<DeliveryRow | undefined> {
+  const where = "merchant_id = $1 and endpoint_id = $2 and id = $3";
+  const [row] = await sql.rows<DeliveryRow>(
+    `select ${pendingColumns} from delivery_queue where ${where}
+     union all select ${finishedColumns} from deliveries where ${where} limit 1`,
+    [lane.merchantId, lane.endpointId, id],
+  );
+  return row;
+}
+
 // A payment has a handful of events and at most 16 endpoints in its environment.
 const paymentDeliveriesMax = 200;
 

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file webhook/v1/webhook.proto.
  */
 export const file_webhook_v1_webhook: GenFile = /*@__PURE__*/
-  fileDesc("Chh3ZWJob29rL3YxL3dlYmhvb2sucHJvdG8SCndlYmhvb2sudjEivAEKCEVuZHBvaW50EgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtldmVudF90eXBlcxgEIAMoCRItCgtlbnZpcm9ubWVudBgFIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Eg4KBnN0YXR1cxgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoIRGVsaXZlcnkSCgoCaWQYASABKAkSEgoKZXZlbnRfdHlwZRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoBRIRCglkZWxpdmVyZWQYBCABKAgSDgoGZmFpbGVkGAUgASgIEhMKC3N0YXR1c19jb2RlGAYgASgFEhIKCmxhc3RfZXJyb3IYByABKAkSMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwYXlsb2FkGAkgASgMEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKCUV2ZW50VHlwZRIMCgRjb2RlGAEgASgJEg0KBWxhYmVsGAIgASgJEhAKCGNhdGVnb3J5GAMgASgJIu0BCgdBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3RyaWdnZXIYAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEgoKZXJyb3JfY29kZRgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBRIOCgZkbnNfbXMYBiABKAUSEgoKY29ubmVjdF9tcxgHIAEoBRIOCgZ0bHNfbXMYCCABKAUSFQoNZmlyc3RfYnl0ZV9tcxgJIAEoBRIYChByZXNwb25zZV9zbmlwcGV0GAogASgJIssBChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhcKA3VybBgDIAEoCUIKukgHcgUQARiAEBIfCgtldmVudF90eXBlcxgEIAMoCUIKukgHkgEECAEQZBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wEiXQoWQ3JlYXRlRW5kcG9pbnRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASJxChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiQAoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEicKCWVuZHBvaW50cxgBIAMoCzIULndlYmhvb2sudjEuRW5kcG9pbnQiuwEKFVVwZGF0ZUVuZHBvaW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBInCgZzdGF0dXMYBCABKAlCF7pIFHISUgZhY3RpdmVSCGRpc2FibGVkIkAKFlVwZGF0ZUVuZHBvaW50UmVzcG9uc2USJgoIZW5kcG9pbnQYASABKAsyFC53ZWJob29rLnYxLkVuZHBvaW50IpIBChVEZWxldGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEAiGAoWRGVsZXRlRW5kcG9pbnRSZXNwb25zZSKWAQoZUm9sbEVuZHBvaW50U2VjcmV0UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCJhChpSb2xsRW5kcG9pbnRTZWNyZXRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASKhAgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUYyAEoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxjIARIzCgZzdGF0dXMYBiABKAlCI7pIIHIeUgBSB3BlbmRpbmdSCWRlbGl2ZXJlZFIGZmFpbGVkEhsKCmV2ZW50X3R5cGUYByABKAlCB7pIBHICGEAiWwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIoCgpkZWxpdmVyaWVzGAEgAygLMhQud2ViaG9vay52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisQEKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAQgASgJQgm6SAZyBBABGEAiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlIpEBChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCIsChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USEwoLZGVsaXZlcnlfaWQYASABKAkiFwoVTGlzdEV2ZW50VHlwZXNSZXF1ZXN0IkQKFkxpc3RFdmVudFR5cGVzUmVzcG9uc2USKgoLZXZlbnRfdHlwZXMYASADKAsyFS53ZWJob29rLnYxLkV2ZW50VHlwZSJVChNMaXN0QXR0ZW1wdHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASHgoLZGVsaXZlcnlfaWQYAiABKAlCCbpIBnIEEAEYQCI9ChRMaXN0QXR0ZW1wdHNSZXNwb25zZRIlCghhdHRlbXB0cxgBIAMoCzITLndlYmhvb2sudjEuQXR0ZW1wdCKYAQocTGlzdFBheW1lbnREZWxpdmVyaWVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIlAKHUxpc3RQYXltZW50RGVsaXZlcmllc1Jlc3BvbnNlEi8KCmRlbGl2ZXJpZXMYASADKAsyGy53ZWJob29rLnYxLlBheW1lbnREZWxpdmVyeSI1ChNGaW5kRGVsaXZlcnlSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgm6SAZyBBABGEAioAIKFEZpbmREZWxpdmVyeVJlc3BvbnNlEiYKCGRlbGl2ZXJ5GAEgASgLMhQud2ViaG9vay52MS5EZWxpdmVyeRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhMKC2VuZHBvaW50X2lkGAQgASgJEhcKD2VuZHBvaW50X29yaWdpbhgFIAEoCRIXCg9lbmRwb2ludF9zdGF0dXMYBiABKAkSEAoIZXZlbnRfaWQYByABKAkSEgoKcGF5bWVudF9pZBgIIAEoCRIvCgtmaW5pc2hlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWQoaTGlzdEV2ZW50RGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBIbCghldmVudF9pZBgCIAEoCUIJukgGcgQQARhAIl4KG0xpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZRIvCgpkZWxpdmVyaWVzGAEgAygLMhsud2ViaG9vay52MS5QYXltZW50RGVsaXZlcnkSDgoGcGFya2VkGAIgASgJIk4KD1BheW1lbnREZWxpdmVyeRITCgtlbmRwb2ludF9pZBgBIAEoCRImCghkZWxpdmVyeRgCIAEoCzIULndlYmhvb2sudjEuRGVsaXZlcnkiugEKGEdldEVuZHBvaW50SGVhbHRoUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBIjCg53aW5kb3dfc2Vjb25kcxgEIAEoBUILukgIGgYYgKMFKAAisQEKGUdldEVuZHBvaW50SGVhbHRoUmVzcG9uc2USEQoJZGVsaXZlcmVkGAEgASgDEg4KBmZhaWxlZBgCIAEoAxIPCgdwZW5kaW5nGAMgASgDEhAKCGF0dGVtcHRzGAQgASgDEhcKD2ZhaWxlZF9hdHRlbXB0cxgFIAEoAxI1ChFvbGRlc3RfcGVuZGluZ19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizAEKHFJldHJ5RmFpbGVkRGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEASMQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQEiQgodUmV0cnlGYWlsZWREZWxpdmVyaWVzUmVzcG9uc2USIQoDcnVuGAEgASgLMhQud2ViaG9vay52MS5SZXRyeVJ1biKKAQoSR2V0UmV0cnlSdW5SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIZCgZydW5faWQYAyABKAlCCbpIBnIEEAEYQCI4ChNHZXRSZXRyeVJ1blJlc3BvbnNlEiEKA3J1bhgBIAEoCzIULndlYmhvb2sudjEuUmV0cnlSdW4iigEKCFJldHJ5UnVuEgoKAmlkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRINCgV0b3RhbBgEIAEoAxIOCgZxdWV1ZWQYBSABKAMSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAy7gwKDldlYmhvb2tTZXJ2aWNlElwKDkNyZWF0ZUVuZHBvaW50EiEud2ViaG9vay52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2UiA5ACABJfCg1MaXN0RW5kcG9pbnRzEiAud2ViaG9vay52MS5MaXN0RW5kcG9pbnRzUmVxdWVzdBohLndlYmhvb2sudjEuTGlzdEVuZHBvaW50c1Jlc3BvbnNlIgmQAgGKtRgCAQQSYgoOVXBkYXRlRW5kcG9pbnQSIS53ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVxdWVzdBoiLndlYmhvb2sudjEuVXBkYXRlRW5kcG9pbnRSZXNwb25zZSIJkAICirUYAgEEElwKDkRlbGV0ZUVuZHBvaW50EiEud2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLkRlbGV0ZUVuZHBvaW50UmVzcG9uc2UiA5ACAhJoChJSb2xsRW5kcG9pbnRTZWNyZXQSJS53ZWJob29rLnYxLlJvbGxFbmRwb2ludFNlY3JldFJlcXVlc3QaJi53ZWJob29rLnYxLlJvbGxFbmRwb2ludFNlY3JldFJlc3BvbnNlIgOQAgASYgoOTGlzdERlbGl2ZXJpZXMSIS53ZWJob29rLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoiLndlYmhvb2sudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIJkAIBirUYAgEEEl8KDVJldHJ5RGVsaXZlcnkSIC53ZWJob29rLnYxLlJldHJ5RGVsaXZlcnlSZXF1ZXN0GiEud2ViaG9vay52MS5SZXRyeURlbGl2ZXJ5UmVzcG9uc2UiCZACAoq1GAIBBBJZCg1TZW5kVGVzdEV2ZW50EiAud2ViaG9vay52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBohLndlYmhvb2sudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgOQAgASYwoOTGlzdEV2ZW50VHlwZXMSIS53ZWJob29rLnYxLkxpc3RFdmVudFR5cGVzUmVxdWVzdBoiLndlYmhvb2sudjEuTGlzdEV2ZW50VHlwZXNSZXNwb25zZSIKkAIBirUYAwEEBRJcCgxMaXN0QXR0ZW1wdHMSHy53ZWJob29rLnYxLkxpc3RBdHRlbXB0c1JlcXVlc3QaIC53ZWJob29rLnYxLkxpc3RBdHRlbXB0c1Jlc3BvbnNlIgmQAgGKtRgCAQQSdwoVTGlzdFBheW1lbnREZWxpdmVyaWVzEigud2ViaG9vay52MS5MaXN0UGF5bWVudERlbGl2ZXJpZXNSZXF1ZXN0Gikud2ViaG9vay52MS5MaXN0UGF5bWVudERlbGl2ZXJpZXNSZXNwb25zZSIJkAIBirUYAgEEEmsKEUdldEVuZHBvaW50SGVhbHRoEiQud2ViaG9vay52MS5HZXRFbmRwb2ludEhlYWx0aFJlcXVlc3QaJS53ZWJob29rLnYxLkdldEVuZHBvaW50SGVhbHRoUmVzcG9uc2UiCZACAYq1GAIBBBJ3ChVSZXRyeUZhaWxlZERlbGl2ZXJpZXMSKC53ZWJob29rLnYxLlJldHJ5RmFpbGVkRGVsaXZlcmllc1JlcXVlc3QaKS53ZWJob29rLnYxLlJldHJ5RmFpbGVkRGVsaXZlcmllc1Jlc3BvbnNlIgmQAgCKtRgCAQQSWQoLR2V0UmV0cnlSdW4SHi53ZWJob29rLnYxLkdldFJldHJ5UnVuUmVxdWVzdBofLndlYmhvb2sudjEuR2V0UmV0cnlSdW5SZXNwb25zZSIJkAIBirUYAgEEElsKDEZpbmREZWxpdmVyeRIfLndlYmhvb2sudjEuRmluZERlbGl2ZXJ5UmVxdWVzdBogLndlYmhvb2sudjEuRmluZERlbGl2ZXJ5UmVzcG9uc2UiCJACAYq1GAEEEnAKE0xpc3RFdmVudERlbGl2ZXJpZXMSJi53ZWJob29rLnYxLkxpc3RFdmVudERlbGl2ZXJpZXNSZXF1ZXN0Gicud2ViaG9vay52MS5MaXN0RXZlbnREZWxpdmVyaWVzUmVzcG9uc2UiCJACAYq1GAEEGgWKtRgBAWIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("Chh3ZWJob29rL3YxL3dlYmhvb2sucHJvdG8SCndlYmhvb2sudjEivAEKCEVuZHBvaW50EgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtldmVudF90eXBlcxgEIAMoCRItCgtlbnZpcm9ubWVudBgFIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Eg4KBnN0YXR1cxgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoIRGVsaXZlcnkSCgoCaWQYASABKAkSEgoKZXZlbnRfdHlwZRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoBRIRCglkZWxpdmVyZWQYBCABKAgSDgoGZmFpbGVkGAUgASgIEhMKC3N0YXR1c19jb2RlGAYgASgFEhIKCmxhc3RfZXJyb3IYByABKAkSMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdwYXlsb2FkGAkgASgMEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKCUV2ZW50VHlwZRIMCgRjb2RlGAEgASgJEg0KBWxhYmVsGAIgASgJEhAKCGNhdGVnb3J5GAMgASgJIu0BCgdBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3RyaWdnZXIYAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEgoKZXJyb3JfY29kZRgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBRIOCgZkbnNfbXMYBiABKAUSEgoKY29ubmVjdF9tcxgHIAEoBRIOCgZ0bHNfbXMYCCABKAUSFQoNZmlyc3RfYnl0ZV9tcxgJIAEoBRIYChByZXNwb25zZV9zbmlwcGV0GAogASgJIssBChVDcmVhdGVFbmRwb2ludFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhcKA3VybBgDIAEoCUIKukgHcgUQARiAEBIfCgtldmVudF90eXBlcxgEIAMoCUIKukgHkgEECAEQZBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wEiXQoWQ3JlYXRlRW5kcG9pbnRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQSGwoOc2lnbmluZ19zZWNyZXQYAiABKAlCA4ABASJxChRMaXN0RW5kcG9pbnRzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAAiQAoVTGlzdEVuZHBvaW50c1Jlc3BvbnNlEicKCWVuZHBvaW50cxgBIAMoCzIULndlYmhvb2sudjEuRW5kcG9pbnQijwEKEkdldEVuZHBvaW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCI9ChNHZXRFbmRwb2ludFJlc3BvbnNlEiYKCGVuZHBvaW50GAEgASgLMhQud2ViaG9vay52MS5FbmRwb2ludCKnAgoVVXBkYXRlRW5kcG9pbnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEikKBnN0YXR1cxgEIAEoCUIZukgWchRSAFIGYWN0aXZlUghkaXNhYmxlZBIVCgN1cmwYBSABKAlCCLpIBXIDGIAQEh0KC2V2ZW50X3R5cGVzGAYgAygJQgi6SAWSAQIQZBIiCgtkZXNjcmlwdGlvbhgHIAEoCUIIukgFcgMY/wFIAIgBAUIOCgxfZGVzY3JpcHRpb24iQAoWVXBkYXRlRW5kcG9pbnRSZXNwb25zZRImCghlbmRwb2ludBgBIAEoCzIULndlYmhvb2sudjEuRW5kcG9pbnQikgEKFURlbGV0ZUVuZHBvaW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCIYChZEZWxldGVFbmRwb2ludFJlc3BvbnNlIpYBChlSb2xsRW5kcG9pbnRTZWNyZXRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAImEKGlJvbGxFbmRwb2ludFNlY3JldFJlc3BvbnNlEiYKCGVuZHBvaW50GAEgASgLMhQud2ViaG9vay52MS5FbmRwb2ludBIbCg5zaWduaW5nX3NlY3JldBgCIAEoCUIDgAEBIqECChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjIASgAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGMgBEjMKBnN0YXR1cxgGIAEoCUIjukggch5SAFIHcGVuZGluZ1IJZGVsaXZlcmVkUgZmYWlsZWQSGwoKZXZlbnRfdHlwZRgHIAEoCUIHukgEcgIYQCJbChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEigKCmRlbGl2ZXJpZXMYASADKAsyFC53ZWJob29rLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKvAQoSR2V0RGVsaXZlcnlSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAQgASgJQgm6SAZyBBABGEAiZAoTR2V0RGVsaXZlcnlSZXNwb25zZRImCghkZWxpdmVyeRgBIAEoCzIULndlYmhvb2sudjEuRGVsaXZlcnkSJQoIYXR0ZW1wdHMYAiADKAsyEy53ZWJob29rLnYxLkF0dGVtcHQisQEKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIeCgtlbmRwb2ludF9pZBgDIAEoCUIJukgGcgQQARhAEh4KC2RlbGl2ZXJ5X2lkGAQgASgJQgm6SAZyBBABGEAiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlIpEBChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQCIsChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USEwoLZGVsaXZlcnlfaWQYASABKAkiFwoVTGlzdEV2ZW50VHlwZXNSZXF1ZXN0IkQKFkxpc3RFdmVudFR5cGVzUmVzcG9uc2USKgoLZXZlbnRfdHlwZXMYASADKAsyFS53ZWJob29rLnYxLkV2ZW50VHlwZSJVChNMaXN0QXR0ZW1wdHNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASHgoLZGVsaXZlcnlfaWQYAiABKAlCCbpIBnIEEAEYQCI9ChRMaXN0QXR0ZW1wdHNSZXNwb25zZRIlCghhdHRlbXB0cxgBIAMoCzITLndlYmhvb2sudjEuQXR0ZW1wdCKYAQocTGlzdFBheW1lbnREZWxpdmVyaWVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKcGF5bWVudF9pZBgDIAEoCUIJukgGcgQQARhAIlAKHUxpc3RQYXltZW50RGVsaXZlcmllc1Jlc3BvbnNlEi8KCmRlbGl2ZXJpZXMYASADKAsyGy53ZWJob29rLnYxLlBheW1lbnREZWxpdmVyeSI1ChNGaW5kRGVsaXZlcnlSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgm6SAZyBBABGEAioAIKFEZpbmREZWxpdmVyeVJlc3BvbnNlEiYKCGRlbGl2ZXJ5GAEgASgLMhQud2ViaG9vay52MS5EZWxpdmVyeRITCgttZXJjaGFudF9pZBgCIAEoCRItCgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50EhMKC2VuZHBvaW50X2lkGAQgASgJEhcKD2VuZHBvaW50X29yaWdpbhgFIAEoCRIXCg9lbmRwb2ludF9zdGF0dXMYBiABKAkSEAoIZXZlbnRfaWQYByABKAkSEgoKcGF5bWVudF9pZBgIIAEoCRIvCgtmaW5pc2hlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWQoaTGlzdEV2ZW50RGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBIbCghldmVudF9pZBgCIAEoCUIJukgGcgQQARhAIl4KG0xpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZRIvCgpkZWxpdmVyaWVzGAEgAygLMhsud2ViaG9vay52MS5QYXltZW50RGVsaXZlcnkSDgoGcGFya2VkGAIgASgJIk4KD1BheW1lbnREZWxpdmVyeRITCgtlbmRwb2ludF9pZBgBIAEoCRImCghkZWxpdmVyeRgCIAEoCzIULndlYmhvb2sudjEuRGVsaXZlcnkiugEKGEdldEVuZHBvaW50SGVhbHRoUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHgoLZW5kcG9pbnRfaWQYAyABKAlCCbpIBnIEEAEYQBIjCg53aW5kb3dfc2Vjb25kcxgEIAEoBUILukgIGgYYgKMFKAAisQEKGUdldEVuZHBvaW50SGVhbHRoUmVzcG9uc2USEQoJZGVsaXZlcmVkGAEgASgDEg4KBmZhaWxlZBgCIAEoAxIPCgdwZW5kaW5nGAMgASgDEhAKCGF0dGVtcHRzGAQgASgDEhcKD2ZhaWxlZF9hdHRlbXB0cxgFIAEoAxI1ChFvbGRlc3RfcGVuZGluZ19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizAEKHFJldHJ5RmFpbGVkRGVsaXZlcmllc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh4KC2VuZHBvaW50X2lkGAMgASgJQgm6SAZyBBABGEASMQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQEiQgodUmV0cnlGYWlsZWREZWxpdmVyaWVzUmVzcG9uc2USIQoDcnVuGAEgASgLMhQud2ViaG9vay52MS5SZXRyeVJ1biKKAQoSR2V0UmV0cnlSdW5SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIZCgZydW5faWQYAyABKAlCCbpIBnIEEAEYQCI4ChNHZXRSZXRyeVJ1blJlc3BvbnNlEiEKA3J1bhgBIAEoCzIULndlYmhvb2sudjEuUmV0cnlSdW4iigEKCFJldHJ5UnVuEgoKAmlkGAEgASgJEhMKC2VuZHBvaW50X2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRINCgV0b3RhbBgEIAEoAxIOCgZxdWV1ZWQYBSABKAMSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAypA4KDldlYmhvb2tTZXJ2aWNlElwKDkNyZWF0ZUVuZHBvaW50EiEud2ViaG9vay52MS5DcmVhdGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLkNyZWF0ZUVuZHBvaW50UmVzcG9uc2UiA5ACABJfCg1MaXN0RW5kcG9pbnRzEiAud2ViaG9vay52MS5MaXN0RW5kcG9pbnRzUmVxdWVzdBohLndlYmhvb2sudjEuTGlzdEVuZHBvaW50c1Jlc3BvbnNlIgmQAgGKtRgCAQQSWQoLR2V0RW5kcG9pbnQSHi53ZWJob29rLnYxLkdldEVuZHBvaW50UmVxdWVzdBofLndlYmhvb2sudjEuR2V0RW5kcG9pbnRSZXNwb25zZSIJkAIBirUYAgEEEmIKDlVwZGF0ZUVuZHBvaW50EiEud2ViaG9vay52MS5VcGRhdGVFbmRwb2ludFJlcXVlc3QaIi53ZWJob29rLnYxLlVwZGF0ZUVuZHBvaW50UmVzcG9uc2UiCZACAoq1GAIBBBJcCg5EZWxldGVFbmRwb2ludBIhLndlYmhvb2sudjEuRGVsZXRlRW5kcG9pbnRSZXF1ZXN0GiIud2ViaG9vay52MS5EZWxldGVFbmRwb2ludFJlc3BvbnNlIgOQAgISaAoSUm9sbEVuZHBvaW50U2VjcmV0EiUud2ViaG9vay52MS5Sb2xsRW5kcG9pbnRTZWNyZXRSZXF1ZXN0GiYud2ViaG9vay52MS5Sb2xsRW5kcG9pbnRTZWNyZXRSZXNwb25zZSIDkAIAEmIKDkxpc3REZWxpdmVyaWVzEiEud2ViaG9vay52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaIi53ZWJob29rLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiCZACAYq1GAIBBBJZCgtHZXREZWxpdmVyeRIeLndlYmhvb2sudjEuR2V0RGVsaXZlcnlSZXF1ZXN0Gh8ud2ViaG9vay52MS5HZXREZWxpdmVyeVJlc3BvbnNlIgmQAgGKtRgCAQQSXwoNUmV0cnlEZWxpdmVyeRIgLndlYmhvb2sudjEuUmV0cnlEZWxpdmVyeVJlcXVlc3QaIS53ZWJob29rLnYxLlJldHJ5RGVsaXZlcnlSZXNwb25zZSIJkAICirUYAgEEElkKDVNlbmRUZXN0RXZlbnQSIC53ZWJob29rLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0GiEud2ViaG9vay52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiA5ACABJjCg5MaXN0RXZlbnRUeXBlcxIhLndlYmhvb2sudjEuTGlzdEV2ZW50VHlwZXNSZXF1ZXN0GiIud2ViaG9vay52MS5MaXN0RXZlbnRUeXBlc1Jlc3BvbnNlIgqQAgGKtRgDAQQFElwKDExpc3RBdHRlbXB0cxIfLndlYmhvb2sudjEuTGlzdEF0dGVtcHRzUmVxdWVzdBogLndlYmhvb2sudjEuTGlzdEF0dGVtcHRzUmVzcG9uc2UiCZACAYq1GAIBBBJ3ChVMaXN0UGF5bWVudERlbGl2ZXJpZXMSKC53ZWJob29rLnYxLkxpc3RQYXltZW50RGVsaXZlcmllc1JlcXVlc3QaKS53ZWJob29rLnYxLkxpc3RQYXltZW50RGVsaXZlcmllc1Jlc3BvbnNlIgmQAgGKtRgCAQQSawoRR2V0RW5kcG9pbnRIZWFsdGgSJC53ZWJob29rLnYxLkdldEVuZHBvaW50SGVhbHRoUmVxdWVzdBolLndlYmhvb2sudjEuR2V0RW5kcG9pbnRIZWFsdGhSZXNwb25zZSIJkAIBirUYAgEEEncKFVJldHJ5RmFpbGVkRGVsaXZlcmllcxIoLndlYmhvb2sudjEuUmV0cnlGYWlsZWREZWxpdmVyaWVzUmVxdWVzdBopLndlYmhvb2sudjEuUmV0cnlGYWlsZWREZWxpdmVyaWVzUmVzcG9uc2UiCZACAIq1GAIBBBJZCgtHZXRSZXRyeVJ1bhIeLndlYmhvb2sudjEuR2V0UmV0cnlSdW5SZXF1ZXN0Gh8ud2ViaG9vay52MS5HZXRSZXRyeVJ1blJlc3BvbnNlIgmQAgGKtRgCAQQSWwoMRmluZERlbGl2ZXJ5Eh8ud2ViaG9vay52MS5GaW5kRGVsaXZlcnlSZXF1ZXN0GiAud2ViaG9vay52MS5GaW5kRGVsaXZlcnlSZXNwb25zZSIIkAIBirUYAQQScAoTTGlzdEV2ZW50RGVsaXZlcmllcxImLndlYmhvb2sudjEuTGlzdEV2ZW50RGVsaXZlcmllc1JlcXVlc3QaJy53ZWJob29rLnYxLkxpc3RFdmVudERlbGl2ZXJpZXNSZXNwb25zZSIIkAIBirUYAQQaBYq1GAEBYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * A webhook endpoint without its secret (docs/contract.md §9).
@@ -413,6 +413,62 @@ export const ListEndpointsResponseSchema: GenMessage<ListEndpointsResponse> = /*
   messageDesc(file_webhook_v1_webhook, 7);
 
 /**
+ * Request of GetEndpoint.
+ *
+ * @generated from message webhook.v1.GetEndpointRequest
+ */
+export type GetEndpointRequest = Message<"webhook.v1.GetEndpointRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `whk_…`.
+   *
+   * @generated from field: string endpoint_id = 3;
+   */
+  endpointId: string;
+};
+
+/**
+ * Describes the message webhook.v1.GetEndpointRequest.
+ * Use `create(GetEndpointRequestSchema)` to create a new message.
+ */
+export const GetEndpointRequestSchema: GenMessage<GetEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 8);
+
+/**
+ * Response of GetEndpoint.
+ *
+ * @generated from message webhook.v1.GetEndpointResponse
+ */
+export type GetEndpointResponse = Message<"webhook.v1.GetEndpointResponse"> & {
+  /**
+   * The endpoint.
+   *
+   * @generated from field: webhook.v1.Endpoint endpoint = 1;
+   */
+  endpoint?: Endpoint | undefined;
+};
+
+/**
+ * Describes the message webhook.v1.GetEndpointResponse.
+ * Use `create(GetEndpointResponseSchema)` to create a new message.
+ */
+export const GetEndpointResponseSchema: GenMessage<GetEndpointResponse> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 9);
+
+/**
  * Request of UpdateEndpoint.
  *
  * @generated from message webhook.v1.UpdateEndpointRequest
@@ -440,11 +496,32 @@ export type UpdateEndpointRequest = Message<"webhook.v1.UpdateEndpointRequest"> 
   endpointId: string;
 
   /**
-   * The new status.
+   * The new status; empty: as it is.
    *
    * @generated from field: string status = 4;
    */
   status: string;
+
+  /**
+   * The new https URL, at most 2,048 characters; empty: as it is.
+   *
+   * @generated from field: string url = 5;
+   */
+  url: string;
+
+  /**
+   * The new codes; none: as they are.
+   *
+   * @generated from field: repeated string event_types = 6;
+   */
+  eventTypes: string[];
+
+  /**
+   * The new label, at most 255 characters; absent: as it is.
+   *
+   * @generated from field: optional string description = 7;
+   */
+  description?: string | undefined;
 };
 
 /**
@@ -452,7 +529,7 @@ export type UpdateEndpointRequest = Message<"webhook.v1.UpdateEndpointRequest"> 
  * Use `create(UpdateEndpointRequestSchema)` to create a new message.
  */
 export const UpdateEndpointRequestSchema: GenMessage<UpdateEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 8);
+  messageDesc(file_webhook_v1_webhook, 10);
 
 /**
  * Response of UpdateEndpoint.
@@ -473,7 +550,7 @@ export type UpdateEndpointResponse = Message<"webhook.v1.UpdateEndpointResponse"
  * Use `create(UpdateEndpointResponseSchema)` to create a new message.
  */
 export const UpdateEndpointResponseSchema: GenMessage<UpdateEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 9);
+  messageDesc(file_webhook_v1_webhook, 11);
 
 /**
  * Request of DeleteEndpoint.
@@ -508,7 +585,7 @@ export type DeleteEndpointRequest = Message<"webhook.v1.DeleteEndpointRequest"> 
  * Use `create(DeleteEndpointRequestSchema)` to create a new message.
  */
 export const DeleteEndpointRequestSchema: GenMessage<DeleteEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 10);
+  messageDesc(file_webhook_v1_webhook, 12);
 
 /**
  * Response of DeleteEndpoint.
@@ -523,7 +600,7 @@ export type DeleteEndpointResponse = Message<"webhook.v1.DeleteEndpointResponse"
  * Use `create(DeleteEndpointResponseSchema)` to create a new message.
  */
 export const DeleteEndpointResponseSchema: GenMessage<DeleteEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 11);
+  messageDesc(file_webhook_v1_webhook, 13);
 
 /**
  * Request of RollEndpointSecret.
@@ -558,7 +635,7 @@ export type RollEndpointSecretRequest = Message<"webhook.v1.RollEndpointSecretRe
  * Use `create(RollEndpointSecretRequestSchema)` to create a new message.
  */
 export const RollEndpointSecretRequestSchema: GenMessage<RollEndpointSecretRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 12);
+  messageDesc(file_webhook_v1_webhook, 14);
 
 /**
  * Response of RollEndpointSecret.
@@ -586,7 +663,7 @@ export type RollEndpointSecretResponse = Message<"webhook.v1.RollEndpointSecretR
  * Use `create(RollEndpointSecretResponseSchema)` to create a new message.
  */
 export const RollEndpointSecretResponseSchema: GenMessage<RollEndpointSecretResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 13);
+  messageDesc(file_webhook_v1_webhook, 15);
 
 /**
  * Request of ListDeliveries.
@@ -649,7 +726,7 @@ export type ListDeliveriesRequest = Message<"webhook.v1.ListDeliveriesRequest"> 
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 14);
+  messageDesc(file_webhook_v1_webhook, 16);
 
 /**
  * Response of ListDeliveries.
@@ -677,7 +754,77 @@ export type ListDeliveriesResponse = Message<"webhook.v1.ListDeliveriesResponse"
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 15);
+  messageDesc(file_webhook_v1_webhook, 17);
+
+/**
+ * Request of GetDelivery.
+ *
+ * @generated from message webhook.v1.GetDeliveryRequest
+ */
+export type GetDeliveryRequest = Message<"webhook.v1.GetDeliveryRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `whk_…`.
+   *
+   * @generated from field: string endpoint_id = 3;
+   */
+  endpointId: string;
+
+  /**
+   * `whd_…`.
+   *
+   * @generated from field: string delivery_id = 4;
+   */
+  deliveryId: string;
+};
+
+/**
+ * Describes the message webhook.v1.GetDeliveryRequest.
+ * Use `create(GetDeliveryRequestSchema)` to create a new message.
+ */
+export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 18);
+
+/**
+ * Response of GetDelivery.
+ *
+ * @generated from message webhook.v1.GetDeliveryResponse
+ */
+export type GetDeliveryResponse = Message<"webhook.v1.GetDeliveryResponse"> & {
+  /**
+   * The delivery.
+   *
+   * @generated from field: webhook.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+
+  /**
+   * Newest first, at most 100.
+   *
+   * @generated from field: repeated webhook.v1.Attempt attempts = 2;
+   */
+  attempts: Attempt[];
+};
+
+/**
+ * Describes the message webhook.v1.GetDeliveryResponse.
+ * Use `create(GetDeliveryResponseSchema)` to create a new message.
+ */
+export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
+  messageDesc(file_webhook_v1_webhook, 19);
 
 /**
  * Request of RetryDelivery.
@@ -719,7 +866,7 @@ export type RetryDeliveryRequest = Message<"webhook.v1.RetryDeliveryRequest"> & 
  * Use `create(RetryDeliveryRequestSchema)` to create a new message.
  */
 export const RetryDeliveryRequestSchema: GenMessage<RetryDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 16);
+  messageDesc(file_webhook_v1_webhook, 20);
 
 /**
  * Response of RetryDelivery.
@@ -734,7 +881,7 @@ export type RetryDeliveryResponse = Message<"webhook.v1.RetryDeliveryResponse"> 
  * Use `create(RetryDeliveryResponseSchema)` to create a new message.
  */
 export const RetryDeliveryResponseSchema: GenMessage<RetryDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 17);
+  messageDesc(file_webhook_v1_webhook, 21);
 
 /**
  * Request of SendTestEvent.
@@ -769,7 +916,7 @@ export type SendTestEventRequest = Message<"webhook.v1.SendTestEventRequest"> & 
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 18);
+  messageDesc(file_webhook_v1_webhook, 22);
 
 /**
  * Response of SendTestEvent.
@@ -778,7 +925,7 @@ export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@_
  */
 export type SendTestEventResponse = Message<"webhook.v1.SendTestEventResponse"> & {
   /**
-   * `whd_…` of the queued test.ping.
+   * `whd_…` of the queued test.ping; empty: the endpoint is disabled.
    *
    * @generated from field: string delivery_id = 1;
    */
@@ -790,7 +937,7 @@ export type SendTestEventResponse = Message<"webhook.v1.SendTestEventResponse"> 
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 19);
+  messageDesc(file_webhook_v1_webhook, 23);
 
 /**
  * Request of ListEventTypes.
@@ -805,7 +952,7 @@ export type ListEventTypesRequest = Message<"webhook.v1.ListEventTypesRequest"> 
  * Use `create(ListEventTypesRequestSchema)` to create a new message.
  */
 export const ListEventTypesRequestSchema: GenMessage<ListEventTypesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 20);
+  messageDesc(file_webhook_v1_webhook, 24);
 
 /**
  * Response of ListEventTypes.
@@ -826,7 +973,7 @@ export type ListEventTypesResponse = Message<"webhook.v1.ListEventTypesResponse"
  * Use `create(ListEventTypesResponseSchema)` to create a new message.
  */
 export const ListEventTypesResponseSchema: GenMessage<ListEventTypesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 21);
+  messageDesc(file_webhook_v1_webhook, 25);
 
 /**
  * Request of ListAttempts.
@@ -854,7 +1001,7 @@ export type ListAttemptsRequest = Message<"webhook.v1.ListAttemptsRequest"> & {
  * Use `create(ListAttemptsRequestSchema)` to create a new message.
  */
 export const ListAttemptsRequestSchema: GenMessage<ListAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 22);
+  messageDesc(file_webhook_v1_webhook, 26);
 
 /**
  * Response of ListAttempts.
@@ -875,7 +1022,7 @@ export type ListAttemptsResponse = Message<"webhook.v1.ListAttemptsResponse"> & 
  * Use `create(ListAttemptsResponseSchema)` to create a new message.
  */
 export const ListAttemptsResponseSchema: GenMessage<ListAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 23);
+  messageDesc(file_webhook_v1_webhook, 27);
 
 /**
  * Request of ListPaymentDeliveries.
@@ -910,7 +1057,7 @@ export type ListPaymentDeliveriesRequest = Message<"webhook.v1.ListPaymentDelive
  * Use `create(ListPaymentDeliveriesRequestSchema)` to create a new message.
  */
 export const ListPaymentDeliveriesRequestSchema: GenMessage<ListPaymentDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 24);
+  messageDesc(file_webhook_v1_webhook, 28);
 
 /**
  * Response of ListPaymentDeliveries.
@@ -931,7 +1078,7 @@ export type ListPaymentDeliveriesResponse = Message<"webhook.v1.ListPaymentDeliv
  * Use `create(ListPaymentDeliveriesResponseSchema)` to create a new message.
  */
 export const ListPaymentDeliveriesResponseSchema: GenMessage<ListPaymentDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 25);
+  messageDesc(file_webhook_v1_webhook, 29);
 
 /**
  * Request of FindDelivery.
@@ -952,7 +1099,7 @@ export type FindDeliveryRequest = Message<"webhook.v1.FindDeliveryRequest"> & {
  * Use `create(FindDeliveryRequestSchema)` to create a new message.
  */
 export const FindDeliveryRequestSchema: GenMessage<FindDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 26);
+  messageDesc(file_webhook_v1_webhook, 30);
 
 /**
  * Response of FindDelivery.
@@ -1029,7 +1176,7 @@ export type FindDeliveryResponse = Message<"webhook.v1.FindDeliveryResponse"> & 
  * Use `create(FindDeliveryResponseSchema)` to create a new message.
  */
 export const FindDeliveryResponseSchema: GenMessage<FindDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 27);
+  messageDesc(file_webhook_v1_webhook, 31);
 
 /**
  * Request of ListEventDeliveries.
@@ -1057,7 +1204,7 @@ export type ListEventDeliveriesRequest = Message<"webhook.v1.ListEventDeliveries
  * Use `create(ListEventDeliveriesRequestSchema)` to create a new message.
  */
 export const ListEventDeliveriesRequestSchema: GenMessage<ListEventDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 28);
+  messageDesc(file_webhook_v1_webhook, 32);
 
 /**
  * Response of ListEventDeliveries.
@@ -1085,7 +1232,7 @@ export type ListEventDeliveriesResponse = Message<"webhook.v1.ListEventDeliverie
  * Use `create(ListEventDeliveriesResponseSchema)` to create a new message.
  */
 export const ListEventDeliveriesResponseSchema: GenMessage<ListEventDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 29);
+  messageDesc(file_webhook_v1_webhook, 33);
 
 /**
  * A delivery and where it goes.
@@ -1113,7 +1260,7 @@ export type PaymentDelivery = Message<"webhook.v1.PaymentDelivery"> & {
  * Use `create(PaymentDeliverySchema)` to create a new message.
  */
 export const PaymentDeliverySchema: GenMessage<PaymentDelivery> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 30);
+  messageDesc(file_webhook_v1_webhook, 34);
 
 /**
  * Request of GetEndpointHealth.
@@ -1155,7 +1302,7 @@ export type GetEndpointHealthRequest = Message<"webhook.v1.GetEndpointHealthRequ
  * Use `create(GetEndpointHealthRequestSchema)` to create a new message.
  */
 export const GetEndpointHealthRequestSchema: GenMessage<GetEndpointHealthRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 31);
+  messageDesc(file_webhook_v1_webhook, 35);
 
 /**
  * Response of GetEndpointHealth.
@@ -1211,7 +1358,7 @@ export type GetEndpointHealthResponse = Message<"webhook.v1.GetEndpointHealthRes
  * Use `create(GetEndpointHealthResponseSchema)` to create a new message.
  */
 export const GetEndpointHealthResponseSchema: GenMessage<GetEndpointHealthResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 32);
+  messageDesc(file_webhook_v1_webhook, 36);
 
 /**
  * Request of RetryFailedDeliveries.
@@ -1253,7 +1400,7 @@ export type RetryFailedDeliveriesRequest = Message<"webhook.v1.RetryFailedDelive
  * Use `create(RetryFailedDeliveriesRequestSchema)` to create a new message.
  */
 export const RetryFailedDeliveriesRequestSchema: GenMessage<RetryFailedDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 33);
+  messageDesc(file_webhook_v1_webhook, 37);
 
 /**
  * Response of RetryFailedDeliveries.
@@ -1274,7 +1421,7 @@ export type RetryFailedDeliveriesResponse = Message<"webhook.v1.RetryFailedDeliv
  * Use `create(RetryFailedDeliveriesResponseSchema)` to create a new message.
  */
 export const RetryFailedDeliveriesResponseSchema: GenMessage<RetryFailedDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 34);
+  messageDesc(file_webhook_v1_webhook, 38);
 
 /**
  * Request of GetRetryRun.
@@ -1309,7 +1456,7 @@ export type GetRetryRunRequest = Message<"webhook.v1.GetRetryRunRequest"> & {
  * Use `create(GetRetryRunRequestSchema)` to create a new message.
  */
 export const GetRetryRunRequestSchema: GenMessage<GetRetryRunRequest> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 35);
+  messageDesc(file_webhook_v1_webhook, 39);
 
 /**
  * Response of GetRetryRun.
@@ -1330,7 +1477,7 @@ export type GetRetryRunResponse = Message<"webhook.v1.GetRetryRunResponse"> & {
  * Use `create(GetRetryRunResponseSchema)` to create a new message.
  */
 export const GetRetryRunResponseSchema: GenMessage<GetRetryRunResponse> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 36);
+  messageDesc(file_webhook_v1_webhook, 40);
 
 /**
  * A run that puts failed deliveries back into the queue.
@@ -1386,7 +1533,7 @@ export type RetryRun = Message<"webhook.v1.RetryRun"> & {
  * Use `create(RetryRunSchema)` to create a new message.
  */
 export const RetryRunSchema: GenMessage<RetryRun> = /*@__PURE__*/
-  messageDesc(file_webhook_v1_webhook, 37);
+  messageDesc(file_webhook_v1_webhook, 41);
 
 /**
  * Endpoints, deliveries and the event catalogue (docs/contract.md §9).
@@ -1415,7 +1562,17 @@ export const WebhookService: GenService<{
     output: typeof ListEndpointsResponseSchema;
   },
   /**
-   * Moves an endpoint between active and disabled. Fails with NOT_FOUND.
+   * Reads one endpoint. Fails with NOT_FOUND.
+   *
+   * @generated from rpc webhook.v1.WebhookService.GetEndpoint
+   */
+  getEndpoint: {
+    methodKind: "unary";
+    input: typeof GetEndpointRequestSchema;
+    output: typeof GetEndpointResponseSchema;
+  },
+  /**
+   * Changes an endpoint: its status, URL, event types or description. Fails with NOT_FOUND, INVALID_BODY (bad url or event types).
    *
    * @generated from rpc webhook.v1.WebhookService.UpdateEndpoint
    */
@@ -1455,6 +1612,16 @@ export const WebhookService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
+   * Reads one delivery of an endpoint, with its latest attempts. Fails with NOT_FOUND.
+   *
+   * @generated from rpc webhook.v1.WebhookService.GetDelivery
+   */
+  getDelivery: {
+    methodKind: "unary";
+    input: typeof GetDeliveryRequestSchema;
+    output: typeof GetDeliveryResponseSchema;
+  },
+  /**
    * Puts a delivery back into the queue, due now, with a fresh schedule and attempt budget. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.RetryDelivery
@@ -1465,7 +1632,7 @@ export const WebhookService: GenService<{
     output: typeof RetryDeliveryResponseSchema;
   },
   /**
-   * Queues a synthetic test.ping for the endpoint. Fails with NOT_FOUND.
+   * Queues a synthetic test.ping for the endpoint, unless it is disabled. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.SendTestEvent
    */

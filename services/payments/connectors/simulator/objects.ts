@@ -70,6 +70,7 @@ const DisputeShape = Type.Object({
   ]),
   reason: Text,
   opened_at: Text,
+  evidence_due_at: MaybeText,
 });
 const IntentShape = Type.Object({
   id: Text,
@@ -180,6 +181,7 @@ export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
       status: dispute.status,
       reason: dispute.reason,
       openedAt: new Date(dispute.opened_at),
+      evidenceDueAt: dispute.evidence_due_at ? new Date(dispute.evidence_due_at) : undefined,
     })),
   };
 }
