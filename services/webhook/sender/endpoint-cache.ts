@@ -95,7 +95,7 @@ export class EndpointCache {
   }
 
   #endpoint(row: SendingRow, before: Entry | undefined): SendingEndpoint | undefined {
-    if (before?.endpoint && before.row && sameSecrets(before.row, row)) {
+    if (before?.endpoint && before.row?.url === row.url && sameSecrets(before.row, row)) {
       return { ...before.endpoint, status: row.status };
     }
     const sealed = row.previous_secret ? [row.secret, row.previous_secret] : [row.secret];
