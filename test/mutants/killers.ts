@@ -28,6 +28,7 @@ const flowTests: readonly (readonly [prefix: string, ...tests: string[]])[] = [
   ["services/payments/connectors/", "test/connectors/*.test.ts", "test/flows/payments-*.test.ts"],
   ["services/payments/", "test/flows/payments-*.test.ts"],
   ["services/checkout/", "test/flows/checkout-*.test.ts"],
+  ["services/platform/operate/", "test/flows/recovery*.test.ts"],
   [
     "services/platform/",
     "test/flows/platform-*.test.ts",

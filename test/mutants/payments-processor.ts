@@ -143,6 +143,11 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an event waits until the processor's lists have what it is about",
     ],
     [
+      "connector.retrieveIntent(account, intentRef, isForgettable)",
+      "connector.retrieveIntent(account, intentRef)",
+      "an attempt that the intent has forgotten is looked for when its event comes",
+    ],
+    [
       "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "return undefined;",
       "an event about an intent of ours is not taken in without it",

@@ -57,6 +57,13 @@ export const platform: readonly Mutant[] = [
       "a retry works on the object of the first try",
     ],
   ]),
+  ...mutantsOf("services/platform/operate/recovery.ts", [
+    [
+      "sources.db.onUnknownServer = () => void recovery.#lookNow();",
+      "sources.db.onUnknownServer = () => {};",
+      "who is refused on another server has the service look at once",
+    ],
+  ]),
   ...mutantsOf("services/platform/database/with-idempotency.ts", [
     [
       "await keys.claim(scope, freshId)",
