@@ -1,9 +1,10 @@
 // What a public operation is, and how it becomes a Fastify route. Its schemas validate requests, serialize answers and
 // are printed in the OpenAPI document, so that the three cannot differ.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import type { ErrorCode } from "./failures.ts";
+import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
 import { checkQuery } from "./query-text.ts";
 
@@ -82,6 +83,10 @@ declare module "fastify" {
   }
 }
 
+/** Of a schema: nothing but what it names. */
+export const strict = { additionalProperties: false } as const;
+const noParameters = Type.Object({});
+
 /** Adds the operation. `admit` runs before the body is read. */
 export function addOperation<
   P extends TSchema = TObject,
@@ -95,15 +100,16 @@ export function addOperation<
   admit: onRequestAsyncHookHandler,
   handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R>>>,
 ): void {
-  const { params, query, body, response } = operation;
+  const { params, body, response } = operation;
   registry.operations.push({ ...operation, access });
+  const query = { ...(operation.query ?? noParameters), ...strict };
   const route: RouteOptions = {
     method: operation.method,
     url: operation.path,
     config: { movesMoney: operation.movesMoney ?? false },
     schema: {
       ...(params && { params }),
-      ...(query && { querystring: query }),
+      querystring: query,
       ...(body && { body }),
       ...(response && { response: { [operation.status]: response } }),
     },
@@ -111,7 +117,6 @@ export function addOperation<
     preValidation: async (request) => {
       // A missing body is an empty object: "amount is required" says more than "body must be object".
       if (body) request.body ??= {};
-      if (!query) return;
       checkQuery(query, request.query);
       request.query = numbersOf(query, request.query);
     },
@@ -125,6 +130,8 @@ export function addOperation<
           request,
           reply,
         });
+        const ignored = body && ignoredFields(body, request.body);
+        if (ignored !== undefined) reply.header("ignored-fields", ignored);
         return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
       }),
   };

@@ -139,7 +139,10 @@ function createApp(config: GatewayConfig): FastifyInstance {
     routerOptions: { querystringParser: parseQuery },
     // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
     ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true },
+      // `verbose`: an error knows its schema, which has the names that could have been meant.
+      customOptions: {
+        ...{ coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true, verbose: true },
+      },
       // The same rule as the services', so that none of them refuses what was let in here.
       onCreate: (ajv) => {
         ajv.addFormat("email", isEmail);

@@ -3,9 +3,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import { asFailure, Failure, type Violation } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
 import { displayFormats, displayProblem } from "./display-text.ts";
 import { fieldName } from "./json-body.ts";
+import { unknownProblem } from "./unknown-names.ts";
 
 /** Answers an error and, if it is ours to mend, logs it with its cause. */
 export function errorHandler(log: Log) {
@@ -98,6 +100,11 @@ function violationOf(error: SchemaError): Violation | undefined {
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
   const { params } = error;
+  if (error.keyword === "additionalProperties") {
+    const name = String(params.additionalProperty);
+    const known = Object.keys(membersOf(membersOf(membersOf(error).parentSchema).properties));
+    return { field: fieldName([...path, name]), problem: unknownProblem(name, known) };
+  }
   if (error.keyword === "required") {
     return { field: fieldName([...path, String(params.missingProperty)]), problem: "is required" };
   }

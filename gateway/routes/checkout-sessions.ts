@@ -15,6 +15,7 @@ import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/part
 import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Checkout sessions";
@@ -22,32 +23,35 @@ const sessionId = Type.Object({ id: idSchema("session", "Id of the session.") })
 
 const NewSession = component(
   "NewCheckoutSession",
-  Type.Object({
-    amount: Type.Integer({
-      ...amountSchema("Minor units: 1050 means 10.50."),
-      minimum: 1,
-      maximum: 99_999_999,
-    }),
-    currency: currencyInput("ISO 4217, any case."),
-    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
-    customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
-    metadata: Type.Optional(metadataSchema),
-    success_url: Type.Optional(
-      urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
-    ),
-    cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
-    expires_in: Type.Optional(
-      Type.Integer({ minimum: 300, maximum: 86_400, description: "Seconds; 86,400 when absent.", examples: [3600] }),
-    ),
-    locale: Type.Optional(
-      Type.String({
-        maxLength: 35,
-        pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
-        description: "BCP 47 tag.",
-        examples: ["en"],
+  Type.Object(
+    {
+      amount: Type.Integer({
+        ...amountSchema("Minor units: 1050 means 10.50."),
+        minimum: 1,
+        maximum: 99_999_999,
       }),
-    ),
-  }),
+      currency: currencyInput("ISO 4217, any case."),
+      description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
+      customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
+      metadata: Type.Optional(metadataSchema),
+      success_url: Type.Optional(
+        urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
+      ),
+      cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
+      expires_in: Type.Optional(
+        Type.Integer({ minimum: 300, maximum: 86_400, description: "Seconds; 86,400 when absent.", examples: [3600] }),
+      ),
+      locale: Type.Optional(
+        Type.String({
+          maxLength: 35,
+          pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+          description: "BCP 47 tag.",
+          examples: ["en"],
+        }),
+      ),
+    },
+    strict,
+  ),
 );
 
 /** Adds the operations. */

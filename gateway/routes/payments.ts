@@ -9,6 +9,7 @@ import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
 import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Payments";
@@ -30,19 +31,22 @@ const listQuery = Type.Object({
 
 const NewPayment = component(
   "NewPayment",
-  Type.Object({
-    amount: Type.Integer({ ...amountSchema("Minor units: 1050 means 10.50."), minimum: 1, maximum: 99_999_999 }),
-    currency: currencyInput("ISO 4217, any case."),
-    payment_method: Type.String({
-      pattern: "^[\\x21-\\x7e]{1,255}$",
-      description:
-        "The processor's token of a card. The buyer's browser gets it from the processor: card data never comes here.",
-      examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
-    }),
-    description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
-    customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
-    metadata: Type.Optional(metadataSchema),
-  }),
+  Type.Object(
+    {
+      amount: Type.Integer({ ...amountSchema("Minor units: 1050 means 10.50."), minimum: 1, maximum: 99_999_999 }),
+      currency: currencyInput("ISO 4217, any case."),
+      payment_method: Type.String({
+        pattern: "^[\\x21-\\x7e]{1,255}$",
+        description:
+          "The processor's token of a card. The buyer's browser gets it from the processor: card data never comes here.",
+        examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
+      }),
+      description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
+      customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
+      metadata: Type.Optional(metadataSchema),
+    },
+    strict,
+  ),
 );
 
 /** Adds the operations. */

@@ -8,6 +8,7 @@ import { amountSchema, idSchema, wordSchema } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem, refundStatuses } from "../json/refund.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Refunds";
@@ -22,24 +23,27 @@ const listQuery = Type.Object({
 
 const NewRefund = component(
   "NewRefund",
-  Type.Object({
-    amount: Type.Optional(
-      Type.Integer({
-        ...amountSchema("Minor units; absent: all that is left.", 500),
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-      }),
-    ),
-    reason: Type.Optional(
-      Type.String({
-        format: displayText,
-        maxLength: 255,
-        description:
-          "Free text; `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as such.",
-        examples: ["requested_by_customer"],
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      amount: Type.Optional(
+        Type.Integer({
+          ...amountSchema("Minor units; absent: all that is left.", 500),
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+        }),
+      ),
+      reason: Type.Optional(
+        Type.String({
+          format: displayText,
+          maxLength: 255,
+          description:
+            "Free text; `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as such.",
+          examples: ["requested_by_customer"],
+        }),
+      ),
+    },
+    strict,
+  ),
 );
 
 /** Adds the operations. */

@@ -15,6 +15,7 @@ import {
   presentRetryRun,
   RetryRunJson,
 } from "../json/webhook.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Webhooks";
@@ -29,13 +30,16 @@ const runId = Type.String({
 
 const RetryFailed = component(
   "WebhookRetryFailed",
-  Type.Object({
-    since: Type.String({
-      maxLength: 40,
-      description: "RFC 3339: deliveries that were queued then or later.",
-      examples: ["2025-11-21T08:30:00.000Z"],
-    }),
-  }),
+  Type.Object(
+    {
+      since: Type.String({
+        maxLength: 40,
+        description: "RFC 3339: deliveries that were queued then or later.",
+        examples: ["2025-11-21T08:30:00.000Z"],
+      }),
+    },
+    strict,
+  ),
 );
 
 const listQuery = Type.Object({

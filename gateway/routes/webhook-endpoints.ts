@@ -15,6 +15,7 @@ import {
   presentEndpointWithSecret,
   presentEventType,
 } from "../json/webhook.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Webhooks";
@@ -36,12 +37,15 @@ const label = Type.String({ format: displayText, maxLength: 255, examples: ["Sho
 
 const NewEndpoint = component(
   "NewWebhookEndpoint",
-  Type.Object({
-    url: endpointUrl,
-    event_types: eventCodes,
-    description: Type.Optional(label),
-    environment: Type.Optional(environmentSchema),
-  }),
+  Type.Object(
+    {
+      url: endpointUrl,
+      event_types: eventCodes,
+      description: Type.Optional(label),
+      environment: Type.Optional(environmentSchema),
+    },
+    strict,
+  ),
 );
 
 const EndpointChange = component(
@@ -53,7 +57,7 @@ const EndpointChange = component(
       event_types: Type.Optional(eventCodes),
       description: Type.Optional(label),
     },
-    { minProperties: 1 },
+    { minProperties: 1, ...strict },
   ),
 );
 

@@ -108,6 +108,13 @@ test("docs/contract.md §8: branding begins with its defaults and takes any of t
   assert.deepEqual(cleared.body, rest);
 });
 
+test("docs/contract.md §1: fields that branding does not have are passed over and named in the answer", async () => {
+  const answer = await branding({ tagline: "Good things", colour: "green", größe: 3 });
+  assert.equal(answer.headers.get("ignored-fields"), "colour, gr%C3%B6%C3%9Fe");
+  assert.equal(answer.at("colour"), undefined);
+  assert.equal((await branding({ tagline: "Good things" })).headers.get("ignored-fields"), null);
+});
+
 // Proves updateBranding: errors
 test("docs/contract.md §2: a bad branding field is invalid_body, named, and nothing changes", async () => {
   const before = (await api.call("getBranding", 200)).body;

@@ -204,11 +204,21 @@ test("docs/contract.md §2: bad query parameters are invalid_body, named", async
     ["min_amount", { min_amount: "9223372036854775808" }],
     ["q", { q: "x".repeat(255) }],
     ["status", { status: "x".repeat(33) }],
+    ["stauts", { stauts: "succeeded" }],
   ];
   for (const [field, query] of wrong) {
     const answer = await api.refused("listPayments", 400, "invalid_body", { query });
     assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(query));
   }
+  const meant = await api.refused("listPayments", 400, "invalid_body", { query: { stauts: "failed", limit: 0 } });
+  assert.deepEqual(
+    new Set(meant.list("error.details").map((detail) => JSON.stringify(detail))),
+    new Set([
+      JSON.stringify({ field: "limit", problem: "must be at least 1" }),
+      JSON.stringify({ field: "stauts", problem: "is not known here; did you mean status?" }),
+    ]),
+  );
+  await api.refused("getPayment", 400, "invalid_body", { path: { id: made[0] ?? "" }, query: { expand: "refunds" } });
 });
 
 // Proves getPayment: errors; errors: not_found

@@ -1,0 +1,39 @@
+// What is said of a name that an operation does not have.
+import assert from "node:assert/strict";
+import { suite } from "../../test/harness/suite.ts";
+import { ignoredFields, unknownProblem } from "./unknown-names.ts";
+
+const test = suite("unknown names");
+
+test("the known name that was probably meant is named, and none that was not", () => {
+  const known = ["status", "from", "to", "capture_method", "q"];
+  for (const [name, meant] of [
+    ["stauts", "status"],
+    ["statsu", "status"],
+    ["capture_metod", "capture_method"],
+    ["form", "from"],
+    ["x", undefined],
+    ["fro", "from"],
+    ["colour", undefined],
+    ["", undefined],
+    ["x".repeat(5_000), undefined],
+  ] as const)
+    assert.equal(unknownProblem(name, known), `is not known here${meant ? `; did you mean ${meant}?` : ""}`, name);
+  assert.equal(unknownProblem("x", []), "is not known here");
+});
+
+test("what is passed over is named as a header can hold it, bounded", () => {
+  const schema = { properties: { name: {} } };
+  assert.equal(ignoredFields(schema, { name: "a" }), undefined);
+  assert.equal(ignoredFields(schema, undefined), undefined);
+  assert.equal(
+    ignoredFields(schema, { colour: 1, "a\r\nb: c": 2, größe: 3 }),
+    "colour, a%0D%0Ab%3A%20c, gr%C3%B6%C3%9Fe",
+  );
+  assert.equal(ignoredFields(schema, { constructor: 1 }), "constructor");
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_none, i) => [`${i}${"x".repeat(100)}`, i]));
+  const named = ignoredFields(schema, many)?.split(", ") ?? [];
+  assert.deepEqual([named.length, named[0]?.length], [20, 64]);
+});
+
+test.run();
