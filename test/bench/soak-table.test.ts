@@ -28,6 +28,11 @@ test("an hour that wavers a little is flat", () => {
   assert.deepEqual(grown(hour((share) => ({ megabytes: { payments: 200 + 20 * Math.sin(20 * share) } }))), []);
 });
 
+test("garbage that piles up over half of the hour and is collected is no growth", () => {
+  const pile = (share: number) => (share < 0.3 ? 184 : share < 0.9 ? 271 : 185);
+  assert.deepEqual(grown(hour((share) => ({ megabytes: { merchant: pile(share) } }))), []);
+});
+
 test("what ends above where it began is named, each by itself", () => {
   const leaks: readonly (readonly [RegExp, (share: number) => Partial<Minute>])[] = [
     [/^memory of payments/, (share) => ({ megabytes: { payments: 200 + 100 * share } })],
