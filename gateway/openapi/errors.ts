@@ -10,8 +10,10 @@ export function errorCodes(operation: ListedOperation): ErrorCode[] {
   if (operation.access.kind === "merchant") {
     codes.add("unauthorized").add("forbidden");
   }
-  if (operation.body) codes.add("invalid_body").add("payload_too_large").add("unsupported_media_type");
+  if (operation.body) codes.add("payload_too_large").add("unsupported_media_type");
   if (operation.idempotent) codes.add("idempotency_conflict").add("idempotency_key_reuse");
+  // At least a parameter that it does not have.
+  codes.add("invalid_body");
   codes.add("rate_limited").add("internal_error").add("service_unavailable");
   const order = Object.keys(errorTable);
   return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b));

@@ -85,7 +85,6 @@ export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "
       status: 200,
       query: listQuery,
       response: pageSchema(ApiKeyJson),
-      errors: ["invalid_body"],
     },
     async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
       const wanted = { limit, offset: BigInt(offset), afterId: after };

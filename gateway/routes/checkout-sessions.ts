@@ -137,7 +137,6 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         ...timeBoundQuery,
       }),
       response: pageSchema(SessionJson),
-      errors: ["invalid_body"],
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const answer = await checkout.listSessions({

@@ -62,7 +62,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       status: 200,
       params: Type.Object({ id: idSchema("application", "Id of the application.") }),
       response: ApplicationJson,
-      errors: ["invalid_body", "not_found"],
+      errors: ["not_found"],
     },
     async ({ params }) => {
       const { application } = await applications.submitApplication({ applicationId: params.id });

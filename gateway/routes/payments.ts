@@ -68,7 +68,6 @@ export function paymentRoutes(
       status: 200,
       query: listQuery,
       response: pageSchema(PaymentItem),
-      errors: ["invalid_body"],
     },
     async ({ principal: { merchantId, environment }, query }) => {
       inOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
@@ -122,7 +121,7 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
       status: 201,
       body: NewPayment,
       response: PaymentJson,
-      errors: ["invalid_body", "payment_blocked", "no_connector", "connector_error"],
+      errors: ["payment_blocked", "no_connector", "connector_error"],
       idempotent: true,
       movesMoney: true,
     },

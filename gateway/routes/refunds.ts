@@ -63,7 +63,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       params: paymentId,
       query: Type.Object(pageQueryOf("refund")),
       response: pageSchema(RefundItem),
-      errors: ["invalid_body", "not_found"],
+      errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
@@ -84,7 +84,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       status: 200,
       query: listQuery,
       response: pageSchema(RefundItem),
-      errors: ["invalid_body", "not_found"],
+      errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { status = "", payment_id: paymentId = "" } = query;

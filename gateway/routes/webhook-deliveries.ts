@@ -114,7 +114,7 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
       params: Type.Object({ id: endpointId }),
       query: listQuery,
       response: dataSchema(DeliveryJson),
-      errors: ["invalid_body", "not_found"],
+      errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) => {
       const { deliveries } = await webhooks.listDeliveries({

@@ -28,10 +28,11 @@ export interface Caller {
   /** As call, for an error: status and code. */
   refused(operation: string, status: number, code: string, sent?: Sent): Promise<Answer>;
   /**
-   * Fails when one of these operations has a code, or its success, that no call has got.
+   * Asks each of the merchant's operations for a parameter that it does not have, and fails when one of these operations
+   * has a code, or its success, that no call has got.
    * @param elsewhere `operation code` pairs that another file proves
    */
-  sawEverything(elsewhere: readonly string[], ...operations: readonly string[]): void;
+  sawEverything(elsewhere: readonly string[], ...operations: readonly string[]): Promise<void>;
 }
 
 // Proved for every operation at once, in http.test.ts, auth.test.ts, rate-limits.test.ts and outage.test.ts.
@@ -62,7 +63,12 @@ export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string):
       assert.equal(answer.text("error.code"), code);
       return answer;
     },
-    sawEverything(elsewhere, ...operations) {
+    async sawEverything(elsewhere, ...operations) {
+      for (const { id, examplePath, scope } of operations.map(document.operation)) {
+        if (scope === undefined) continue;
+        const answer = await call(id, 400, { path: examplePath, query: { colour: "green" } });
+        assert.equal(answer.text("error.code"), "invalid_body");
+      }
       const unseen = operations.flatMap((id) => {
         const { codes, success } = document.operation(id);
         const wanted = [String(success), ...codes.filter((code) => !provedForAll.has(code))];

@@ -16,6 +16,8 @@ export interface DocumentOperation {
   /** Its scope; undefined for the ones without an API key. */
   readonly scope: string | undefined;
   readonly pathParameters: readonly string[];
+  /** A value of each of them, by name. */
+  readonly examplePath: Readonly<Record<string, string>>;
   readonly hasBody: boolean;
   /** Names of the body's fields. */
   readonly bodyFields: readonly string[];
@@ -85,6 +87,7 @@ function checkCode(root: JsonObject, operation: DocumentOperation, response: Jso
 
 function operationOf(root: JsonObject, path: string, method: string, described: JsonObject): DocumentOperation {
   const parameters = listOf(described.parameters).map(objectOf);
+  const inPath = parameters.filter((each) => each.in === "path");
   const responses = Object.entries(objectOf(described.responses));
   const codes = responses.flatMap(([status, response]) =>
     Number(status) < 400
@@ -98,7 +101,10 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
     method: method.toUpperCase(),
     path,
     scope: security && "apiKey" in security ? String(listOf(security.apiKey)[0]) : undefined,
-    pathParameters: parameters.filter((each) => each.in === "path").map((each) => String(each.name)),
+    pathParameters: inPath.map((each) => String(each.name)),
+    examplePath: Object.fromEntries(
+      inPath.map((each) => [String(each.name), String(listOf(objectOf(each.schema).examples)[0])]),
+    ),
     query: Object.fromEntries(
       parameters.filter((each) => each.in === "query").map((each) => [String(each.name), objectOf(each.schema)]),
     ),

@@ -41,7 +41,7 @@ test("docs/contract.md §2: an unknown route is not_found in the envelope, with 
     "/",
     "/v1",
     "/v2/payments",
-    "/v1/refunds/",
+    "/v1/refund",
     "/v1//payments",
     "/V1/payments",
     "/v1/%zz",

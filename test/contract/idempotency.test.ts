@@ -38,7 +38,7 @@ test("the same request answers the stored response, byte for byte, marked as rep
 });
 
 // Proves createCheckoutSession: reuse
-test("order of names, white space and 1050.0 do not make another request; values, and unknown fields, do", async () => {
+test("order of names, white space and 1050.0 do not make another request; values do", async () => {
   const key = newKey();
   const first = await create(key);
   const shuffled = '{ "metadata": {"b":"2", "a":"1"}, "currency":"EUR", "amount":1050.0 }';
@@ -47,7 +47,7 @@ test("order of names, white space and 1050.0 do not make another request; values
     { ...order, amount: 1051 },
     { ...order, currency: "USD" },
     { ...order, metadata: { a: "1" } },
-    { ...order, x: 1 },
+    { ...order, description: "x" },
   ];
   for (const body of others) {
     await api.refused("createCheckoutSession", 422, "idempotency_key_reuse", {

@@ -27,6 +27,7 @@ const nowhere = "http://127.0.0.1:9";
 const ids: Record<string, string> = {
   "/v1/checkout": "cs",
   "/v1/payments": "pay",
+  "/v1/refunds": "re",
   "/v1/merchants/me/webhooks": "whk",
   "/v1/merchants/me/connectors": "mco",
   "/v1/merchants/me/api-keys": "ak",
@@ -37,6 +38,7 @@ const bodies: Record<string, object> = {
   createPayment: { amount: 100, currency: "EUR", payment_method: "pm_1" },
   createWebhookEndpoint: { url: "https://shop.example.com", event_types: ["test.ping"] },
   updateWebhookEndpoint: { status: "active" },
+  retryFailedWebhookDeliveries: { since: "2025-11-21T08:30:00Z" },
   updateConnector: { is_default: true },
 };
 
@@ -68,7 +70,12 @@ test("every operation is service_unavailable with Retry-After while its service 
       const prefix = Object.entries(ids).find(([start]) => operation.path.startsWith(start))?.[1] ?? "";
       const body = bodies[operation.id] ?? {};
       const answer = await target.refused(operation.id, 503, "service_unavailable", {
-        path: { id: `${prefix}_${suffix}`, cid: `${prefix}_${suffix}`, delivery_id: `whd_${suffix}` },
+        path: {
+          id: `${prefix}_${suffix}`,
+          cid: `${prefix}_${suffix}`,
+          delivery_id: `whd_${suffix}`,
+          run_id: `op_${suffix}`,
+        },
         query: operation.scope === undefined ? { secret: `cs_secret_${suffix}_${"a".repeat(43)}` } : {},
         ...(operation.hasBody && { body }),
       });
