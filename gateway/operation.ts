@@ -122,6 +122,8 @@ export function addOperation<
     },
     handler: (request, reply) =>
       callContext.run(request.call, async () => {
+        const ignored = body && ignoredFields(body, request.body);
+        if (ignored !== undefined) reply.header("ignored-fields", ignored);
         // Fastify has just validated the three by the very schemas that these types come from.
         const answer = await handle({
           params: request.params as Static<P>,
@@ -130,8 +132,6 @@ export function addOperation<
           request,
           reply,
         });
-        const ignored = body && ignoredFields(body, request.body);
-        if (ignored !== undefined) reply.header("ignored-fields", ignored);
         return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
       }),
   };

@@ -12,7 +12,8 @@ const int64Min = -(2n ** 63n);
 /** The query with its integers as numbers. */
 export function numbersOf(schema: TSchema, query: unknown): Record<string, unknown> {
   const properties = membersOf(membersOf(schema).properties);
-  const converted: Record<string, unknown> = {};
+  // Without a prototype: `__proto__` is a name like any other, and unknown.
+  const converted: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(membersOf(query))) {
     const isInteger = Object.hasOwn(properties, name) && membersOf(properties[name]).type === "integer";
     converted[name] = isInteger && typeof value === "string" ? numberOf(value) : value;

@@ -5,8 +5,9 @@ import { membersOf } from "#platform/values/members.ts";
 
 // Slips of the fingers; two letters that change places are two.
 const slipsMax = 2;
-const ignoredMax = 20;
-const ignoredLengthMax = 64;
+// Together a header that every proxy takes.
+const ignoredMax = 10;
+const ignoredLengthMax = 32;
 
 /** What is wrong with an unknown name, and what may have been meant. @param known the names that there are */
 export function unknownProblem(name: string, known: readonly string[]): string {
@@ -20,7 +21,8 @@ export function unknownProblem(name: string, known: readonly string[]): string {
 export function ignoredFields(schema: object, body: unknown): string | undefined {
   const known = membersOf(membersOf(schema).properties);
   const ignored = Object.keys(membersOf(body)).filter((name) => !Object.hasOwn(known, name));
-  // A name can hold what no header may.
-  const named = ignored.slice(0, ignoredMax).map((name) => encodeURIComponent(name.slice(0, ignoredLengthMax)));
+  // A name can hold what no header may, and be cut in the middle of a character.
+  const short = ignored.slice(0, ignoredMax).map((name) => name.slice(0, ignoredLengthMax).toWellFormed());
+  const named = short.map(encodeURIComponent);
   return named.length > 0 ? named.join(", ") : undefined;
 }

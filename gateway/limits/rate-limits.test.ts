@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import Fastify, { type FastifyReply } from "fastify";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { ApiError } from "../failures.ts";
+import type { Principal } from "../principal.ts";
 import { RateLimits } from "./rate-limits.ts";
 
 const test = suite("rate limits' memory");
@@ -47,6 +49,23 @@ test("no number of made-up session secrets makes an address's limit forgotten, h
     for (let i = 0; i < guesses; i++) here.takeForResolve(session, `made up ${i}`, reply);
     for (const limits of [here, there]) {
       assert.throws(() => limits.takeForOnboarding("203.0.113.1", reply), ApiError);
+    }
+  });
+});
+
+test("whatever another replica says of a bucket, and by whatever rule, it owes a burst at most by its own", async () => {
+  await whileAnswering((reply) => {
+    const limits = someLimits();
+    const principal = { keyId: "ak_1", merchantId: "mer_1", environment: Environment.LIVE } as Principal;
+    limits.takeForKey(principal, reply);
+    for (const name of ["key ak_1", "key ak_2"])
+      for (let i = 0; i < 50; i++) limits.tookElsewhere(name, 1e12, { perMs: 1e-12, burst: 1e12 });
+    for (const keyId of ["ak_1", "ak_2"]) {
+      assert.throws(
+        () => limits.takeForKey({ ...principal, keyId }, reply),
+        // A burst is two requests here, at one a second.
+        (error) => error instanceof ApiError && Number(error.headers["retry-after"]) <= 3,
+      );
     }
   });
 });

@@ -157,7 +157,9 @@ export class RateLimits {
     const now = performance.now();
     const buckets = ofSecret.test(name) ? this.#secretBuckets : this.#buckets;
     const bucket = buckets.get(name) ?? { tokens: rule.burst, filledAt: now };
-    bucket.tokens = Math.min(rule.burst, bucket.tokens + (now - bucket.filledAt) * rule.perMs);
+    const filled = bucket.tokens + (now - bucket.filledAt) * rule.perMs;
+    // Whatever others said of it, and by which rule: it owes at most a burst, by the rule of whoever uses it here.
+    bucket.tokens = Math.max(-rule.burst, Math.min(rule.burst, filled));
     bucket.filledAt = now;
     buckets.set(name, bucket);
     return bucket;

@@ -111,6 +111,7 @@ test("docs/contract.md §8: branding begins with its defaults and takes any of t
 test("docs/contract.md §1: fields that branding does not have are passed over and named in the answer", async () => {
   const answer = await branding({ tagline: "Good things", colour: "green", größe: 3 });
   assert.equal(answer.headers.get("ignored-fields"), "colour, gr%C3%B6%C3%9Fe");
+  await branding({ tagline: "Good things", [`${"a".repeat(31)}😀`]: 1 });
   assert.equal(answer.at("colour"), undefined);
   assert.equal((await branding({ tagline: "Good things" })).headers.get("ignored-fields"), null);
 });

@@ -218,7 +218,8 @@ test("docs/contract.md §2: bad query parameters are invalid_body, named", async
       JSON.stringify({ field: "stauts", problem: "is not known here; did you mean status?" }),
     ]),
   );
-  await api.refused("getPayment", 400, "invalid_body", { path: { id: made[0] ?? "" }, query: { expand: "refunds" } });
+  for (const name of ["expand", "__proto__"])
+    await api.refused("getPayment", 400, "invalid_body", { path: { id: made[0] ?? "" }, query: { [name]: "refunds" } });
 });
 
 // Proves getPayment: errors; errors: not_found
