@@ -28,8 +28,8 @@ export interface Caller {
   /** As call, for an error: status and code. */
   refused(operation: string, status: number, code: string, sent?: Sent): Promise<Answer>;
   /**
-   * Asks each of the merchant's operations for a parameter that it does not have, and fails when one of these operations
-   * has a code, or its success, that no call has got.
+   * Asks each of the merchant's operations for a parameter that it does not have, and fails when one of these
+   * operations has a code, or its success, that no call has got.
    * @param elsewhere `operation code` pairs that another file proves
    */
   sawEverything(elsewhere: readonly string[], ...operations: readonly string[]): Promise<void>;
