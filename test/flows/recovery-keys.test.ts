@@ -62,7 +62,8 @@ test("a key that was revoked, rolled or limited since the backup is so again fro
     assert.deepEqual(apiKey?.allowedIps, ["192.0.2.1/32"]);
     assert.equal((await keys.authenticateKey({ apiKey: kept.secret })).apiKey?.id, kept.id);
     const { events } = await recovery.listLostEvents({ after: 0n });
-    const ends = events.filter(({ event }) => event?.type !== "api_key.created");
+    // The chain's head may have been sealed meanwhile.
+    const ends = events.filter(({ event }) => /^api_key\.(?!created$)/.test(event?.type ?? ""));
     assert.deepEqual(
       ends.map(({ event, doneAgain, takenBack }) => [event?.type, event?.objectId, doneAgain, takenBack]),
       [
