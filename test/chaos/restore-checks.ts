@@ -14,7 +14,7 @@ import type { RestoreRig } from "./restore-rig.ts";
 import type { Asked, Order } from "./restore-traffic.ts";
 
 const limitMs = 90_000;
-const pauseMs = 50;
+const pauseMs = 20;
 
 export interface Expected {
   readonly orders: readonly Order[];
@@ -105,8 +105,10 @@ export async function startRepeats(rig: RestoreRig, asked: readonly Asked[]): Pr
   let isOpen = true;
   const loop = async () => {
     while (isOpen) {
-      for (const each of asked.toReversed()) if (isOpen) await repeat(each).catch(() => {});
-      await pause(pauseMs);
+      for (const each of asked.toReversed()) {
+        if (isOpen) await repeat(each).catch(() => {});
+        await pause(pauseMs);
+      }
     }
   };
   const looping = Promise.all([loop(), loop(), loop()]);
