@@ -4,7 +4,7 @@
 // its key is changed.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brokerAuthorization } from "#platform/broker/rights.ts";
+import { brokerAccounts } from "#platform/broker/rights.ts";
 import { commonSettings } from "#platform/process/config.ts";
 import { keyVariables } from "../cli/setup/broker-secrets.ts";
 
@@ -16,7 +16,7 @@ export const authorizationFiles = [
 
 export function authorizationText(): string {
   const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
-  const block = brokerAuthorization(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
+  const block = brokerAccounts(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
   return `# Written by npm run generate -- broker-rights from services/platform/broker/rights.ts; not to be changed here.\n${block}`;
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import {
   type BrokerIdentity,
-  brokerAuthorization,
+  brokerAccounts,
   brokerIdentities,
   type EventReader,
   eventReaders,
@@ -71,7 +71,7 @@ export async function brokerLogins(files: BrokerFiles, namespace: string): Promi
   for (const identity of brokerIdentities) {
     keys.set(identity, publicNkeyOf((await readIfThere(files.nkeys[identity])) ?? ""));
   }
-  return brokerAuthorization(namespace, (identity) => [keys.get(identity) ?? ""]);
+  return brokerAccounts(namespace, (identity) => [keys.get(identity) ?? ""]);
 }
 
 async function keep(path: string, make: () => string): Promise<string> {

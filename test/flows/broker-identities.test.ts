@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { headers, type NatsConnection, type StreamConfig } from "nats";
-import { type Broker, connectBroker } from "#platform/broker/connection.ts";
+import { type Broker, connectBroker, streamManager } from "#platform/broker/connection.ts";
 import { eventKeysFile } from "#platform/broker/event-keys.ts";
 import type { BrokerIdentity } from "#platform/broker/rights.ts";
 import { newNkey, nkeyFile } from "#platform/secrets/nkey.ts";
@@ -132,10 +132,13 @@ for (const identity of identities) {
         ? []
         : sources.map((source) => `$JS.API.CONSUMER.CREATE.tollbooth-${source}.thief.tollbooth.events.${source}.>`)),
     ];
-    for (const subject of mustNot) nats.publish(subject, "{}");
+    // By the broker's own name for it, and by the one under which identities ask.
+    const either = mustNot.flatMap((subject) => [subject, subject.replace("$JS.API.", () => "streams.")]);
+    const all = [...new Set(either), "$JS.API.INFO", "streams.INFO"];
+    for (const subject of all) nats.publish(subject, "{}");
     await nats.flush();
-    await eventually("every refusal", () => refused.length >= mustNot.length);
-    const passed = mustNot.filter((subject) => !refused.includes(subject));
+    await eventually("every refusal", () => refused.length >= all.length);
+    const passed = all.filter((subject) => !refused.includes(subject));
     assert.deepEqual(passed, []);
     await nats.close();
   });
@@ -171,9 +174,82 @@ for (const identity of identities) {
   });
 }
 
+test("nobody has the broker write elsewhere by the subject that its answer shall come to", async () => {
+  const info = await stack();
+  const word = `intruder-${Date.now()}`;
+  const listening = await Promise.all(
+    identities.map(async (identity) => entering(brokerFor(info, identity), identity)),
+  );
+  const heard: string[] = [];
+  const elsewhere = (identity: BrokerIdentity) => [
+    ...sources
+      .filter((source) => source !== identity)
+      .map((source) => `tollbooth.events.${source}.${word}.${identity}`),
+    ...identities.filter((other) => other !== identity).map((other) => `_INBOX_${other}.${word}`),
+    ...(identity === "gateway" ? [] : ["tollbooth.gateway.tokens"]),
+  ];
+  identities.forEach((identity, i) => {
+    const subjects = [`_INBOX_${identity}.${word}`, ...(identity === "gateway" ? ["tollbooth.gateway.tokens"] : [])];
+    for (const subject of subjects) {
+      listening[i]?.nats.subscribe(subject, {
+        callback: (_, message) => {
+          const text = message.string();
+          if (subject.endsWith(word) || text.includes("stream") || text.includes(word))
+            heard.push(`${identity}: ${text}`);
+        },
+      });
+    }
+  });
+  await Promise.all(listening.map(({ nats }) => nats.flush()));
+  for (const [i, identity] of identities.entries()) {
+    const nats = listening[i]?.nats ?? assert.fail();
+    for (const reply of elsewhere(identity)) {
+      for (const subject of asks(identity, word)) nats.publish(subject, '{"no_wait":true,"batch":1}', { reply });
+      const subject = sources.some((source) => source === identity)
+        ? `tollbooth.events.${identity}.${word}`
+        : undefined;
+      // What it may say to its own stream, it may ask to be acknowledged.
+      if (subject) nats.publish(subject, word, { reply });
+    }
+    await nats.flush();
+  }
+  const found: string[] = [];
+  for (const [i, identity] of identities.entries()) {
+    const nats = listening[i]?.nats ?? assert.fail();
+    if (!sources.some((source) => source === identity)) continue;
+    const own = `tollbooth.events.${identity}.${word}`;
+    const answer = await nats.request(`streams.STREAM.INFO.tollbooth-${identity}`, '{"subjects_filter":">"}');
+    const subjects = Object.keys((answer.json() as { state: { subjects: object } }).state.subjects);
+    assert.ok(subjects.includes(own), `${identity} has published into its own stream`);
+    found.push(...subjects.filter((subject) => subject.includes(word) && subject !== own));
+  }
+  await Promise.all(listening.map(({ nats }) => nats.flush()));
+  assert.deepEqual({ found, heard }, { found: [], heard: [] });
+  await Promise.all(listening.map(({ nats }) => nats.close()));
+});
+
+/** What an identity may ask the broker. */
+function asks(identity: BrokerIdentity, word: string): string[] {
+  if (identity === "gateway") return [];
+  if (identity === "migrate") return sources.map((source) => `streams.STREAM.INFO.tollbooth-${source}`);
+  return [
+    `streams.STREAM.INFO.tollbooth-${identity}`,
+    `streams.STREAM.MSG.GET.tollbooth-${identity}`,
+    `streams.CONSUMER.LIST.tollbooth-${identity}`,
+    ...pulls[identity].flatMap((consumer) => {
+      const [source, name] = consumer.split(".");
+      return [
+        `streams.CONSUMER.INFO.tollbooth-${source}.${name}`,
+        `streams.CONSUMER.MSG.NEXT.tollbooth-${source}.${name}`,
+        `$JS.ACK.tollbooth-${source}.${name}.1.1.1.1.${word}`,
+      ];
+    }),
+  ];
+}
+
 test("a source that asks for its stream in another shape is refused by the broker, and in the same one changes nothing", async () => {
   const { nats } = await entering(brokerFor(await stack(), "payments"), "payments");
-  const manager = await nats.jetstreamManager();
+  const manager = await streamManager(nats);
   const read = async () => (await manager.streams.info("tollbooth-payments")).config;
   const config = Object.freeze(await read());
   const others: Partial<StreamConfig>[] = [

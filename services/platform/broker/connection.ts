@@ -2,7 +2,13 @@
 // given up while it is being greeted: it greets later, and stays open without anybody reading from it, one for every
 // attempt at a broker that hangs.
 import type { Socket } from "node:net";
-import { type ConnectionOptions, type NatsConnection, nkeyAuthenticator } from "nats";
+import {
+  type ConnectionOptions,
+  type JetStreamClient,
+  type JetStreamManager,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from "nats";
 import { NatsConnectionImpl, setTransportFactory } from "nats/lib/nats-base-client/internal_mod.js";
 import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
 import type { OwnNkey } from "#platform/secrets/nkey.ts";
@@ -32,12 +38,39 @@ export function brokerOf(settings: {
  * As `connect` of the client, which nothing else may call: transports are made by one factory for the whole process.
  * @param options.name of the identity; answers come to an inbox under it, which nobody else may read (rights.ts)
  */
-export function connectBroker(
+export async function connectBroker(
   broker: Broker,
   options: Omit<ConnectionOptions, "servers"> & { readonly name: string },
 ): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
-  return NatsConnectionImpl.connect({ inboxPrefix: inboxOf(options.name), ...options, ...wishesOf(broker) });
+  const wishes = { inboxPrefix: inboxOf(options.name), ...options, ...wishesOf(broker) };
+  const connection = await NatsConnectionImpl.connect(wishes);
+  // One that asks nobody who he is has one account for everybody.
+  if (broker.nkey && connection.info?.auth_required) identified.add(connection);
+  return connection;
+}
+
+/**
+ * What identities ask for streams by, instead of `$JS.API`: each has an account of its own, into which rights.ts brings
+ * the questions that it may ask under this prefix. By `$JS.API` the broker answers every account that it has no streams.
+ */
+export const streamsApi = "streams";
+const identified = new WeakSet<NatsConnection>();
+const wayToStreams = (connection: NatsConnection) => (identified.has(connection) ? { apiPrefix: streamsApi } : {});
+
+/** To publish into streams and read from them. */
+export function streamClient(connection: NatsConnection): JetStreamClient {
+  return connection.jetstream(wayToStreams(connection));
+}
+
+/** For questions about streams and consumers. It does not begin with one about a whole account. */
+export function streamManager(connection: NatsConnection, timeoutMs?: number): Promise<JetStreamManager> {
+  const way = wayToStreams(connection);
+  return connection.jetstreamManager({
+    ...way,
+    checkAPI: false,
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+  });
 }
 
 /** Where the broker answers a process of this name. */

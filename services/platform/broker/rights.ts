@@ -1,8 +1,8 @@
 // What each of our processes may do at the broker, subject by subject, and the block of nats-server's configuration
-// that holds them to it (https://docs.nats.io, Authorization). A source alone publishes its events; a follower reads
-// what it follows and nothing else, also by the inbox that its answers come to; a source makes its own stream where
-// there is none; nobody but migrate changes one, and nobody at all deletes or purges one.
-import { inboxOf } from "./connection.ts";
+// that holds them to it (https://docs.nats.io, Accounts and Authorization). A source alone publishes its events; a
+// follower reads what it follows and nothing else, also by the inbox that its answers come to; a source makes its own
+// stream where there is none; nobody but migrate changes one, and nobody at all deletes or purges one.
+import { inboxOf, streamsApi } from "./connection.ts";
 import {
   durableConsumers,
   eventSubject,
@@ -32,22 +32,27 @@ export function followedSources(reader: EventReader): Source[] {
 export interface BrokerRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
+  /** Of these, what passes into the account that has the streams, and what comes from there. */
+  readonly toStreams: readonly string[];
+  readonly fromStreams: readonly string[];
 }
 
 export function brokerRights(identity: BrokerIdentity, namespace: string): BrokerRights {
   const heard = Object.values(heardEvents).filter(({ by }) => by === identity);
+  const amongItself = identity === "gateway" ? [limitsSubject(namespace)] : [];
+  const toStreams = ofStreams(identity, namespace);
+  const subjects = (events: typeof heard) => events.map(({ source, types }) => eventSubject(namespace, source, types));
   return {
-    publish: ["$JS.API.INFO", ...published(identity, namespace)],
-    subscribe: [
-      `${inboxOf(identity)}.>`,
-      ...heard.map(({ source, types }) => eventSubject(namespace, source, types)),
-      ...(identity === "gateway" ? [limitsSubject(namespace)] : []),
-    ],
+    publish: [...amongItself, ...toStreams],
+    subscribe: [`${inboxOf(identity)}.>`, ...subjects(heard), ...amongItself],
+    toStreams,
+    // Its own events it hears as they pass.
+    fromStreams: subjects(heard.filter(({ source }) => source !== identity)),
   };
 }
 
-function published(identity: BrokerIdentity, namespace: string): string[] {
-  if (identity === "gateway") return [limitsSubject(namespace)];
+function ofStreams(identity: BrokerIdentity, namespace: string): string[] {
+  if (identity === "gateway") return [];
   if (identity === "migrate") return sources.flatMap((source) => ofMigrate(streamName(namespace, source)));
   return [...ofSource(identity, namespace), ...ofFollower(identity, namespace)];
 }
@@ -55,9 +60,9 @@ function published(identity: BrokerIdentity, namespace: string): string[] {
 /** It makes streams and consumers, and widens them; deleting and purging have other subjects. */
 function ofMigrate(stream: string): string[] {
   return [
-    ...["INFO", "CREATE", "UPDATE"].map((act) => `$JS.API.STREAM.${act}.${stream}`),
-    `$JS.API.CONSUMER.INFO.${stream}.*`,
-    `$JS.API.CONSUMER.CREATE.${stream}.>`,
+    ...["INFO", "CREATE", "UPDATE"].map((act) => `${streamsApi}.STREAM.${act}.${stream}`),
+    `${streamsApi}.CONSUMER.INFO.${stream}.*`,
+    `${streamsApi}.CONSUMER.CREATE.${stream}.>`,
   ];
 }
 
@@ -70,10 +75,10 @@ function ofSource(source: Source, namespace: string): string[] {
   const stream = streamName(namespace, source);
   return [
     eventSubject(namespace, source, ">"),
-    `$JS.API.STREAM.INFO.${stream}`,
-    `$JS.API.STREAM.CREATE.${stream}`,
-    `$JS.API.STREAM.MSG.GET.${stream}`,
-    `$JS.API.CONSUMER.LIST.${stream}`,
+    `${streamsApi}.STREAM.INFO.${stream}`,
+    `${streamsApi}.STREAM.CREATE.${stream}`,
+    `${streamsApi}.STREAM.MSG.GET.${stream}`,
+    `${streamsApi}.CONSUMER.LIST.${stream}`,
   ];
 }
 
@@ -83,31 +88,58 @@ function ofFollower(service: Source, namespace: string): string[] {
   return own.flatMap(({ name, source, types }) => {
     const stream = streamName(namespace, source);
     return [
-      `$JS.API.CONSUMER.CREATE.${stream}.${name}.${eventSubject(namespace, source, types)}`,
-      `$JS.API.CONSUMER.INFO.${stream}.${name}`,
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+      `${streamsApi}.CONSUMER.CREATE.${stream}.${name}.${eventSubject(namespace, source, types)}`,
+      `${streamsApi}.CONSUMER.INFO.${stream}.${name}`,
+      `${streamsApi}.CONSUMER.MSG.NEXT.${stream}.${name}`,
       `$JS.ACK.${stream}.${name}.>`,
     ];
   });
 }
 
 /**
- * The `authorization` block. @param keyOf the public NKEYs that each identity may log in with, or names of variables
- * (`$PAYMENTS`) that stand for them; two while a key is changed
+ * The `accounts` block: one for the streams, where nobody logs in, and one for each identity, whose words pass over
+ * where an import says so. The broker asks whether somebody may publish to a subject, and not whether to the one that
+ * the answer shall come to: an answer stays in the account that asked, and there leads nowhere else.
+ * @param keyOf the public NKEYs that each identity may log in with, or names of variables (`$PAYMENTS`) that stand for
+ * them; two while a key is changed
  */
-export function brokerAuthorization(namespace: string, keyOf: (identity: BrokerIdentity) => readonly string[]): string {
-  const users = brokerIdentities.flatMap((identity) => {
-    const { publish, subscribe } = brokerRights(identity, namespace);
-    const lines = (subjects: readonly string[]) => subjects.map((subject) => `        "${subject}"`).join("\n");
-    return keyOf(identity).map((key) =>
-      [
-        `    # ${identity}`,
-        `    { nkey: ${key}, permissions: {`,
-        `      publish: { allow: [\n${lines(publish)}\n      ] }`,
-        `      subscribe: { allow: [\n${lines(subscribe)}\n      ] }`,
-        "    } }",
-      ].join("\n"),
-    );
-  });
-  return `authorization {\n  users: [\n${users.join("\n")}\n  ]\n}\n`;
+export function brokerAccounts(namespace: string, keyOf: (identity: BrokerIdentity) => readonly string[]): string {
+  const accounts = brokerIdentities.map((identity) => accountOf(identity, namespace, keyOf(identity)));
+  return `accounts {\n${[accountOfStreams(namespace), ...accounts].join("")}}\n`;
+}
+
+const streamsAccount = "streams"; // no process is called so
+const serverApi = "$JS.API";
+
+function accountOfStreams(namespace: string): string {
+  const events = sources.map((source) => eventSubject(namespace, source, ">"));
+  const questions = ["STREAM.>", "CONSUMER.CREATE.>", "CONSUMER.INFO.>", "CONSUMER.LIST.>"];
+  const exported = [
+    ...events.map((subject) => `service: "${subject}"`),
+    ...events.map((subject) => `stream: "${subject}"`),
+    ...questions.map((question) => `service: "$JS.API.${question}"`),
+    // Many events to one question.
+    `service: "${serverApi}.CONSUMER.MSG.NEXT.>", response_type: stream`,
+    'service: "$JS.ACK.>"',
+  ];
+  return `  ${streamsAccount} {\n    jetstream: enabled\n${list("exports", exported)}  }\n`;
+}
+
+function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly string[]): string {
+  const { publish, subscribe, toStreams, fromStreams } = brokerRights(identity, namespace);
+  const may = (subjects: readonly string[]) => `{ allow: [${subjects.map((subject) => `"${subject}"`).join(", ")}] }`;
+  const permissions = `{ publish: ${may(publish)}, subscribe: ${may(subscribe)} }`;
+  const streams = (subject: string) => `{ account: ${streamsAccount}, subject: "${subject}" }`;
+  const inside = (subject: string) =>
+    subject.startsWith(`${streamsApi}.`) ? subject.replace(streamsApi, () => serverApi) : subject;
+  const users = keys.map((key) => `nkey: ${key}, permissions: ${permissions}`);
+  const imports = [
+    ...toStreams.map((subject) => `service: ${streams(inside(subject))}, to: "${subject}"`),
+    ...fromStreams.map((subject) => `stream: ${streams(subject)}`),
+  ];
+  return `  ${identity} {\n${list("users", users)}${list("imports", imports)}  }\n`;
+}
+
+function list(name: string, entries: readonly string[]): string {
+  return `    ${name}: [\n${entries.map((entry) => `      { ${entry} }\n`).join("")}    ]\n`;
 }

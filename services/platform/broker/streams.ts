@@ -11,7 +11,7 @@ import {
   StorageType,
   type StreamInfo,
 } from "nats";
-import { type Broker, connectBroker } from "./connection.ts";
+import { type Broker, connectBroker, streamManager } from "./connection.ts";
 import { keptLimits, lossesOf, type WantedStream } from "./stream-changes.ts";
 
 /** Services that announce events; each has a stream of its own. */
@@ -154,7 +154,7 @@ export async function ensureStreams(options: {
 }): Promise<void> {
   const connection = await connectBroker(options.broker, { name: "migrate", timeout: 5_000 });
   try {
-    const manager = await connection.jetstreamManager();
+    const manager = await streamManager(connection);
     for (const source of options.only ?? sources) {
       await ensureStream(manager, streamConfig(options.namespace, source, options.replicas ?? 1));
       for (const consumer of Object.values(durableConsumers)) {

@@ -10,7 +10,7 @@ import {
   type PubAck,
   type StreamInfo,
 } from "nats";
-import type { Broker } from "#platform/broker/connection.ts";
+import { type Broker, streamClient, streamManager } from "#platform/broker/connection.ts";
 import { type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
 import { BrokerLink } from "#platform/broker/link.ts";
 import {
@@ -115,8 +115,9 @@ export class EventBus {
   async state(source: Source): Promise<StreamState | "missing" | undefined> {
     if (!this.answering) return undefined;
     try {
-      const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs });
-      if (!manager) return undefined;
+      const { connection } = this.#link;
+      if (!connection) return undefined;
+      const manager = await streamManager(connection, stateMs);
       const stream = await unlessMissing(manager.streams.info(streamName(this.#namespace, source)));
       if (!stream) return "missing";
       const consumers = await manager.consumers.list(streamName(this.#namespace, source)).next();
@@ -131,8 +132,9 @@ export class EventBus {
    * does not answer.
    */
   async stored(source: Source, seq: number): Promise<EventMessage | undefined> {
-    const manager = await this.#link.connection?.jetstreamManager({ timeout: stateMs, checkAPI: false });
-    if (!manager) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
+    const { connection } = this.#link;
+    if (!connection) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
+    const manager = await streamManager(connection, stateMs);
     const found = await unlessMissing(manager.streams.getMessage(streamName(this.#namespace, source), { seq }));
     return found && { subject: found.subject, data: found.data, headers: found.header };
   }
@@ -196,7 +198,7 @@ export class EventBus {
   }
 
   #begin(connection: NatsConnection): void {
-    this.#stream = connection.jetstream();
+    this.#stream = streamClient(connection);
     for (const listener of this.#listeners) this.#subscribe(connection, listener);
   }
 

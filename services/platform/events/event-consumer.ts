@@ -1,5 +1,15 @@
 // One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
-import { type ConsumerConfig, type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
+
+import {
+  type ConsumerConfig,
+  type ConsumerMessages,
+  type JsMsg,
+  millis,
+  type NatsConnection,
+  NatsError,
+  nanos,
+} from "nats";
+import { streamClient, streamManager } from "#platform/broker/connection.ts";
 import type { EventKeys } from "#platform/broker/event-keys.ts";
 import { ackWaitSecondsDefault, type Source } from "#platform/broker/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -49,17 +59,18 @@ const handBackMs = 200;
 // of a batch that takes longer than any deadline it hears no more.
 const signsPerAckWait = 3;
 const holdMsMax = 60_000;
+// Of the broker's answer (nats-server, errors.json: JSConsumerAlreadyExists).
+const consumerExists = 10_148;
 const retryPausesMs = [1_000, 5_000, 30_000, 60_000] as const;
 
 /** Consumes until the pull breaks, which is the caller's to repeat, or the process closes. */
 export async function consumeUntilBroken(options: Consumption): Promise<void> {
   const { connection, stream, consumer, closing } = options;
-  const manager = await connection.jetstreamManager();
-  await manager.consumers.add(stream, options.config);
+  await makeConsumer(connection, options);
   const arrived: JsMsg[] = [];
   let open = true;
   let wake = () => {};
-  const messages = await (await connection.jetstream().consumers.get(stream, consumer.name)).consume({
+  const messages = await (await streamClient(connection).consumers.get(stream, consumer.name)).consume({
     max_messages: 2 * batchMax,
     expires: pullMs,
     idle_heartbeat: 1_000,
@@ -100,6 +111,17 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
     // At the end of the process the connection's draining ends this too, and lets the callback hand back what is on its
     // way.
     if (!closing.aborted && !connection.isClosed()) await messages.close();
+  }
+}
+
+/** As it is set now: brokers from 2.10 on make none where one stands that differs, and are asked to change it. */
+async function makeConsumer(connection: NatsConnection, { stream, consumer, config }: Consumption): Promise<void> {
+  const { consumers } = await streamManager(connection);
+  try {
+    await consumers.add(stream, config);
+  } catch (error) {
+    if (!(error instanceof NatsError) || error.api_error?.err_code !== consumerExists) throw error;
+    await consumers.update(stream, consumer.name, config);
   }
 }
 

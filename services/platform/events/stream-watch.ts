@@ -1,7 +1,9 @@
 // Watches over a service's own stream: makes it where it is missing, and finds what the broker has lost of what was
 // published, so that the relay sends it again. Nothing is published on a connection before its stream was looked at: a
 // store that lost its end would give the lost places to other events first, and look whole again.
+
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
+import { streamManager } from "#platform/broker/connection.ts";
 import { makeStream, type Source, streamName, takenBy, unlessMissing } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
@@ -100,7 +102,7 @@ export class StreamWatch {
     const { bus, source, replicas, log } = this.#watched;
     const { namespace } = bus;
     const name = streamName(namespace, source);
-    const manager = await connection.jetstreamManager({ timeout: askMs });
+    const manager = await streamManager(connection, askMs);
     const known = await unlessMissing(manager.streams.info(name));
     if (!known) {
       log.warn({ stream: name }, "the event stream is missing; making it");
