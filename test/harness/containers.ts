@@ -20,13 +20,13 @@ export interface ContainerServers {
 export async function startContainers(engine: string): Promise<ContainerServers> {
   process.env.DOCKER_HOST ??= engine;
   const { GenericContainer, Wait } = await import("testcontainers"); // 0.6 s to load: only where it is used
-  const postgres = new GenericContainer(process.env.TEST_POSTGRES_IMAGE || "postgres:18-alpine")
+  const postgres = new GenericContainer(process.env.TEST_POSTGRES_IMAGE || "postgres:17.11-alpine")
     .withExposedPorts(5432)
     .withEnvironment({ POSTGRES_PASSWORD: password })
     .withCommand(["postgres", "-c", "fsync=off", "-c", "max_connections=200"])
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/))
     .withStartupTimeout(startMsMax);
-  const nats = new GenericContainer(process.env.TEST_NATS_IMAGE || "nats:2.10-alpine")
+  const nats = new GenericContainer(process.env.TEST_NATS_IMAGE || "nats:2.12.15-alpine")
     .withExposedPorts(4222)
     .withCopyContentToContainer([{ content: natsConfig("/tmp/jetstream"), target: "/tmp/nats.conf" }])
     .withCommand(["-c", "/tmp/nats.conf"])

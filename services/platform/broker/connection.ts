@@ -52,7 +52,7 @@ export async function connectBroker(
 
 /**
  * What identities ask for streams by, instead of `$JS.API`: each has an account of its own, into which rights.ts brings
- * the questions that it may ask under this prefix. By `$JS.API` the broker answers every account that it has no streams.
+ * the questions that it may ask. By `$JS.API` the broker answers each account that it has no streams.
  */
 export const streamsApi = "streams";
 const identified = new WeakSet<NatsConnection>();

@@ -32,8 +32,9 @@ export function followedSources(reader: EventReader): Source[] {
 export interface BrokerRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** Of these, what passes into the account that has the streams, and what comes from there. */
+  /** Of what it publishes: what passes into the account that has the streams. */
   readonly toStreams: readonly string[];
+  /** Of what it hears: what comes from there. */
   readonly fromStreams: readonly string[];
 }
 
@@ -46,7 +47,7 @@ export function brokerRights(identity: BrokerIdentity, namespace: string): Broke
     publish: [...amongItself, ...toStreams],
     subscribe: [`${inboxOf(identity)}.>`, ...subjects(heard), ...amongItself],
     toStreams,
-    // Its own events it hears as they pass.
+    // Its own events pass through its own account.
     fromStreams: subjects(heard.filter(({ source }) => source !== identity)),
   };
 }
@@ -97,9 +98,9 @@ function ofFollower(service: Source, namespace: string): string[] {
 }
 
 /**
- * The `accounts` block: one for the streams, where nobody logs in, and one for each identity, whose words pass over
- * where an import says so. The broker asks whether somebody may publish to a subject, and not whether to the one that
- * the answer shall come to: an answer stays in the account that asked, and there leads nowhere else.
+ * The `accounts` block: one account has the streams, and nobody logs in to it; each identity has one of its own, with
+ * imports for what it may send there and hear from there. The broker checks the subject that somebody publishes to, and
+ * not the one that the answer goes to: in an account of its own that leads only where the identity may write anyway.
  * @param keyOf the public NKEYs that each identity may log in with, or names of variables (`$PAYMENTS`) that stand for
  * them; two while a key is changed
  */
@@ -109,6 +110,7 @@ export function brokerAccounts(namespace: string, keyOf: (identity: BrokerIdenti
 }
 
 const streamsAccount = "streams"; // no process is called so
+// What a server calls what identities ask by (connection.ts).
 const serverApi = "$JS.API";
 
 function accountOfStreams(namespace: string): string {
@@ -117,7 +119,7 @@ function accountOfStreams(namespace: string): string {
   const exported = [
     ...events.map((subject) => `service: "${subject}"`),
     ...events.map((subject) => `stream: "${subject}"`),
-    ...questions.map((question) => `service: "$JS.API.${question}"`),
+    ...questions.map((question) => `service: "${serverApi}.${question}"`),
     // Many events to one question.
     `service: "${serverApi}.CONSUMER.MSG.NEXT.>", response_type: stream`,
     'service: "$JS.ACK.>"',
@@ -130,14 +132,16 @@ function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly s
   const may = (subjects: readonly string[]) => `{ allow: [${subjects.map((subject) => `"${subject}"`).join(", ")}] }`;
   const permissions = `{ publish: ${may(publish)}, subscribe: ${may(subscribe)} }`;
   const streams = (subject: string) => `{ account: ${streamsAccount}, subject: "${subject}" }`;
-  const inside = (subject: string) =>
-    subject.startsWith(`${streamsApi}.`) ? subject.replace(streamsApi, () => serverApi) : subject;
   const users = keys.map((key) => `nkey: ${key}, permissions: ${permissions}`);
   const imports = [
-    ...toStreams.map((subject) => `service: ${streams(inside(subject))}, to: "${subject}"`),
+    ...toStreams.map((subject) => `service: ${streams(asServer(subject))}, to: "${subject}"`),
     ...fromStreams.map((subject) => `stream: ${streams(subject)}`),
   ];
   return `  ${identity} {\n${list("users", users)}${list("imports", imports)}  }\n`;
+}
+
+function asServer(subject: string): string {
+  return subject.startsWith(`${streamsApi}.`) ? `${serverApi}${subject.slice(streamsApi.length)}` : subject;
 }
 
 function list(name: string, entries: readonly string[]): string {
