@@ -16,6 +16,8 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   envOf?: (name: string, set: Readonly<Record<string, string>>) => Record<string, string>;
   /** Copies of each event stream; default 1. */
   streamReplicas?: number;
+  /** The given NATS server has the accounts of this stack's identities. */
+  natsKnowsUs?: boolean;
   /** False: the stack's own PostgreSQL does not wait for the disk; for tests that lose nothing by it. */
   durable?: boolean;
   /** False: the stack does not keep the event loop alive. */

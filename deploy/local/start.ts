@@ -203,9 +203,10 @@ async function startServers(
   await supervisor.start(...(wanted.databaseUrl ? [] : [postgres]), ...(wanted.natsUrl ? [] : [nats]));
   return {
     databaseUrl: wanted.databaseUrl ?? stemUrl(postgresUrl({ port: postgresPort, password: secrets.postgresPassword })),
-    broker: wanted.natsUrl
-      ? { url: wanted.natsUrl }
-      : { url: natsUrl({ port: natsPort }), nkey: nkeyFile.parse(files.nkeys.migrate) },
+    broker: {
+      url: wanted.natsUrl ?? natsUrl({ port: natsPort }),
+      ...((!wanted.natsUrl || wanted.natsKnowsUs) && { nkey: nkeyFile.parse(files.nkeys.migrate) }),
+    },
   };
 }
 

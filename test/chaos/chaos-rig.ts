@@ -8,6 +8,7 @@ import { withDatabase } from "../../deploy/local/databases.ts";
 import { natsUrl } from "../../deploy/local/nats.ts";
 import { postgresUrl } from "../../deploy/local/postgres.ts";
 import { api } from "../harness/api.ts";
+import { drillServer } from "../harness/broker-identities.ts";
 import { refuseWrites } from "../harness/read-only.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Link, Part } from "./disturbance.ts";
@@ -39,8 +40,8 @@ export async function startChaosRig(
   env: Record<string, string> = {},
   startServers: StartServers = singleServers,
 ): Promise<ChaosRig> {
-  const home = await tempDir("chaos");
-  const servers = await startServers(home, password);
+  const [home, stateDir] = [await tempDir("chaos"), await tempDir("money")];
+  const servers = await startServers({ home, stateDir }, password);
   const opened: BadLink[] = [];
   const open = async (port: () => number) => {
     const link = await openLink(port);
@@ -59,6 +60,8 @@ export async function startChaosRig(
       ownServers: true, // those that are given here
       databaseUrl: withDatabase(postgresUrl({ port: postgres.port, password }), "chaos"),
       natsUrl: natsUrl({ port: nats.port }),
+      natsKnowsUs: true,
+      stateDir,
       streamReplicas: servers.streamReplicas,
       env: {
         LOG_LEVEL: "warn",
@@ -114,7 +117,7 @@ export async function startChaosRig(
 /** By hand, as nobody of ours may. @returns false when it is not there, or the broker is away */
 async function deleteStream(port: number, name: string): Promise<boolean> {
   try {
-    const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 1_000, reconnect: false });
+    const connection = await connect({ ...drillServer(port), timeout: 1_000 });
     const manager = await connection.jetstreamManager({ timeout: 1_000 });
     return await manager.streams.delete(name).finally(() => connection.close());
   } catch {

@@ -6,6 +6,7 @@ import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { createSupervisor } from "../../deploy/local/supervisor.ts";
+import { accountsOf } from "../harness/broker-identities.ts";
 import { clusterSize, startNatsCluster } from "../harness/nats-cluster.ts";
 import { startPostgresPair } from "../harness/postgres-pair.ts";
 
@@ -24,20 +25,29 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** @param home folder for their data, which the caller removes. */
-export type StartServers = (home: string, password: string) => Promise<Servers>;
+/** For their data and for the stack's files; the caller removes both. */
+export interface Folders {
+  readonly home: string;
+  readonly stateDir: string;
+}
+
+export type StartServers = (folders: Folders, password: string) => Promise<Servers>;
 
 /** One server of each, which is started again. */
-export const singleServers: StartServers = async (home, password) => {
+export const singleServers: StartServers = async ({ home, stateDir }, password) => {
   const supervisor = createSupervisor(
     () => {},
     () => {},
   );
   const ports = { postgres: await freePort(), nats: await freePort() };
-  const { path: program } = await findNatsServer();
+  const { path: program, version } = await findNatsServer();
+  const authorization = await accountsOf(stateDir);
   await supervisor.start(
     { name: "postgres", start: () => startPostgres({ home, port: ports.postgres, password, isDurable: true }) },
-    { name: "nats", start: () => startNats({ program, storeDir: join(home, "nats"), port: ports.nats }) },
+    {
+      name: "nats",
+      start: () => startNats({ program, version, storeDir: join(home, "nats"), port: ports.nats, authorization }),
+    },
   );
   return {
     streamReplicas: 1,
@@ -49,8 +59,8 @@ export const singleServers: StartServers = async (home, password) => {
 };
 
 /** A primary with a synchronous standby, and three brokers. */
-export const replicatedServers: StartServers = async (home, password) => {
-  const [postgres, nats] = [await startPostgresPair(home, password), await startNatsCluster(home)];
+export const replicatedServers: StartServers = async ({ home, stateDir }, password) => {
+  const [postgres, nats] = [await startPostgresPair(home, password), await startNatsCluster(home, stateDir)];
   const servers = { postgres, nats };
   return {
     streamReplicas: clusterSize,

@@ -6,6 +6,7 @@ import { copiesOf } from "#platform/broker/streams.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { type NatsServer, startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
+import { accountsOf, drillServer } from "./broker-identities.ts";
 import { eventually } from "./eventually.ts";
 
 export interface NatsCluster {
@@ -29,14 +30,18 @@ interface Member {
   server: NatsServer | undefined;
 }
 
-/** @param home folder for the stores, which the caller removes. */
-export async function startNatsCluster(home: string): Promise<NatsCluster> {
+/**
+ * @param home folder for the stores, which the caller removes
+ * @param stateDir of the stack whose identities they know
+ */
+export async function startNatsCluster(home: string, stateDir: string): Promise<NatsCluster> {
   const { path: program } = await findNatsServer();
+  const authorization = await accountsOf(stateDir);
   const names = Array.from({ length: clusterSize }, (_, i) => `nats-${i}`);
   const routes = await Promise.all(names.map(() => freePort()));
   const start = ({ name, port, storeDir }: Member) => {
     const config = clusterConfig(name, routes[names.indexOf(name)] ?? 0, routes);
-    return startNats({ program, storeDir, port, config });
+    return startNats({ program, storeDir, port, authorization, config });
   };
   const members: Member[] = [];
   for (const name of names)
@@ -80,7 +85,7 @@ function clusterConfig(name: string, port: number, routes: readonly number[]): s
 }
 
 async function allCopies(port: number): Promise<boolean> {
-  const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 2_000, reconnect: false });
+  const connection = await connect({ ...drillServer(port), timeout: 2_000 });
   try {
     const manager = await connection.jetstreamManager({ timeout: 2_000 });
     const streams: StreamInfo[] = await manager.streams.list().next();

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { RunningStack } from "../../../deploy/local/running-stack.ts";
@@ -51,13 +51,14 @@ export const order = { amount: 1_050, currency: "EUR" };
 
 /** @param isClustered three brokers with a copy of each stream; else one, with identities */
 export async function startAlarmRig({ isClustered = false } = {}): Promise<AlarmRig> {
-  const dir = await tempDir("alarms");
+  const [dir, stateDir] = [await tempDir("alarms"), await tempDir("state")];
   const clocks = falseClocks(dir, ["payments"]);
-  const brokers = isClustered ? await startNatsCluster(dir) : undefined;
+  const brokers = isClustered ? await startNatsCluster(dir, stateDir) : undefined;
   const options: TestStackOptions = {
     ownServers: true,
     clocks,
-    ...(brokers && { natsUrl: `nats://127.0.0.1:${brokers.port()}`, streamReplicas: 3 }),
+    ...(brokers && { natsUrl: `nats://127.0.0.1:${brokers.port()}`, natsKnowsUs: true, streamReplicas: 3 }),
+    stateDir,
     // Lists are read oftener, so that a drill takes seconds; and drills come from addresses that they choose.
     env: { EVENT_POLL_SECONDS: "5", TRUST_PROXY: "1" },
   };
@@ -68,7 +69,6 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
   await isReading(prometheus, Object.keys(stack.admin).length);
   const shop = merchantApi(stack.gateway, stack.api_key);
   const account = (await shop.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
-  const stateDir = dirname(dirname(stack.tls.ca));
   const { simulatorSecretKey } = await stackSecrets(stateDir);
   const pools = new Map<string, pg.Pool>();
   const poolOf = (service: string) => {
@@ -109,7 +109,7 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
       await receiver.close();
       await running.stop();
       await brokers?.stop();
-      await rm(dir, { recursive: true, force: true });
+      for (const folder of [dir, stateDir]) await rm(folder, { recursive: true, force: true });
     },
   };
 }
