@@ -209,6 +209,32 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   assert.deepEqual(consumers.map((line) => line.replace(/^\S+-/, "")).sort(), wanted.sort(), "as migrate makes them");
 });
 
+test("an operator lists what statements and books say differently, and has a day compared at once", async () => {
+  const account = (await shop.get("/v1/merchants/me/connectors")).expect(200).text("data.0.id");
+  const client = new pg.Client(`${running.stack.database}_payments`);
+  await client.connect();
+  const add =
+    "insert into statement_differences (connector_account_id, object, ref, kind, theirs) values ($1, 'payment', $2, $3, '100 EUR')";
+  for (const ref of ["pi_far", "pi_near"]) await client.query(add, [account, ref, "unknown_to_us"]);
+  await client.end();
+  const refs = async (...words: string[]) =>
+    (await rows("statements", "differences", ...words)).map(({ connector_ref, theirs }) => [connector_ref, theirs]);
+  assert.deepEqual(await refs(), [
+    ["pi_near", "100 EUR"],
+    ["pi_far", "100 EUR"],
+  ]);
+  assert.deepEqual(await refs("--limit", "1"), [["pi_near", "100 EUR"]]);
+  assert.deepEqual(await refs("--account", "mco_00000000000000000000000000"), []);
+  const [match] = await rows("statements", "match", account);
+  assert.deepEqual([match?.taken_in, match?.differences], [0, 0]);
+  assert.equal(
+    (await operator("statements", "match", account, "--from", "2026-11-23 08:00")).code,
+    2,
+    "without a zone",
+  );
+  assert.equal((await operator("statements", "match", account, "--from", "2020-01-01")).code, 1, "longer than a day");
+});
+
 test("an operator has a service's events sent again: it is told how many, nobody is told twice, and the audit log knows who asked", async () => {
   const before = receiver.received.length;
   const replay = ["events", "replay", "--source", "payments", "--by", "ada@example.com", "--since"];

@@ -11,6 +11,7 @@ import { keys } from "./objects/keys.ts";
 import { merchants } from "./objects/merchants.ts";
 import { operations } from "./objects/operations.ts";
 import { payments, refunds, sessions } from "./objects/payments.ts";
+import { statements } from "./objects/statements.ts";
 import { suspense } from "./objects/suspense.ts";
 import { recovery } from "./recovery/recovery.ts";
 import { encryptionKeys } from "./setup/encryption-keys.ts";
@@ -31,6 +32,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   refunds,
   operations,
   suspense,
+  statements,
   journal,
   audit,
   events,

@@ -21,6 +21,7 @@ import {
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
@@ -37,6 +38,7 @@ export interface OperatorPeers {
   readonly applications: Client<typeof ApplicationService>;
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperatorService>;
+  readonly statements: Client<typeof StatementService>;
   readonly sessions: Client<typeof CheckoutService>;
   readonly lostPayments: Client<typeof PaymentRecoveryService>;
   readonly sessionsOfLost: Client<typeof SessionRecoveryService>;
@@ -70,6 +72,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     applications: peers.merchant.client(ApplicationService),
     audit: peers.merchant.client(AuditService),
     operations: peers.payments.client(OperatorService),
+    statements: peers.payments.client(StatementService),
     sessions: peers.checkout.client(CheckoutService),
     lostPayments: peers.payments.client(PaymentRecoveryService),
     sessionsOfLost: peers.checkout.client(SessionRecoveryService),

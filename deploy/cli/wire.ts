@@ -19,6 +19,17 @@ export function timeText(at: Timestamp | undefined): string {
   return at ? timestampDate(at).toISOString() : "";
 }
 
+/** What an option says of a time, or undefined. @throws UsageError */
+export function timeOf(given: Given, option: string): Date | undefined {
+  const text = given.text(option);
+  if (text === "") return undefined;
+  const time = new Date(text);
+  // A time without a zone would be read as this machine's; a day is UTC's.
+  if (Number.isNaN(time.getTime()) || !/(?:Z|[+-]\d\d:\d\d|^\d{4}-\d\d-\d\d)$/.test(text))
+    throw new UsageError(`--${option} is a time with its zone, such as 2026-11-23T08:00:00Z, or a day (UTC)`);
+  return time;
+}
+
 const limitDefault = 50;
 const limitMax = 1_000;
 const pageMax = 200;

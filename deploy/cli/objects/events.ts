@@ -5,6 +5,7 @@ import { isId } from "#platform/values/id.ts";
 import type { Announced } from "#proto/status/v1/status_pb.ts";
 import { type Answer, type Commands, type Given, type Row, UsageError } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import { timeOf } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
 
 // An object's acts are few.
@@ -27,11 +28,14 @@ export const events: Commands = {
       by: { value: "name", about: "who does this: a name or an e-mail, kept in the audit log", needed: true },
     },
     run: async (peers, given) => {
-      const since = timeOf(given, "since");
-      const until = timeOf(given, "until");
+      const [since, until] = [timeOf(given, "since"), timeOf(given, "until")];
+      const period = {
+        ...(since && { since: timestampFromDate(since) }),
+        ...(until && { until: timestampFromDate(until) }),
+      };
       const rows: Row[] = [];
       for (const source of sourcesOf(given)) {
-        const wish = { ...(since && { since }), ...(until && { until }), operator: given.text("by") };
+        const wish = { ...period, operator: given.text("by") };
         const { events: count } = await peers.replay[source].replayEvents(wish);
         rows.push({ source, events: Number(count) });
       }
@@ -122,14 +126,4 @@ function sourcesOf(given: Given): readonly ServiceName[] {
   const unknown = named.find((name) => !serviceNames.some((each) => each === name));
   if (unknown !== undefined) throw new UsageError(`--source is one of ${serviceNames.join(", ")}, not ${unknown}`);
   return named.length === 0 ? serviceNames : serviceNames.filter((each) => named.includes(each));
-}
-
-function timeOf(given: Given, option: string) {
-  const text = given.text(option);
-  if (text === "") return undefined;
-  const time = new Date(text);
-  // Without a zone a time would be read as this machine's.
-  if (Number.isNaN(time.getTime()) || !/(?:Z|[+-]\d\d:\d\d)$/.test(text))
-    throw new UsageError(`--${option} is a time with its zone: 2026-11-23T08:00:00Z`);
-  return timestampFromDate(time);
 }

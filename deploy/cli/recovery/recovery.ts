@@ -3,7 +3,7 @@ import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { GetRecoveryResponse } from "#proto/status/v1/recovery_pb.ts";
 import { type Commands, type Given, type Row, UsageError } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
-import { timeText } from "../wire.ts";
+import { timeOf, timeText } from "../wire.ts";
 import { countOf, rebuildPass } from "./recovery-pass.ts";
 import { examine, problemWord, recover, reportRows } from "./recovery-run.ts";
 
@@ -78,7 +78,7 @@ export const recovery: Commands = {
       "makes lost sessions and keys from the missing events, looks for lost payments at the processors, by sessions made since and by events, and takes them in; safe to run again",
     options: { since: { value: "time", about: "a little before the backup, RFC 3339", needed: true } },
     run: async (peers, given) => {
-      const since = sinceOf(given);
+      const since = timeOf(given, "since");
       if (!since) throw new UsageError("needed: --since");
       const pass = await rebuildPass(peers, since, false, console.error);
       const rows = pass.objects.map((each) => ({ ...each, outcome: words[each.outcome] ?? "" }));
@@ -102,7 +102,7 @@ export const recovery: Commands = {
     },
     run: async (peers, given) => {
       const by = given.text("by");
-      const found = await recover(peers, { by, since: sinceOf(given) }, console.error);
+      const found = await recover(peers, { by, since: timeOf(given, "since") }, console.error);
       if (found.whys.size === 0) return { rows: [], remark: "no service recovers" };
       const why = given.text("end-anyway");
       const rows = reportRows(found);
@@ -127,7 +127,7 @@ export const recovery: Commands = {
     run: async (peers, given) => {
       const word = { operator: given.text("by"), note: given.text("note"), anyway: given.has("anyway") };
       if (!word.anyway) {
-        const found = await examine(peers, sinceOf(given), console.error);
+        const found = await examine(peers, timeOf(given, "since"), console.error);
         if (found.problems.length > 0) {
           const remark = `${found.problems.length} problems: nothing was ended (tollbooth recovery run, or --anyway)`;
           return { rows: reportRows(found).filter(({ outcome }) => outcome === problemWord), remark, isBad: true };
@@ -146,15 +146,6 @@ const words: { readonly [O in RebuildOutcome]: string } = {
   [RebuildOutcome.NOT_FOUND]: "not found",
   [RebuildOutcome.FAILED]: "failed",
 };
-
-function sinceOf(given: Given): Date | undefined {
-  const text = given.text("since");
-  const since = new Date(text);
-  if (text !== "" && Number.isNaN(since.getTime())) {
-    throw new UsageError("--since must be a time, RFC 3339 or YYYY-MM-DD");
-  }
-  return text === "" ? undefined : since;
-}
 
 function chosen(given: Given): ServiceName[] {
   const wanted = given.text("service");
