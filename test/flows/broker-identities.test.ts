@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { headers, type NatsConnection, type StreamConfig } from "nats";
-import { type Broker, connectBroker, streamManager } from "#platform/broker/connection.ts";
+import { type Broker, connectBroker, streamClient, streamManager } from "#platform/broker/connection.ts";
 import { eventKeysFile } from "#platform/broker/event-keys.ts";
 import type { BrokerIdentity } from "#platform/broker/rights.ts";
 import { newNkey, nkeyFile } from "#platform/secrets/nkey.ts";
@@ -173,6 +173,36 @@ for (const identity of identities) {
     await nats.close();
   });
 }
+
+test("what a source publishes is heard at once by those who follow it, and once", async () => {
+  const info = await stack();
+  const word = `heard-${Date.now()}`;
+  const heard: string[] = [];
+  const wanted: string[] = [];
+  const open: NatsConnection[] = [];
+  for (const identity of identities) {
+    const { nats } = await entering(brokerFor(info, identity), identity);
+    open.push(nats);
+    for (const own of hears[identity]) {
+      nats.subscribe(`tollbooth.events.${own}`, {
+        callback: (_, { subject }) => subject.includes(word) && heard.push(`${identity}: ${subject}`),
+      });
+      wanted.push(`${identity}: tollbooth.events.${own.replace(">", `${word}.${identity}`)}`);
+    }
+    await nats.flush();
+  }
+  for (const subject of wanted.map((each) => each.split(": ")[1] ?? "")) {
+    const source = subject.split(".")[2] as BrokerIdentity;
+    const nats = open[identities.indexOf(source)] ?? assert.fail();
+    await streamClient(nats).publish(subject, word);
+  }
+  await eventually("all to have heard", () => new Set(heard).size >= wanted.length);
+  for (const nats of open) await nats.flush();
+  const others = heard.filter((each) => !wanted.includes(each) && !each.startsWith("payments: "));
+  // Payments hears all of merchant's events, also those that are tried on others here.
+  assert.deepEqual({ others, doubled: heard.length - new Set(heard).size }, { others: [], doubled: 0 });
+  for (const nats of open) await nats.close();
+});
 
 test("nobody has the broker write elsewhere by the subject that its answer shall come to", async () => {
   const info = await stack();

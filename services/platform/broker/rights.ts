@@ -29,27 +29,31 @@ export function followedSources(reader: EventReader): Source[] {
 }
 
 /** Subjects, in which `*` stands for one word and `>` for the rest. Whatever is not named is refused. */
-export interface BrokerRights {
+interface BrokerRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** Of what it publishes: what passes into the account that has the streams. */
-  readonly toStreams: readonly string[];
-  /** Of what it hears: what comes from there. */
-  readonly fromStreams: readonly string[];
 }
 
-export function brokerRights(identity: BrokerIdentity, namespace: string): BrokerRights {
-  const heard = Object.values(heardEvents).filter(({ by }) => by === identity);
+function brokerRights(identity: BrokerIdentity, namespace: string): BrokerRights {
   const amongItself = identity === "gateway" ? [limitsSubject(namespace)] : [];
-  const toStreams = ofStreams(identity, namespace);
-  const subjects = (events: typeof heard) => events.map(({ source, types }) => eventSubject(namespace, source, types));
   return {
-    publish: [...amongItself, ...toStreams],
-    subscribe: [`${inboxOf(identity)}.>`, ...subjects(heard), ...amongItself],
-    toStreams,
-    // Its own events pass through its own account.
-    fromStreams: subjects(heard.filter(({ source }) => source !== identity)),
+    publish: [...amongItself, ...ofStreams(identity, namespace)],
+    subscribe: [
+      `${inboxOf(identity)}.>`,
+      ...heardBy(identity).map((heard) => subjectOf(heard, namespace)),
+      ...amongItself,
+    ],
   };
+}
+
+type Heard = (typeof heardEvents)[keyof typeof heardEvents];
+
+function heardBy(identity: BrokerIdentity): Heard[] {
+  return Object.values(heardEvents).filter(({ by }) => by === identity);
+}
+
+function subjectOf({ source, types }: Heard, namespace: string): string {
+  return eventSubject(namespace, source, types);
 }
 
 function ofStreams(identity: BrokerIdentity, namespace: string): string[] {
@@ -99,8 +103,9 @@ function ofFollower(service: Source, namespace: string): string[] {
 
 /**
  * The `accounts` block: one account has the streams, and nobody logs in to it; each identity has one of its own, with
- * imports for what it may send there and hear from there. The broker checks the subject that somebody publishes to, and
- * not the one that the answer goes to: in an account of its own that leads only where the identity may write anyway.
+ * imports for what it may send there and for what it hears of others as they publish it. The broker checks the subject
+ * that somebody publishes to, and not the one that the answer goes to: in an account of its own that leads only where
+ * the identity may write anyway.
  * @param keyOf the public NKEYs that each identity may log in with, or names of variables (`$PAYMENTS`) that stand for
  * them; two while a key is changed
  */
@@ -118,7 +123,6 @@ function accountOfStreams(namespace: string): string {
   const questions = ["STREAM.>", "CONSUMER.CREATE.>", "CONSUMER.INFO.>", "CONSUMER.LIST.>"];
   const exported = [
     ...events.map((subject) => `service: "${subject}"`),
-    ...events.map((subject) => `stream: "${subject}"`),
     ...questions.map((question) => `service: "${serverApi}.${question}"`),
     // Many events to one question.
     `service: "${serverApi}.CONSUMER.MSG.NEXT.>", response_type: stream`,
@@ -128,22 +132,31 @@ function accountOfStreams(namespace: string): string {
 }
 
 function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly string[]): string {
-  const { publish, subscribe, toStreams, fromStreams } = brokerRights(identity, namespace);
+  const { publish, subscribe } = brokerRights(identity, namespace);
   const may = (subjects: readonly string[]) => `{ allow: [${subjects.map((subject) => `"${subject}"`).join(", ")}] }`;
   const permissions = `{ publish: ${may(publish)}, subscribe: ${may(subscribe)} }`;
-  const streams = (subject: string) => `{ account: ${streamsAccount}, subject: "${subject}" }`;
   const users = keys.map((key) => `nkey: ${key}, permissions: ${permissions}`);
-  const imports = [
-    ...toStreams.map((subject) => `service: ${streams(asServer(subject))}, to: "${subject}"`),
-    ...fromStreams.map((subject) => `stream: ${streams(subject)}`),
+  // What passes over to the streams is not handed on from there to who hears it, so it is heard at its source.
+  const isElsewhere = ({ by, source }: Heard) => by !== source;
+  const told = Object.values(heardEvents).filter((heard) => heard.source === identity && isElsewhere(heard));
+  const exported = told.map((heard) => `stream: "${subjectOf(heard, namespace)}", accounts: [${heard.by}]`);
+  const from = (account: string, subject: string) => `{ account: ${account}, subject: "${subject}" }`;
+  const imported = [
+    ...ofStreams(identity, namespace).map(
+      (subject) => `service: ${from(streamsAccount, asServer(subject))}, to: "${subject}"`,
+    ),
+    ...heardBy(identity)
+      .filter(isElsewhere)
+      .map((heard) => `stream: ${from(heard.source, subjectOf(heard, namespace))}`),
   ];
-  return `  ${identity} {\n${list("users", users)}${list("imports", imports)}  }\n`;
+  return `  ${identity} {\n${list("users", users)}${list("exports", exported)}${list("imports", imported)}  }\n`;
+}
+
+function list(name: string, entries: readonly string[]): string {
+  if (entries.length === 0) return "";
+  return `    ${name}: [\n${entries.map((entry) => `      { ${entry} }\n`).join("")}    ]\n`;
 }
 
 function asServer(subject: string): string {
   return subject.startsWith(`${streamsApi}.`) ? `${serverApi}${subject.slice(streamsApi.length)}` : subject;
-}
-
-function list(name: string, entries: readonly string[]): string {
-  return `    ${name}: [\n${entries.map((entry) => `      { ${entry} }\n`).join("")}    ]\n`;
 }
