@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { type Broker, connectBroker } from "#platform/broker/connection.ts";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { authorizationFiles, authorizationText } from "../deploy/generate/broker-rights.ts";
 import { freePort } from "../deploy/local/free-port.ts";

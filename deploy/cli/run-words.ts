@@ -1,7 +1,7 @@
 // Finds what the words of a `tollbooth` command mean, runs it, and says what came of it: 0: done; 1: refused, failed or
 // not well; 2: a wrong word.
 import { parseArgs } from "node:util";
-import { StreamRefused } from "#platform/broker/streams.ts";
+import { StreamRefused } from "#platform/broker/stream-changes.ts";
 import { RoleRefused } from "#platform/database/rights.ts";
 import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";

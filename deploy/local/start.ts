@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Broker } from "#platform/broker/connection.ts";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { type BrokerFiles, brokerFiles, brokerLogins } from "./broker-files.ts";

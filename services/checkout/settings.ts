@@ -1,7 +1,6 @@
 // What the checkout process reads from its environment.
 import {
   callerSettings,
-  consumerSettings,
   idempotencySettings,
   optional,
   type Setting,
@@ -25,7 +24,6 @@ const pageOrigin: Setting<string> = {
 export const checkoutSettings = {
   ...serviceSettings,
   ...idempotencySettings,
-  ...consumerSettings,
   ...callerSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: url("http", "https"),

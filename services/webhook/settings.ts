@@ -2,7 +2,6 @@
 
 import {
   callerSettings,
-  consumerSettings,
   integer,
   optional,
   type Setting,
@@ -23,7 +22,6 @@ const dayMs = 86_400_000;
 
 export const webhookSettings = {
   ...serviceSettings,
-  ...consumerSettings,
   ...callerSettings,
   /** RPC address of the payments service, which is asked whether it announced an event. */
   PAYMENTS_URL: url("http", "https"),

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import { EventBus } from "#platform/events/event-bus.ts";

@@ -2,9 +2,10 @@
 // event which got in all the same is not believed. The tables stand here, and are not taken from the code that makes
 // the broker's configuration.
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { headers, type NatsConnection, type StreamConfig } from "nats";
+import { type ConsumerConfig, headers, type NatsConnection, type StreamConfig } from "nats";
 import { type Broker, connectBroker, streamClient, streamManager } from "#platform/broker/connection.ts";
 import { eventKeysFile } from "#platform/broker/event-keys.ts";
 import type { BrokerIdentity } from "#platform/broker/rights.ts";
@@ -61,6 +62,21 @@ const pulls: Readonly<Record<BrokerIdentity, readonly string[]>> = {
   migrate: [],
 };
 const everyConsumer = [...new Set(Object.values(pulls).flat())];
+/** What each of them hears: a source makes those of its stream so, and nobody who follows makes any. */
+const filters: Readonly<Record<string, string>> = {
+  "payments.checkout-payments": "payment.>",
+  "payments.webhook-fan-out": "payment.>",
+  "merchant.merchant-audit": ">",
+  "webhook.merchant-audit": "endpoint.>",
+  "payments.merchant-audit": "refund.requested",
+  "payments.merchant-audit-fees": "fee_schedule.>",
+  "payments.merchant-audit-operations": "operation.>",
+  "payments.merchant-audit-replays": "events.>",
+  "checkout.merchant-audit-replays": "events.>",
+  "webhook.merchant-audit-replays": "events.>",
+  "checkout.merchant-audit": "session.expiry_requested",
+  "checkout.merchant-audit-risk": "risk_rule.>",
+};
 
 function brokerFor(info: StackInfo, identity: BrokerIdentity): Broker {
   return { url: info.nats, nkey: nkeyFile.parse(info.broker_files.nkeys[identity]) };
@@ -118,8 +134,11 @@ for (const identity of identities) {
       ...everyConsumer.flatMap((consumer) => {
         const [source, name] = consumer.split(".");
         const may = pulls[identity].includes(consumer);
+        const create = `$JS.API.CONSUMER.CREATE.tollbooth-${source}.${name}.tollbooth.events.${source}.${filters[consumer]}`;
         return [
-          `$JS.API.CONSUMER.DELETE.tollbooth-${source}.${name}`,
+          ...["PAUSE", "RESET", "UNPIN"].map((act) => `$JS.API.CONSUMER.${act}.tollbooth-${source}.${name}`),
+          ...(identity === "migrate" ? [] : [`$JS.API.CONSUMER.DELETE.tollbooth-${source}.${name}`]),
+          ...(identity === "migrate" || identity === source ? [] : [create]),
           ...(may
             ? []
             : [
@@ -128,9 +147,13 @@ for (const identity of identities) {
               ]),
         ];
       }),
-      ...(identity === "migrate"
-        ? []
-        : sources.map((source) => `$JS.API.CONSUMER.CREATE.tollbooth-${source}.thief.tollbooth.events.${source}.>`)),
+      ...sources.flatMap((source) => [
+        `$JS.API.CONSUMER.CREATE.tollbooth-${source}`,
+        `$JS.API.CONSUMER.CREATE.tollbooth-${source}.thief`,
+        `$JS.API.CONSUMER.CREATE.tollbooth-${source}.thief.tollbooth.events.${source}.>`,
+        `$JS.API.CONSUMER.DURABLE.CREATE.tollbooth-${source}.thief`,
+        ...(identity === "migrate" ? [] : [`$JS.API.CONSUMER.DELETE.tollbooth-${source}.thief`]),
+      ]),
     ];
     // By the broker's own name for it, and by the one under which identities ask.
     const either = mustNot.flatMap((subject) => [subject, subject.replace("$JS.API.", () => "streams.")]);
@@ -293,6 +316,24 @@ test("a source that asks for its stream in another shape is refused by the broke
     await assert.rejects(manager.streams.add({ ...config, ...other }), /already in use|overlap/, JSON.stringify(other));
   await manager.streams.add({ ...config });
   assert.deepEqual(await read(), config);
+  await nats.close();
+});
+
+test("a consumer that somebody made otherwise is what it should be again, by its source or by migrate", async () => {
+  const info = await stack();
+  const { nats } = await entering(brokerFor(info, "webhook"), "webhook");
+  const { consumers } = await streamManager(nats);
+  const [stream, name] = ["tollbooth-webhook", "merchant-audit-replays"];
+  const read = async () => {
+    const { name: _, metadata, ...config } = (await consumers.info(stream, name)).config as ConsumerConfig;
+    return config;
+  };
+  const config = Object.freeze(await read());
+  for (const other of [{ max_deliver: 1 }, { headers_only: true }, { ack_wait: 3_600_000_000_000 }, { max_batch: 1 }]) {
+    await consumers.update(stream, name, other);
+    assert.notDeepEqual(await read(), config, Object.keys(other).join());
+    await eventually(`${Object.keys(other)} to be put right`, async () => isDeepStrictEqual(await read(), config));
+  }
   await nats.close();
 });
 

@@ -5,7 +5,8 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { ensureStreams, eventSubject } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
+import { eventSubject } from "#platform/broker/streams.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -16,6 +17,7 @@ import { type BadLink, openLink } from "../chaos/link.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { makeConsumer } from "../harness/test-consumer.ts";
 
 const test = suite("broker link", { timeoutMs: 60_000 });
 const namespace = `t${randomBytes(4).toString("hex")}`;
@@ -50,12 +52,11 @@ async function consuming(
     namespace,
     name: "test",
     log,
-    ackWaitSeconds: 1,
   });
+  const of = { name, source: "payments", types: `${name}.>` } as const;
+  await makeConsumer(server.url, namespace, of, 1);
   bus.consume({
-    name,
-    source: "payments",
-    types: `${name}.>`,
+    ...of,
     handle: async (events) => {
       await work(events.map(({ id }) => id));
       for (const { id } of events) taken.add(id);

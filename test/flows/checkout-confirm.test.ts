@@ -191,7 +191,6 @@ test("while payments is away a confirm says so, and not that the processor faile
     PAYMENTS_URL: `http://127.0.0.1:${await freePort()}`,
     CHECKOUT_ORIGIN: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
-    EVENT_ACK_WAIT_SECONDS: 30,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${lonely.port}`, token: services.money.settings.RPC_TOKEN });
   try {

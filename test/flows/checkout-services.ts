@@ -70,7 +70,6 @@ export async function startCheckoutServices(
     PAYMENTS_URL: await reach(money.urls.payments),
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
-    EVENT_ACK_WAIT_SECONDS: 30,
   };
   let service = await startCheckout(config);
   const url = `http://127.0.0.1:${service.port}`;

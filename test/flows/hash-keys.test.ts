@@ -75,7 +75,6 @@ async function checkoutWith<T>(HASH_KEY: Ring, work: (door: CheckoutDoor) => Pro
     PAYMENTS_URL: money.urls.payments,
     CHECKOUT_ORIGIN: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
-    EVENT_ACK_WAIT_SECONDS: 30,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });
   try {

@@ -4,9 +4,19 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { connect, type JetStreamManager, type NatsConnection, nanos, type StreamConfig } from "nats";
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  connect,
+  DeliverPolicy,
+  type JetStreamManager,
+  type NatsConnection,
+  nanos,
+  type StreamConfig,
+} from "nats";
 import pg from "pg";
-import { durableConsumers, eventSubject, StreamRefused, sources, streamName } from "#platform/broker/streams.ts";
+import { StreamRefused } from "#platform/broker/stream-changes.ts";
+import { durableConsumers, eventSubject, sources, streamName } from "#platform/broker/streams.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import { migrateAll } from "../../deploy/cli/setup/migrate-all.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../harness/database.ts";
@@ -95,6 +105,33 @@ test("a limit that an operator raised stays, one below this release's is raised"
   await migrateAll(env);
   const after = (await manager.streams.info(stream)).config;
   assert.deepEqual([after.max_bytes, after.max_age], [2 * before.max_bytes, before.max_age]);
+});
+
+test("a consumer that nobody can change into what it should be is made anew, and is offered everything", async () => {
+  await migrateAll(env);
+  const of = durableConsumers.fanOut;
+  const wanted = (await manager.consumers.info(stream, of.name)).config;
+  const subject = `${namespace}.events.payments.payment.succeeded`;
+  const { seq } = await connection.jetstream().publish(subject, "before");
+  const others: Partial<ConsumerConfig>[] = [
+    { ack_policy: AckPolicy.None },
+    { deliver_policy: DeliverPolicy.New },
+    { deliver_subject: "elsewhere", max_waiting: 0 },
+    { headers_only: true, inactive_threshold: nanos(3_600_000) },
+  ];
+  for (const other of others) {
+    await manager.consumers.delete(stream, of.name);
+    const { name: _, metadata, ...config } = { name: "", ...wanted, ...other } as ConsumerConfig;
+    await manager.consumers.add(stream, config);
+    await migrateAll(env);
+    const known = await manager.consumers.info(stream, of.name);
+    assert.deepEqual(
+      { ...known.config, metadata: undefined },
+      { ...wanted, metadata: undefined },
+      JSON.stringify(other),
+    );
+    assert.equal(known.num_pending, seq, "from the stream's first event on");
+  }
 });
 
 test("a change that would lose events or subjects is refused with its reason, and nothing is changed", async () => {

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EncryptionCount } from "#platform/database/encryption-count.ts";
 import { EventBus } from "#platform/events/event-bus.ts";

@@ -2,9 +2,10 @@
 // rollback.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -14,6 +15,7 @@ import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { suite } from "../harness/suite.ts";
+import { makeConsumer } from "../harness/test-consumer.ts";
 
 const test = suite("events");
 const log = createLog("test", "error");
@@ -21,6 +23,13 @@ const namespace = `t${randomBytes(4).toString("hex")}`;
 const outbox = new Outbox({ namespace, source: "payments" });
 let db: Database;
 let bus: EventBus;
+
+/** Takes events in under a name of the test's own. */
+async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
+  const of = { source: "payments", types: "payment.>", ...consumer } as const;
+  await makeConsumer((await infra()).natsUrl, namespace, of);
+  bus.consume(of);
+}
 
 test.before(async () => {
   const { natsUrl } = await infra();
@@ -49,10 +58,8 @@ function announcement(objectId: string) {
 
 test("a committed announcement reaches the consumer; one rolled back never does", async () => {
   const heard: Event[] = [];
-  bus.consume({
+  await consume({
     name: "one",
-    source: "payments",
-    types: "payment.>",
     handle: async (events) => void heard.push(...events),
   });
   await db.transaction((tx) => outbox.append(tx, [announcement("pay_a"), announcement("pay_b")]));
@@ -71,10 +78,8 @@ test("a committed announcement reaches the consumer; one rolled back never does"
 test("a consumer that fails gets the same events again, and its inbox tells repeats", async () => {
   const seen: string[] = [];
   let failures = 0;
-  bus.consume({
+  await consume({
     name: "two",
-    source: "payments",
-    types: "payment.>",
     handle: async (events) => {
       if (failures++ === 0) throw new Error("first try fails");
       await db.transaction(async (tx) => {
@@ -107,10 +112,8 @@ test("publishing the same row twice stores it once", async () => {
   await db.rows(`update outbox set published_at = null`);
   await relayOnce(db, bus);
   const heard: string[] = [];
-  bus.consume({
+  await consume({
     name: "three",
-    source: "payments",
-    types: "payment.>",
     handle: async (events) => void heard.push(...events.map((e) => e.objectId)),
   });
   await eventually("all three events", async () => heard.includes("pay_twice"));

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed, sweepInbox } from "#platform/events/inbox.ts";
 import { type Announcement, Outbox, relayOnce, sweepOutbox } from "#platform/events/outbox.ts";
 import { readRecord, sendAgain } from "#platform/events/stream-record.ts";
@@ -17,6 +18,7 @@ import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { suite } from "../harness/suite.ts";
+import { makeConsumer } from "../harness/test-consumer.ts";
 
 const test = suite("outbox and inbox", { timeoutMs: 20_000 });
 const log = createLog("test", "silent");
@@ -24,6 +26,13 @@ const namespace = `t${randomBytes(4).toString("hex")}`;
 const outbox = new Outbox({ namespace, source: "payments" });
 let db: Database;
 let bus: EventBus;
+
+/** Takes events in under a name of the test's own. */
+async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
+  const of = { source: "payments", types: "payment.>", ...consumer } as const;
+  await makeConsumer((await infra()).natsUrl, namespace, of);
+  bus.consume(of);
+}
 
 test.before(async () => {
   const { natsUrl } = await infra();
@@ -62,10 +71,8 @@ test("an event is published when the stream has it; one that no stream took wait
 
 test("events come to the stream in the order of their rows", async () => {
   const heard: string[] = [];
-  bus.consume({
+  await consume({
     name: "order",
-    source: "payments",
-    types: "payment.>",
     handle: async (events) => void heard.push(...events.map(({ objectId }) => objectId)),
   });
   const ids = Array.from({ length: 50 }, (_, i) => `pay_order_${i}`);
@@ -80,10 +87,8 @@ test("events come to the stream in the order of their rows", async () => {
 
 test("what an operator has sent again is offered again, also within the minutes in which the broker drops repeats", async () => {
   const heard: string[] = [];
-  bus.consume({
+  await consume({
     name: "again",
-    source: "payments",
-    types: "payment.>",
     handle: async (events) => void heard.push(...events.map(({ objectId }) => objectId)),
   });
   const times = () => heard.filter((id) => id === "pay_again").length;

@@ -6,7 +6,8 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JetStreamManager, NatsConnection, StreamConfig } from "nats";
 import { connectBroker } from "#platform/broker/connection.ts";
-import { durableConsumers, makeStream, streamName } from "#platform/broker/streams.ts";
+import { makeStream } from "#platform/broker/make-streams.ts";
+import { durableConsumers, streamName } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
@@ -87,7 +88,6 @@ class Announcing {
       namespace: this.namespace,
       name: "test",
       log,
-      ackWaitSeconds: 1,
     });
     this.#ends.push(() => bus.close());
     await eventually("the bus to connect", () => bus.answering);
@@ -96,13 +96,18 @@ class Announcing {
 
   /** A replica with the jobs that every service has. */
   async replica(): Promise<void> {
-    const jobs = startJobs(outboxJobs(this.db, await this.bus(), this.outbox, { replicas: 1, log }), log);
+    const jobs = startJobs(
+      outboxJobs(this.db, await this.bus(), this.outbox, { replicas: 1, ackWaitSeconds: 1, log }),
+      log,
+    );
     this.#ends.push(() => jobs.stop());
   }
 
   /** Takes in what comes, with an inbox; as often as it came anew to it, it is in `taken`. */
   async follow(): Promise<EventBus> {
     const bus = await this.bus();
+    // The other one of these events, which a source makes too.
+    bus.consume({ ...durableConsumers.followPayments, handle: async () => {} });
     bus.consume({
       ...follower,
       handle: async (events) => {

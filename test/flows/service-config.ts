@@ -1,7 +1,8 @@
 // What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys
 // and a token made for the test; an ear on the events that services announce; and how a refusal is recognised.
 import { randomBytes } from "node:crypto";
-import { ensureStreams, type Source } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
+import type { Source } from "#platform/broker/streams.ts";
 import type { ServiceName } from "#platform/database/migrate.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { createLog } from "#platform/telemetry/log.ts";

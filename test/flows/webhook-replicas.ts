@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
@@ -55,7 +55,6 @@ const namespace = "replicas";
 // sooner.
 const patience = {
   WEBHOOK_TIMEOUT_MS: "1000",
-  EVENT_ACK_WAIT_SECONDS: "2",
   WEBHOOK_RETRY_BASE_MS: "100",
   WEBHOOK_RETRY_CAP_MS: "500",
 };
@@ -100,7 +99,7 @@ export async function startReplicas(): Promise<Replicas> {
   };
   const bus = new EventBus({ broker: { url: nats.url }, namespace, name: "test", log });
   const outbox = new Outbox({ namespace, source: "payments" });
-  const jobs = startJobs(outboxJobs(payments, bus, outbox, { replicas: 1, log }), log);
+  const jobs = startJobs(outboxJobs(payments, bus, outbox, { replicas: 1, ackWaitSeconds: 2, log }), log);
   const running = new Set<ChildProcess>();
   return {
     tls,

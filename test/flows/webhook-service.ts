@@ -72,7 +72,6 @@ export async function startWebhookTest(
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
     WEBHOOK_EGRESS_PROXY: undefined,
     WEBHOOK_TIMEOUT_MS: 10_000,
-    EVENT_ACK_WAIT_SECONDS: 30,
     ...quickRetries,
     ...settings,
   };

@@ -2,7 +2,7 @@
 // and their faults, but not the gateway.
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import { ensureStreams } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -51,6 +51,7 @@ export interface CommonSettings {
   readonly NATS_NKEY_FILE: undefined;
   readonly NATS_CA_FILE: undefined;
   readonly NATS_REPLICAS: number;
+  readonly EVENT_ACK_WAIT_SECONDS: number;
   readonly EVENT_KEYS_FILE: undefined;
   readonly NATS_NAMESPACE: string;
   readonly DATABASE_CONNECTIONS: number;
@@ -67,9 +68,12 @@ const key = () => randomBytes(32);
 /** The run's broker, which lets anybody do anything; broker-identities.test.ts proves what one with logins refuses. */
 export function brokerOfTests(
   url: string,
-): Pick<CommonSettings, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_REPLICAS" | "EVENT_KEYS_FILE"> {
+): Pick<
+  CommonSettings,
+  "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_REPLICAS" | "EVENT_ACK_WAIT_SECONDS" | "EVENT_KEYS_FILE"
+> {
   const nobody = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
-  return { NATS_URL: url, NATS_REPLICAS: 1, ...nobody };
+  return { NATS_URL: url, NATS_REPLICAS: 1, EVENT_ACK_WAIT_SECONDS: 10, ...nobody };
 }
 
 /** The settings of services that trust one token, whoever calls. */

@@ -1,7 +1,8 @@
 // Brings the four databases, the event streams and their consumers to this release. It may run again and any number of
 // times at once: each database's advisory lock covers its schema and the stream that its service announces on.
 import { brokerOf } from "#platform/broker/connection.ts";
-import { ensureStreams, sources } from "#platform/broker/streams.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
+import { sources } from "#platform/broker/streams.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import { brokerSettings, optional, type Setting, serviceSettings, streamSettings } from "#platform/process/config.ts";
 import { productionSettings, readProductionConfig } from "#platform/process/production.ts";
@@ -35,7 +36,12 @@ export const migrateSettings = {
 /** Everything that is missing; says what it did, a line for each service. */
 export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
   const config = readProductionConfig(migrateSettings, env);
-  const streams = { broker: brokerOf(config), namespace: config.NATS_NAMESPACE, replicas: config.NATS_REPLICAS };
+  const streams = {
+    broker: brokerOf(config),
+    namespace: config.NATS_NAMESPACE,
+    replicas: config.NATS_REPLICAS,
+    ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
+  };
   const databases = {
     checkout: config.CHECKOUT_DATABASE_URL,
     payments: config.PAYMENTS_DATABASE_URL,

@@ -4,6 +4,7 @@
 // stream where there is none; nobody but migrate changes one, and nobody at all deletes or purges one.
 import { inboxOf, streamsApi } from "./connection.ts";
 import {
+  consumersOf,
   durableConsumers,
   eventSubject,
   heardEvents,
@@ -37,7 +38,7 @@ interface BrokerRights {
 function brokerRights(identity: BrokerIdentity, namespace: string): BrokerRights {
   const amongItself = identity === "gateway" ? [limitsSubject(namespace)] : [];
   return {
-    publish: [...amongItself, ...ofStreams(identity, namespace)],
+    publish: [...amongItself, ...ofStreams(identity, namespace).map(({ subject }) => subject)],
     subscribe: [
       `${inboxOf(identity)}.>`,
       ...heardBy(identity).map((heard) => subjectOf(heard, namespace)),
@@ -56,79 +57,106 @@ function subjectOf({ source, types }: Heard, namespace: string): string {
   return eventSubject(namespace, source, types);
 }
 
-function ofStreams(identity: BrokerIdentity, namespace: string): string[] {
-  if (identity === "gateway") return [];
-  if (identity === "migrate") return sources.flatMap((source) => ofMigrate(streamName(namespace, source)));
-  return [...ofSource(identity, namespace), ...ofFollower(identity, namespace)];
+/** Of a stream: what may be sent there. */
+interface SentTo {
+  readonly source: Source;
+  readonly subject: string;
 }
 
-/** It makes streams and consumers, and widens them; deleting and purging have other subjects. */
-function ofMigrate(stream: string): string[] {
-  return [
-    ...["INFO", "CREATE", "UPDATE"].map((act) => `${streamsApi}.STREAM.${act}.${stream}`),
-    `${streamsApi}.CONSUMER.INFO.${stream}.*`,
-    `${streamsApi}.CONSUMER.CREATE.${stream}.>`,
-  ];
+function ofStreams(identity: BrokerIdentity, namespace: string): SentTo[] {
+  if (identity === "gateway") return [];
+  if (identity === "migrate") return sources.flatMap((source) => ofMigrate(source, namespace));
+  const all = [...ofSource(identity, namespace), ...ofFollower(identity, namespace)];
+  // Who follows its own stream may ask about its consumers twice.
+  return [...new Map(all.map((sent) => [sent.subject, sent])).values()];
+}
+
+function asked(source: Source, questions: readonly string[]): SentTo[] {
+  return questions.map((question) => ({ source, subject: `${streamsApi}.${question}` }));
 }
 
 /**
- * It publishes, tells operators how its stream is, makes it where it is missing, and reads again what it announced
- * itself (operate/recovery.ts). The broker refuses to make one that stands any different. Who reads it makes the
- * consumers (ofFollower).
+ * It makes streams and consumers, and widens them. It takes away a consumer that cannot be made what it should be, and,
+ * in an operator's hand, one of a release that runs no longer; deleting and purging streams have other subjects.
  */
-function ofSource(source: Source, namespace: string): string[] {
+function ofMigrate(source: Source, namespace: string): SentTo[] {
+  const stream = streamName(namespace, source);
+  return asked(source, [
+    ...["INFO", "CREATE", "UPDATE"].map((act) => `STREAM.${act}.${stream}`),
+    ...makingConsumers(source, namespace),
+    `CONSUMER.DELETE.${stream}.*`,
+  ]);
+}
+
+/**
+ * It publishes, tells operators how its stream is, makes it and its consumers where they are missing, and reads again
+ * what it announced itself (operate/recovery.ts). The broker refuses to make a stream that stands any different. Who
+ * follows makes no consumer: what it delivers, and where to, stands in the question's body, which no permission sees.
+ */
+function ofSource(source: Source, namespace: string): SentTo[] {
   const stream = streamName(namespace, source);
   return [
-    eventSubject(namespace, source, ">"),
-    `${streamsApi}.STREAM.INFO.${stream}`,
-    `${streamsApi}.STREAM.CREATE.${stream}`,
-    `${streamsApi}.STREAM.MSG.GET.${stream}`,
-    `${streamsApi}.CONSUMER.LIST.${stream}`,
+    { source, subject: eventSubject(namespace, source, ">") },
+    ...asked(source, [
+      `STREAM.INFO.${stream}`,
+      `STREAM.CREATE.${stream}`,
+      `STREAM.MSG.GET.${stream}`,
+      ...makingConsumers(source, namespace),
+    ]),
+  ];
+}
+
+function makingConsumers(source: Source, namespace: string): string[] {
+  const stream = streamName(namespace, source);
+  return [
+    `CONSUMER.LIST.${stream}`,
+    ...consumersOf(source).flatMap(({ name, types }) => [
+      `CONSUMER.INFO.${stream}.${name}`,
+      `CONSUMER.CREATE.${stream}.${name}.${eventSubject(namespace, source, types)}`,
+    ]),
   ];
 }
 
 /** It asks for the events of its own consumers, and acknowledges them. */
-function ofFollower(service: Source, namespace: string): string[] {
+function ofFollower(service: Source, namespace: string): SentTo[] {
   const own = Object.values(durableConsumers).filter(({ by }) => by === service);
-  return own.flatMap(({ name, source, types }) => {
+  return own.flatMap(({ name, source }) => {
     const stream = streamName(namespace, source);
-    return [
-      `${streamsApi}.CONSUMER.CREATE.${stream}.${name}.${eventSubject(namespace, source, types)}`,
-      `${streamsApi}.CONSUMER.INFO.${stream}.${name}`,
-      `${streamsApi}.CONSUMER.MSG.NEXT.${stream}.${name}`,
-      `$JS.ACK.${stream}.${name}.>`,
-    ];
+    const acknowledged = { source, subject: `$JS.ACK.${stream}.${name}.>` };
+    return [...asked(source, [`CONSUMER.INFO.${stream}.${name}`, `CONSUMER.MSG.NEXT.${stream}.${name}`]), acknowledged];
   });
 }
 
 /**
- * The `accounts` block: one account has the streams, and nobody logs in to it; each identity has one of its own, with
- * imports for what it may send there and for what it hears of others as they publish it. The broker checks the subject
- * that somebody publishes to, and not the one that the answer goes to: in an account of its own that leads only where
- * the identity may write anyway.
+ * The `accounts` block: one account for each stream, where nobody logs in, and one for each identity, with imports for
+ * what it may send to streams and for what it hears of others as they publish it. The broker checks the subject that
+ * somebody publishes to, and not the one that the answer goes to, nor where a consumer delivers: in an account of its
+ * own that leads only where its owner may write anyway.
  * @param keyOf the public NKEYs that each identity may log in with, or names of variables (`$PAYMENTS`) that stand for
  * them; two while a key is changed
  */
 export function brokerAccounts(namespace: string, keyOf: (identity: BrokerIdentity) => readonly string[]): string {
-  const accounts = brokerIdentities.map((identity) => accountOf(identity, namespace, keyOf(identity)));
-  return `accounts {\n${[accountOfStreams(namespace), ...accounts].join("")}}\n`;
+  const streams = sources.map((source) => streamAccount(source, namespace));
+  const identities = brokerIdentities.map((identity) => accountOf(identity, namespace, keyOf(identity)));
+  return `accounts {\n${[...streams, ...identities].join("")}}\n`;
 }
 
-const streamsAccount = "streams"; // no process is called so
 // What a server calls what identities ask by (connection.ts).
 const serverApi = "$JS.API";
+const accountOfStream = (source: Source) => `${source}-events`;
 
-function accountOfStreams(namespace: string): string {
-  const events = sources.map((source) => eventSubject(namespace, source, ">"));
-  const questions = ["STREAM.>", "CONSUMER.CREATE.>", "CONSUMER.INFO.>", "CONSUMER.LIST.>"];
+function streamAccount(source: Source, namespace: string): string {
+  const stream = streamName(namespace, source);
+  const consumer = ["CREATE", "INFO", "DELETE"].map((act) => `CONSUMER.${act}.${stream}.>`);
+  const questions = [`STREAM.*.${stream}`, `STREAM.MSG.GET.${stream}`, `CONSUMER.LIST.${stream}`, ...consumer];
   const exported = [
-    ...events.map((subject) => `service: "${subject}"`),
+    `service: "${eventSubject(namespace, source, ">")}"`,
     ...questions.map((question) => `service: "${serverApi}.${question}"`),
     // Many events to one question.
-    `service: "${serverApi}.CONSUMER.MSG.NEXT.>", response_type: stream`,
-    'service: "$JS.ACK.>"',
+    `service: "${serverApi}.CONSUMER.MSG.NEXT.${stream}.>", response_type: stream`,
+    `service: "$JS.ACK.${stream}.>"`,
   ];
-  return `  ${streamsAccount} {\n    jetstream: enabled\n${list("exports", exported)}  }\n`;
+  return `  ${accountOfStream(source)} {\n    jetstream: enabled\n${list("exports", exported)}  }\n`;
 }
 
 function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly string[]): string {
@@ -143,7 +171,7 @@ function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly s
   const from = (account: string, subject: string) => `{ account: ${account}, subject: "${subject}" }`;
   const imported = [
     ...ofStreams(identity, namespace).map(
-      (subject) => `service: ${from(streamsAccount, asServer(subject))}, to: "${subject}"`,
+      ({ source, subject }) => `service: ${from(accountOfStream(source), asServer(subject))}, to: "${subject}"`,
     ),
     ...heardBy(identity)
       .filter(isElsewhere)

@@ -13,7 +13,9 @@ type Limit = (typeof limits)[number];
 /** What the change would lose, each in words; empty: it may be made. */
 export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
   const dropped = known.subjects.filter((subject) => !wanted.subjects.includes(subject));
+  const foreign = (["mirror", "sources", "republish", "sealed"] as const).filter((field) => known[field]);
   return [
+    ...(foreign.length === 0 ? [] : [`it has ${foreign.join(", ")}, which nothing of ours sets`]),
     ...(known.storage === wanted.storage
       ? []
       : [`its storage is ${known.storage}, this release wants ${wanted.storage}`]),
@@ -31,4 +33,19 @@ export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
 export function keptLimits(known: StreamConfig, wanted: WantedStream): Partial<Record<Limit, number>> {
   const isWider = (limit: Limit) => known[limit] <= 0 || known[limit] > wanted[limit];
   return Object.fromEntries(limits.filter(isWider).map((limit) => [limit, known[limit]]));
+}
+
+/** A change that an operator has to decide on. Nothing was changed. */
+export class StreamRefused extends Error {
+  override name = "StreamRefused";
+}
+
+/** What was asked for, or undefined when the broker says that there is none. */
+export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "404") return undefined;
+    throw error;
+  }
 }

@@ -13,14 +13,8 @@ import {
 import { type Broker, streamClient, streamManager } from "#platform/broker/connection.ts";
 import { type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
 import { BrokerLink } from "#platform/broker/link.ts";
-import {
-  consumerConfig,
-  eventSubject,
-  type Source,
-  sourceOf,
-  streamName,
-  unlessMissing,
-} from "#platform/broker/streams.ts";
+import { unlessMissing } from "#platform/broker/stream-changes.ts";
+import { eventSubject, type Source, sourceOf, streamName } from "#platform/broker/streams.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { isTracing } from "#platform/telemetry/trace.ts";
@@ -56,7 +50,6 @@ export class EventBus {
   readonly #seal: OwnSeal | undefined;
   readonly #namespace: string;
   readonly #log: Log;
-  readonly #ackWaitSeconds: number | undefined;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #listeners: Listener[] = [];
@@ -65,7 +58,6 @@ export class EventBus {
   /**
    * @param options.keys absent: events are sent without a MAC, and believed as they come
    * @param options.seal absent: this process could not recognise its own events again
-   * @param options.ackWaitSeconds a crashed consumer's events come back after it; one that works may take longer
    */
   constructor(options: {
     broker: Broker;
@@ -74,13 +66,11 @@ export class EventBus {
     namespace: string;
     name: string;
     log: Log;
-    ackWaitSeconds?: number;
   }) {
     this.#keys = options.keys;
     this.#seal = options.seal;
     this.#namespace = options.namespace;
     this.#log = options.log;
-    this.#ackWaitSeconds = options.ackWaitSeconds;
     this.#link = new BrokerLink({
       ...options,
       onConnected: (connection) => this.#begin(connection),
@@ -222,12 +212,17 @@ export class EventBus {
   }
 
   async #consumeForever(consumer: Consumer): Promise<void> {
+    let said = "";
     while (!this.#closing.signal.aborted) {
       try {
         await this.#consume(consumer);
+        said = "";
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
+        // Its source may be making it.
+        const isNews = String(error) !== said;
+        if (isNews) this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
+        said = String(error);
       }
       await pause(consumeAgainMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
@@ -236,9 +231,8 @@ export class EventBus {
   async #consume(consumer: Consumer): Promise<void> {
     const { connection } = this.#link;
     if (!connection) return;
-    const config = consumerConfig(this.#namespace, consumer, this.#ackWaitSeconds);
     const stream = streamName(this.#namespace, consumer.source);
     const [keys, log, closing] = [this.#keys, this.#log, this.#closing.signal];
-    await consumeUntilBroken({ connection, stream, config, consumer, keys, closing, log });
+    await consumeUntilBroken({ connection, stream, consumer, keys, closing, log });
   }
 }

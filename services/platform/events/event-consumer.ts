@@ -1,17 +1,9 @@
 // One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
 
-import {
-  type ConsumerConfig,
-  type ConsumerMessages,
-  type JsMsg,
-  millis,
-  type NatsConnection,
-  NatsError,
-  nanos,
-} from "nats";
-import { streamClient, streamManager } from "#platform/broker/connection.ts";
+import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
+import { streamClient } from "#platform/broker/connection.ts";
 import type { EventKeys } from "#platform/broker/event-keys.ts";
-import { ackWaitSecondsDefault, type Source } from "#platform/broker/streams.ts";
+import type { Source } from "#platform/broker/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { eventsRefused } from "#platform/telemetry/metrics.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
@@ -38,7 +30,6 @@ export interface Consumer {
 export interface Consumption {
   readonly connection: NatsConnection;
   readonly stream: string;
-  readonly config: Partial<ConsumerConfig>;
   readonly consumer: Consumer;
   readonly keys: EventKeys | undefined;
   /** Aborted when the process closes. */
@@ -59,18 +50,18 @@ const handBackMs = 200;
 // of a batch that takes longer than any deadline it hears no more.
 const signsPerAckWait = 3;
 const holdMsMax = 60_000;
-// Of the broker's answer (nats-server, errors.json: JSConsumerAlreadyExists).
-const consumerExists = 10_148;
 const retryPausesMs = [1_000, 5_000, 30_000, 60_000] as const;
 
 /** Consumes until the pull breaks, which is the caller's to repeat, or the process closes. */
 export async function consumeUntilBroken(options: Consumption): Promise<void> {
   const { connection, stream, consumer, closing } = options;
-  await makeConsumer(connection, options);
   const arrived: JsMsg[] = [];
   let open = true;
   let wake = () => {};
-  const messages = await (await streamClient(connection).consumers.get(stream, consumer.name)).consume({
+  // Its source makes it.
+  const pulled = await streamClient(connection).consumers.get(stream, consumer.name);
+  const { ack_wait: ackWait = nanos(1_000) } = (await pulled.info(true)).config;
+  const messages = await pulled.consume({
     max_messages: 2 * batchMax,
     expires: pullMs,
     idle_heartbeat: 1_000,
@@ -93,7 +84,7 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
   const signs = setInterval(() => {
     if (connection.isClosed() || performance.now() - inHandAt > holdMsMax) return;
     for (const message of [...inHand, ...arrived]) message.working();
-  }, ackWaitMs(options.config) / signsPerAckWait);
+  }, millis(ackWait) / signsPerAckWait);
   try {
     while (open) {
       inHand = arrived.splice(0, batchMax);
@@ -112,21 +103,6 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
     // way.
     if (!closing.aborted && !connection.isClosed()) await messages.close();
   }
-}
-
-/** As it is set now: brokers from 2.10 on make none where one stands that differs, and are asked to change it. */
-async function makeConsumer(connection: NatsConnection, { stream, consumer, config }: Consumption): Promise<void> {
-  const { consumers } = await streamManager(connection);
-  try {
-    await consumers.add(stream, config);
-  } catch (error) {
-    if (!(error instanceof NatsError) || error.api_error?.err_code !== consumerExists) throw error;
-    await consumers.update(stream, consumer.name, config);
-  }
-}
-
-function ackWaitMs({ ack_wait = nanos(1_000 * ackWaitSecondsDefault) }: Partial<ConsumerConfig>): number {
-  return millis(ack_wait);
 }
 
 interface Received extends ReceivedEvent {

@@ -176,12 +176,13 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
  * The relay, the watch over its stream and the sweeper as jobs. An event that comes alone leaves at once; under load
  * they leave together.
  * @param given.replicas copies of the stream, should it have to be made
+ * @param given.ackWaitSeconds of the consumers of it
  */
 export function outboxJobs(
   db: Database,
   bus: EventBus,
   outbox: Outbox,
-  given: { readonly replicas: number; readonly log: Log },
+  given: { readonly replicas: number; readonly ackWaitSeconds?: number; readonly log: Log },
 ): readonly JobContext[] {
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
   let nextAt = Number.NEGATIVE_INFINITY;

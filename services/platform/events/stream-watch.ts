@@ -4,7 +4,10 @@
 
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { streamManager } from "#platform/broker/connection.ts";
-import { makeStream, type Source, streamName, takenBy, unlessMissing } from "#platform/broker/streams.ts";
+import { ensureConsumers } from "#platform/broker/consumers.ts";
+import { makeStream } from "#platform/broker/make-streams.ts";
+import { unlessMissing } from "#platform/broker/stream-changes.ts";
+import { type Source, streamName, takenBy } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -30,6 +33,7 @@ interface Watched {
   readonly bus: EventBus;
   readonly source: Source;
   readonly replicas: number;
+  readonly ackWaitSeconds?: number;
   readonly log: Log;
 }
 
@@ -98,6 +102,17 @@ export class StreamWatch {
     log.error({ how: lost.kind, events }, "the broker has lost events of this service; they are sent again");
   }
 
+  /** Whatever becomes of it, events are published. */
+  async #ensureConsumers(manager: JetStreamManager): Promise<void> {
+    const { bus, source, ackWaitSeconds, log } = this.#watched;
+    try {
+      const strays = await ensureConsumers(manager, { namespace: bus.namespace, source, ackWaitSeconds });
+      for (const stray of strays) log.error({ consumer: stray }, "a consumer stood otherwise than it should");
+    } catch (error) {
+      log.error({ err: error }, "the consumers of the event stream cannot be made what they should be");
+    }
+  }
+
   async #ask(connection: NatsConnection): Promise<SeenStream> {
     const { bus, source, replicas, log } = this.#watched;
     const { namespace } = bus;
@@ -109,6 +124,7 @@ export class StreamWatch {
       await makeStream(manager, { namespace, source, replicas });
     }
     const stream = known ?? (await manager.streams.info(name));
+    await this.#ensureConsumers(manager);
     const consumers = await manager.consumers.list(name).next();
     const gaps = await gapsOf(manager, stream);
     const after = await manager.streams.info(name);

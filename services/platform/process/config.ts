@@ -212,6 +212,8 @@ export const commonSettings = {
 export const streamSettings = {
   /** Copies of each stream: 1 on a single server, 3 or 5 in a cluster. */
   NATS_REPLICAS: withDefault(integer(1, 5), 1),
+  /** Events that a crashed process held come back after it; one that works may take longer. The same everywhere. */
+  EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
 } as const;
 
 /** Who opens keys that are given wrapped, and how it is reached. */
@@ -251,12 +253,6 @@ export const serviceSettings = {
 export const callerSettings = {
   /** The token that its calls carry. */
   RPC_TOKEN_FILE: tokenFile,
-} as const;
-
-/** What a service that consumes events reads besides. */
-export const consumerSettings = {
-  // Events that a crashed process held come back after it; one that works may take longer.
-  EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
 } as const;
 
 /** What a service that honours idempotency keys reads besides. */

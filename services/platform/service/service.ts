@@ -24,7 +24,7 @@ import { Vault } from "#platform/secrets/vault.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 
 /** What every service reads, and some of them. */
-type ServiceConfig = Opened<Configured<typeof serviceSettings>> & { readonly EVENT_ACK_WAIT_SECONDS?: number };
+type ServiceConfig = Opened<Configured<typeof serviceSettings>>;
 
 /** What every service is built on. */
 export interface ServiceBase<D extends Database> {
@@ -99,9 +99,8 @@ async function startOn<D extends Database>(
 ): Promise<RunningService> {
   const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
   const seal = new OwnSeal(config.ENCRYPTION_KEYS);
-  const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
-  const ackWait = ackWaitSeconds === undefined ? {} : { ackWaitSeconds };
-  const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log, ...ackWait });
+  const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
+  const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log });
   const outbox = new Outbox({ namespace, source: name });
   const recovery = await Recovery.begin({ service: name, db, bus, seal, log });
   const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
@@ -118,9 +117,10 @@ async function startOn<D extends Database>(
     },
     ...(parts.works && { works: parts.works }),
   });
+  const upkeep = { replicas: config.NATS_REPLICAS, ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS };
   const jobs = startJobs(
     [
-      ...outboxJobs(db, bus, outbox, { replicas: config.NATS_REPLICAS, log }),
+      ...outboxJobs(db, bus, outbox, { ...upkeep, log }),
       encryptions.job,
       recovery.job,
       clockJob(db, log),

@@ -1,0 +1,78 @@
+// The streams of the broker, made or updated by one idempotent command, with explicit limits; a source makes its own
+// when it is gone.
+import { DiscardPolicy, type JetStreamManager, nanos, RetentionPolicy, StorageType } from "nats";
+import { type Broker, connectBroker, streamManager } from "./connection.ts";
+import { ensureConsumers } from "./consumers.ts";
+import { keptLimits, lossesOf, StreamRefused, unlessMissing, type WantedStream } from "./stream-changes.ts";
+import { eventSubject, type Source, sources, streamKeepDays, streamName } from "./streams.ts";
+
+const dayMs = 86_400_000;
+// The relay sends an event again within seconds of a doubt; a crash of the relay is over well within this window.
+const duplicateWindowMs = 5 * 60_000;
+const streamMaxBytes = 4 * 2 ** 30;
+const eventMaxBytes = 64 * 1024;
+
+/**
+ * Makes the streams that are missing and brings the others to these limits; the same for the durable consumers on them.
+ * @param replicas copies per stream: 1 on a single server, 3 in a cluster.
+ * @param ackWaitSeconds of the consumers
+ * @param only the streams of these sources; default all
+ * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to
+ * decide.
+ */
+export async function ensureStreams(options: {
+  broker: Broker;
+  namespace: string;
+  replicas?: number;
+  ackWaitSeconds?: number;
+  only?: readonly Source[];
+}): Promise<void> {
+  const connection = await connectBroker(options.broker, { name: "migrate", timeout: 5_000 });
+  try {
+    const manager = await streamManager(connection);
+    for (const source of options.only ?? sources) {
+      await ensureStream(manager, streamConfig(options.namespace, source, options.replicas ?? 1));
+      await ensureConsumers(manager, { ...options, source, mayRemove: true });
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+function streamConfig(namespace: string, source: Source, replicas: number) {
+  return {
+    name: streamName(namespace, source),
+    subjects: [eventSubject(namespace, source, ">")],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    // A full stream refuses the publisher, which keeps its outbox row; dropping old events would lose them silently.
+    discard: DiscardPolicy.New,
+    max_age: nanos(streamKeepDays * dayMs),
+    max_bytes: streamMaxBytes,
+    max_msg_size: eventMaxBytes,
+    duplicate_window: nanos(duplicateWindowMs),
+    num_replicas: replicas,
+    // What was announced stays announced: nobody takes a single event back, or all of them, before its time.
+    deny_delete: true,
+    deny_purge: true,
+  };
+}
+
+/**
+ * Makes the stream of a source that is missing. One that stands stays as it is, and where it is another one the broker
+ * refuses.
+ */
+export async function makeStream(
+  manager: JetStreamManager,
+  of: { namespace: string; source: Source; replicas: number },
+): Promise<void> {
+  await manager.streams.add(streamConfig(of.namespace, of.source, of.replicas));
+}
+
+async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Promise<void> {
+  const known = await unlessMissing(manager.streams.info(wanted.name));
+  if (!known) return void (await manager.streams.add(wanted));
+  const lost = lossesOf(known.config, wanted);
+  if (lost.length > 0) throw new StreamRefused(`stream ${wanted.name} is left as it is: ${lost.join("; ")}`);
+  await manager.streams.update(wanted.name, { ...wanted, ...keptLimits(known.config, wanted) });
+}

@@ -1,0 +1,156 @@
+// The comparison that keeps /v1 what it was: each kind of break is found, and what is new is none.
+import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
+import { suite } from "../harness/suite.ts";
+import { breakingChanges } from "./breaking-changes.ts";
+
+const test = suite("breaking changes");
+
+const released = {
+  paths: {
+    "/v1/things": {
+      get: {
+        operationId: "listThings",
+        parameters: [{ in: "query", name: "status", schema: { enum: ["new", "old"] } }],
+        responses: { 200: { content: { "application/json": { schema: { $ref: "#/components/schemas/Thing" } } } } },
+      },
+      post: {
+        operationId: "createThing",
+        parameters: [],
+        requestBody: {
+          content: {
+            "application/json": {
+              schema: { type: "object", required: ["name"], properties: { name: { type: "string", maxLength: 40 } } },
+            },
+          },
+        },
+        responses: { 201: {}, 422: {} },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Thing: {
+        type: "object",
+        required: ["id", "state"],
+        properties: { id: { type: "string" }, state: { enum: ["new", "old"] }, size: { type: ["integer", "null"] } },
+      },
+    },
+  },
+};
+
+const list = ["paths", "/v1/things", "get"];
+const create = ["paths", "/v1/things", "post"];
+const sent = [...create, "requestBody", "content", "application/json", "schema"];
+const thing = ["components", "schemas", "Thing"];
+
+type Change = readonly [place: readonly string[], value: unknown];
+
+/** The lines after changes to a copy; a value that is undefined takes its place away. */
+function after(...changes: readonly Change[]): string[] {
+  const copy = structuredClone(released);
+  for (const [place, value] of changes) {
+    const owner = place.slice(0, -1).reduce<unknown>((at, name) => membersOf(at)[name], copy);
+    assert.ok(typeof owner === "object" && owner !== null, place.join("."));
+    Reflect.set(owner, place.at(-1) ?? "", value);
+  }
+  return breakingChanges(released, JSON.parse(JSON.stringify(copy)));
+}
+
+const status = { in: "query", name: "status", schema: { enum: ["new", "old"] } };
+const breaks: Readonly<Record<string, readonly [change: Change, line: string]>> = {
+  "an operation is gone": [[create, undefined], "POST /v1/things: gone"],
+  "an operation has another name": [[[...list, "operationId"], "things"], "GET /v1/things: its operationId is another"],
+  "a parameter is gone": [[[...list, "parameters"], []], "GET /v1/things: parameter query status is gone"],
+  "a parameter is needed": [
+    [[...list, "parameters"], [{ ...status, required: true }]],
+    "GET /v1/things: parameter query status is needed now",
+  ],
+  "a new parameter is needed": [
+    [
+      [...list, "parameters"],
+      [status, { in: "query", name: "of", required: true, schema: {} }],
+    ],
+    "GET /v1/things: parameter query of is new and needed",
+  ],
+  "a value is no longer taken": [
+    [[...list, "parameters"], [{ ...status, schema: { enum: ["new"] } }]],
+    "GET /v1/things: parameter query status: value old is gone",
+  ],
+  "a status is gone": [[[...create, "responses", "422"], undefined], "POST /v1/things: 422 is gone"],
+  "a field is gone": [[[...thing, "properties", "size"], undefined], "GET /v1/things: 200.size: gone"],
+  "a field is not always there": [
+    [[...thing, "required"], ["id"]],
+    "GET /v1/things: 200.state: not always there any more",
+  ],
+  "a field has another type": [
+    [[...thing, "properties", "id", "type"], "integer"],
+    "GET /v1/things: 200.id: type string became integer",
+  ],
+  "a field may be null": [
+    [
+      [...thing, "properties", "id", "type"],
+      ["string", "null"],
+    ],
+    "GET /v1/things: 200.id: type string became string|null",
+  ],
+  "an answered value is gone": [
+    [[...thing, "properties", "state", "enum"], ["new"]],
+    "GET /v1/things: 200.state: value old is gone",
+  ],
+  "a field is needed": [
+    [
+      [...sent, "required"],
+      ["name", "size"],
+    ],
+    "POST /v1/things: body.size: needed now",
+  ],
+  "a text is shorter": [
+    [[...sent, "properties", "name", "maxLength"], 20],
+    "POST /v1/things: body.name: maxLength 40 became 20",
+  ],
+  "a text has a form": [
+    [[...sent, "properties", "name", "pattern"], "^a"],
+    "POST /v1/things: body.name: pattern undefined became ^a",
+  ],
+  "a field takes some values only": [
+    [[...sent, "properties", "name", "enum"], ["a"]],
+    "POST /v1/things: body.name: takes a only",
+  ],
+  "a field is not taken any more": [[[...sent, "properties"], {}], "POST /v1/things: body.name: gone"],
+};
+
+for (const [name, [change, line]] of Object.entries(breaks)) {
+  test(`${name}: a break`, () => assert.deepEqual(after(change), [line]));
+}
+
+test("what is new, wider or better said is none", () => {
+  const changes = after(
+    [["paths", "/v1/others"], { get: { operationId: "listOthers" } }],
+    [
+      [...list, "parameters"],
+      [
+        { ...status, schema: { enum: ["new", "old", "older"] } },
+        { in: "query", name: "of", schema: {} },
+      ],
+    ],
+    [
+      [...thing, "properties", "state", "enum"],
+      ["new", "old", "older"],
+    ],
+    [[...thing, "properties", "colour"], { type: "string" }],
+    [
+      [...thing, "required"],
+      ["id", "state", "size"],
+    ],
+    [[...thing, "properties", "size", "type"], "integer"],
+    [[...sent, "properties", "name"], { type: "string", maxLength: 80, minLength: 0 }],
+    [[...sent, "properties", "colour"], { type: "string" }],
+    [[...sent, "required"], []],
+    [[...create, "responses", "409"], {}],
+    [[...list, "description"], "All things."],
+  );
+  assert.deepEqual(changes, []);
+});
+
+test.run();
