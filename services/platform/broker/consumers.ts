@@ -1,5 +1,5 @@
 // The durable consumers of a source's stream, kept what they should be by migrate and by the source itself. Who follows
-// makes and changes none: what a consumer delivers, where to and for how long is in its body, which no permission reads.
+// makes and changes none: what a consumer delivers, and where to, is in its body, which no permission reads.
 import {
   AckPolicy,
   type ConsumerConfig,
