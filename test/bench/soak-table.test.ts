@@ -33,6 +33,11 @@ test("garbage that piles up over half of the hour and is collected is no growth"
   assert.deepEqual(grown(hour((share) => ({ megabytes: { merchant: pile(share) } }))), []);
 });
 
+test("a process that takes its room in the first minutes and keeps to it has not grown", () => {
+  const warming = (share: number) => 290 - 72 * Math.exp(-20 * share);
+  assert.deepEqual(grown(hour((share) => ({ megabytes: { gateway: warming(share) } }))), []);
+});
+
 test("what ends above where it began is named, each by itself", () => {
   const leaks: readonly (readonly [RegExp, (share: number) => Partial<Minute>])[] = [
     [/^memory of payments/, (share) => ({ megabytes: { payments: 200 + 100 * share } })],

@@ -43,16 +43,20 @@ export function grown(rows: readonly Minute[]): string[] {
     of: (row: Minute) => number,
     share: number,
     least: number,
-    typical = median,
+    ...also: ((values: readonly number[]) => number)[]
   ): string[] => {
-    const [before, after] = [typical(first.map(of)), typical(last.map(of))];
-    const isMore = after > before * share && after - before > least;
+    const isMore = [median, ...also].every((typical) => {
+      const [before, after] = [typical(first.map(of)), typical(last.map(of))];
+      return after > before * share && after - before > least;
+    });
+    const [before, after] = [median(first.map(of)), median(last.map(of))];
     return isMore ? [`${name}: ${rounded(before)} in the first third, ${rounded(after)} in the last`] : [];
   };
   const names = (of: (row: Minute) => Readonly<Record<string, unknown>>) => Object.keys(rows[0] ? of(rows[0]) : {});
   return [
     ...names((row) => row.megabytes).flatMap((name) =>
-      // What is kept is what the leanest minute shows; what lies above it waits for its collection, which can be long.
+      // What leaks is in the typical minute and in the leanest: garbage that waits for its collection is in the first
+      // alone, warming up in the second.
       compare(`memory of ${name}, MB`, (row) => row.megabytes[name] ?? 0, memoryShare, memoryMbMin, leanest),
     ),
     ...names((row) => row.handles).flatMap((name) =>
