@@ -101,7 +101,9 @@ function boundBreaks(place: string, before: Members, after: Members): string[] {
   const [most, least] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const narrower = [
     ...upper.filter((bound) => number(after[bound], most) < number(before[bound], most)),
-    ...lower.filter((bound) => number(after[bound], least) > Math.max(number(before[bound], least), minimumOf(bound))),
+    ...lower.filter(
+      (bound) => number(after[bound], least) > Math.max(number(before[bound], least), leastOf(bound, before)),
+    ),
   ];
   const pattern = after.pattern !== undefined && after.pattern !== before.pattern ? ["pattern"] : [];
   return [...narrower, ...pattern].map(
@@ -179,7 +181,8 @@ function number(value: Json, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-/** No length is below zero. */
-function minimumOf(bound: (typeof lower)[number]): number {
+/** No length is below zero, and what needs two fields has two. */
+function leastOf(bound: (typeof lower)[number], { required }: Members): number {
+  if (bound === "minProperties") return strings(required).length;
   return bound === "minimum" ? Number.NEGATIVE_INFINITY : 0;
 }

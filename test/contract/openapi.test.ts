@@ -1,6 +1,8 @@
 // The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to docs/contract.md.
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -11,6 +13,7 @@ import { errorTable } from "../../gateway/failures.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { breakingChanges } from "./breaking-changes.ts";
 import { type ApiDocument, apiDocument, at } from "./document.ts";
 
 const test = suite("OpenAPI document", { timeoutMs: 30_000 });
@@ -216,6 +219,24 @@ test("the reference page needs no script and nothing from elsewhere, and its pol
   for (const target of new Set(sources)) {
     assert.match(target, /^\//);
     (await api(running.gateway).get(target)).expect(200);
+  }
+});
+
+/** Breaks that were decided, with their reason in docs/contract.md §4: an ended session tells its order to nobody. */
+const decided = new Set(
+  ["amount", "currency", "expires_at", "connector", "surface", "environment"].map(
+    (field) => `GET /v1/checkout/{id}: 200.${field}: not always there any more`,
+  ),
+);
+
+test("docs/contract.md §12: what a released document offers, this one offers too", () => {
+  const folder = join(import.meta.dirname, "../../docs/releases");
+  const released = readdirSync(folder).filter((name) => /^openapi-\d+\.\d+\.\d+\.json$/.test(name));
+  assert.ok(released.includes("openapi-0.1.0.json"));
+  for (const name of released) {
+    const earlier: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    const broken = breakingChanges(earlier, document.root).filter((line) => !decided.has(line));
+    assert.deepEqual(broken, [], name);
   }
 });
 
