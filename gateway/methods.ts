@@ -1,10 +1,12 @@
 // What is said to methods and paths that are not there: 404 for an unknown path, 405 with Allow for a known one, and
 // OPTIONS for all. Browsers may call the buyer's two routes from any origin, without credentials.
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { METHODS } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "./failures.ts";
 import type { OperationRegistry } from "./operation.ts";
 
-const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+// Those that Node reads as requests. CONNECT makes no request of HTTP.
+const methods = METHODS.filter((method) => method !== "CONNECT");
 // Browsers ask again after this; two hours is the longest that Chrome keeps an answer.
 const preflightSeconds = 7_200;
 const exposed = "Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
@@ -23,6 +25,13 @@ export function openToBrowsers(registry: OperationRegistry, paths: readonly stri
   });
 }
 
+/** Has the router know all methods; else one that is not the API's would be an unknown path. Before any route. */
+export function takeEveryMethod(app: FastifyInstance): void {
+  for (const method of methods) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+}
+
 /** Answers the other methods of every path of the registry; after its last operation. */
 export function closeOtherMethods(registry: OperationRegistry, openPaths: readonly string[]): void {
   const taken = Map.groupBy(registry.operations, (operation) => operation.path);
@@ -30,7 +39,9 @@ export function closeOtherMethods(registry: OperationRegistry, openPaths: readon
     const own = new Set<string>(operations.map((operation) => operation.method));
     if (own.has("GET")) own.add("HEAD");
     own.add("OPTIONS");
-    const allow = methods.filter((method) => own.has(method)).join(", ");
+    const allow = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+      .filter((each) => own.has(each))
+      .join(", ");
     const isOpen = openPaths.includes(path);
     const others = methods.filter((method) => method === "OPTIONS" || !own.has(method));
     registry.app.route({

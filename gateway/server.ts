@@ -18,7 +18,7 @@ import { guardBodies } from "./http/body-guard.ts";
 import { readAddresses, trustedProxies } from "./http/caller-address.ts";
 import { displayFormats } from "./http/display-text.ts";
 import { errorHandler, sendError } from "./http/error-handler.ts";
-import { badRequestText } from "./http/http-parser-error.ts";
+import { badRequestText, refuseExpectation } from "./http/http-parser-error.ts";
 import { bodyMaxBytes, parseBody } from "./http/json-body.ts";
 import { secureTransport, transportSecurity } from "./http/transport-security.ts";
 import { closeGently } from "./http/unread-body.ts";
@@ -27,7 +27,7 @@ import { RateLimits } from "./limits/rate-limits.ts";
 import { shareLimits } from "./limits/rate-share.ts";
 import { ApiRequests } from "./log/api-requests.ts";
 import { followRequests } from "./log/request-log.ts";
-import { closeOtherMethods, openToBrowsers } from "./methods.ts";
+import { closeOtherMethods, openToBrowsers, takeEveryMethod } from "./methods.ts";
 import { connectPeers, type Peers } from "./peers.ts";
 import { Principals } from "./principal.ts";
 import { parseQuery } from "./query-text.ts";
@@ -161,6 +161,8 @@ function createApp(config: GatewayConfig): FastifyInstance {
       else socket.destroy();
     },
   });
+  app.server.on("checkExpectation", refuseExpectation(always));
+  takeEveryMethod(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonType, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     if (request.headers["content-encoding"] !== undefined) throw new ApiError("unsupported_media_type");

@@ -18,10 +18,12 @@ export interface ServedFile {
 
 const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   json: "application/json; charset=utf-8",
   map: "application/json; charset=utf-8",
   mjs: "text/javascript; charset=utf-8",
+  yaml: "application/yaml; charset=utf-8",
 };
 
 const [gzipped, brotlied] = [promisify(gzip), promisify(brotliCompress)];

@@ -66,6 +66,24 @@ test("docs/contract.md §2: a known path with another method is method_not_allow
   }
 });
 
+test("docs/contract.md §2: methods that the API has nowhere are 405 on a known path, 404 on an unknown one, and 501 if HTTP has none", async () => {
+  for (const method of ["TRACE", "PROPFIND", "MKCOL", "LOCK", "PURGE", "QUERY"]) {
+    const on = (path: string) => raw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const known = await on("/v1/payments");
+    assert.match(known, /^HTTP\/1\.1 405 .*\r\nallow: GET, HEAD, POST, OPTIONS\r\n.*"method_not_allowed"/s, method);
+    assert.match(await on("/v1/nowhere"), /^HTTP\/1\.1 404 .*"not_found"/s, method);
+  }
+  for (const path of ["/v1/payments", "/v1/nowhere"]) {
+    const answer = await raw(`FETCH ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.match(answer, /^HTTP\/1\.1 501 Not Implemented\r\n.*Request-Id: req_.*"method_not_allowed"/s);
+  }
+});
+
+test("docs/contract.md §2: an expectation that nobody can meet is 417 in the envelope", async () => {
+  const answer = await raw("POST /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: a-miracle\r\n\r\n");
+  assert.match(answer, /^HTTP\/1\.1 417 .*\r\nrequest-id: req_.*"code":"invalid_body".*"field":"Expect"/is);
+});
+
 test("OPTIONS answers 204 with Allow; CORS is for the two browser operations alone", async () => {
   const plain = await send("OPTIONS", "/v1/payments");
   assert.equal(plain.status, 204);

@@ -222,6 +222,20 @@ test("the reference page needs no script and nothing from elsewhere, and its pol
   }
 });
 
+test("document and page are sent compressed, and not at all to who has them", async () => {
+  for (const path of ["/openapi.json", "/openapi.yaml", "/docs", "/docs/style.css"]) {
+    const url = `${running.gateway}${path}`;
+    for (const coding of ["br", "gzip", "identity"]) {
+      const answer = await fetch(url, { headers: { "accept-encoding": coding } });
+      assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding, path);
+      assert.equal(answer.headers.get("vary"), "accept-encoding");
+      assert.ok((await answer.text()).length > 1_000, "whole");
+      const etag = answer.headers.get("etag") ?? "";
+      assert.equal((await fetch(url, { headers: { "if-none-match": etag } })).status, 304);
+    }
+  }
+});
+
 /** Breaks that were decided, with their reason in docs/contract.md §4: an ended session tells its order to nobody. */
 const decided = new Set(
   ["amount", "currency", "expires_at", "connector", "surface", "environment"].map(

@@ -6,6 +6,7 @@ import { releaseVersion } from "#platform/values/release.ts";
 import { docsPage } from "../../docs/page.ts";
 import { openApi } from "../../openapi/openapi.ts";
 import type { OperationRegistry } from "../../operation.ts";
+import { type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
 // The document changes with a release only.
 const cacheHeader = "public, max-age=300";
@@ -13,14 +14,9 @@ const cacheHeader = "public, max-age=300";
 /** Adds the routes; after the last operation. */
 export function documentRoutes({ app, operations }: OperationRegistry): void {
   const document = openApi(operations, releaseVersion());
-  const json = JSON.stringify(document);
   const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
-  app.get("/openapi.json", async (_request, reply) =>
-    reply.header("cache-control", cacheHeader).type("application/json; charset=utf-8").send(json),
-  );
-  app.get("/openapi.yaml", async (_request, reply) =>
-    reply.header("cache-control", cacheHeader).type("application/yaml; charset=utf-8").send(yaml),
-  );
+  serve(app, "/openapi.json", servedFile("openapi.json", JSON.stringify(document)));
+  serve(app, "/openapi.yaml", servedFile("openapi.yaml", yaml));
   referencePage(app, docsPage(operations));
 }
 
@@ -29,15 +25,18 @@ const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-
 
 function referencePage(app: OperationRegistry["app"], page: string): void {
   const style = readFileSync(new URL("../../docs/style.css", import.meta.url), "utf8");
-  app.get("/docs", async (_request, reply) =>
-    reply
-      .header("cache-control", cacheHeader)
-      .header("content-security-policy", pagePolicy)
-      .header("referrer-policy", "no-referrer")
-      .type("text/html; charset=utf-8")
-      .send(page),
-  );
-  app.get("/docs/style.css", async (_request, reply) =>
-    reply.header("cache-control", cacheHeader).type("text/css; charset=utf-8").send(style),
-  );
+  serve(app, "/docs", servedFile("docs.html", page), {
+    "content-security-policy": pagePolicy,
+    "referrer-policy": "no-referrer",
+  });
+  serve(app, "/docs/style.css", servedFile("style.css", style));
+}
+
+function serve(
+  app: OperationRegistry["app"],
+  path: string,
+  file: ServedFile,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  app.get(path, async (request, reply) => sendFile(request, reply.headers(headers), file, cacheHeader));
 }
