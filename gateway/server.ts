@@ -36,6 +36,7 @@ import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
 import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
 import { connectorRoutes } from "./routes/connectors.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { logRoutes } from "./routes/logs.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
 import { browserScriptRoutes } from "./routes/pages/browser-scripts.ts";
@@ -200,6 +201,7 @@ function addRoutes(
   merchantRoutes(context, peers);
   connectorRoutes(context, peers);
   apiKeyRoutes(context, peers);
+  logRoutes(context, peers);
   onboardingRoutes(context, peers);
   closeOtherMethods(context, buyerPaths);
   documentRoutes(context);

@@ -34,6 +34,7 @@ export const describedTags = [
   { name: "Merchant", description: "The merchant's own data and the look of its checkout." },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
   { name: "API keys", description: "Secret keys with scopes." },
+  { name: "Logs", description: "What happened on the account: API requests, and who did what." },
   { name: "Onboarding", description: "Applications of new merchants. Public." },
 ] as const;
 

@@ -137,6 +137,21 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   listApiKeys: {
     response: "data of API key records",
   },
+  listApiRequests: {
+    scope: "needs merchant:read",
+    filters: "limit, after, api_key_id, min_status, from, to",
+    response: "data of requests, has_more",
+    tenants: "of one's own merchant and environment alone",
+  },
+  getApiRequest: {
+    response: "the request; another's is not_found",
+  },
+  listAuditEntries: {
+    scope: "needs merchant:read",
+    filters: "limit, after, action, object_id, actor, from, to",
+    response: "data of entries, has_more; never an operator's name",
+    tenants: "of one's own merchant and environment alone",
+  },
   createApiKey: {
     response: "api_key, once, and a note",
   },

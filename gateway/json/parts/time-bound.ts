@@ -24,6 +24,7 @@ export const timeBoundQuery = {
 };
 
 const nanosPerSecond = 1_000_000_000n;
+const nanosPerMs = 1_000_000n;
 const dayNanos = 86_400n * nanosPerSecond;
 
 /**
@@ -35,6 +36,13 @@ export function timeBounds(query: { from?: string; to?: string }): { from?: Time
   const to = query.to === undefined ? undefined : nanosOf("to", query.to, dayNanos - 1n);
   if (from !== undefined && to !== undefined && from > to) throw invalid("from", "must not be later than to");
   return { ...(from !== undefined && { from: timestamp(from) }), ...(to !== undefined && { to: timestamp(to) }) };
+}
+
+/** The same as a range whose end is not in it, for services that count in milliseconds. */
+export function timeRange(query: { from?: string; to?: string }): { since?: Timestamp; until?: Timestamp } {
+  const { from, to } = timeBounds(query);
+  const next = to && timestamp(to.seconds * nanosPerSecond + BigInt(to.nanos) + nanosPerMs);
+  return { ...(from && { since: from }), ...(next && { until: next }) };
 }
 
 /** A moment in the future or the past, as RFC 3339 text. @throws Failure INVALID_BODY. */
