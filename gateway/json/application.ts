@@ -16,6 +16,12 @@ export const ApplicationJson = component(
     currency_code: Type.Optional(textSchema("ISO 4217.", "EUR")),
     merchant_id: Type.Optional(idSchema("merchant", "Once it is approved.")),
     created_at: timeSchema("When it was created."),
+    missing: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Of a draft: the fields that are still needed.",
+        examples: [["legal_name"]],
+      }),
+    ),
   }),
 );
 
@@ -32,5 +38,6 @@ export function presentApplication(application: Application | undefined): Static
     ...given("currency_code", application.currencyCode),
     ...given("merchant_id", application.merchantId),
     created_at: timeTextOf(application.createdAt),
+    ...(application.status === "draft" && { missing: application.missing }),
   };
 }

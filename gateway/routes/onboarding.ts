@@ -5,23 +5,50 @@ import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema } from "../json/parts/field.ts";
-import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
+import { clearable, currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
+import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Onboarding";
 
+const fields = {
+  applicant_email: emailInput("Contact e-mail."),
+  legal_name: Type.String({ format: displayLine, maxLength: 200, examples: ["Lemon Books GmbH"] }),
+  trading_name: Type.String({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] }),
+  country_code: Type.String({
+    pattern: "^[A-Za-z]{2}$",
+    description: "ISO 3166-1 alpha-2, any case.",
+    examples: ["DE"],
+  }),
+  currency_code: currencyInput("ISO 4217, any case."),
+};
+
 const NewApplication = component(
   "NewApplication",
   Type.Object({
-    applicant_email: Type.Optional(emailInput("Contact e-mail.")),
-    legal_name: Type.Optional(Type.String({ format: displayLine, maxLength: 200, examples: ["Lemon Books GmbH"] })),
-    trading_name: Type.Optional(Type.String({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] })),
-    country_code: Type.Optional(
-      Type.String({ pattern: "^[A-Za-z]{2}$", description: "ISO 3166-1 alpha-2, any case.", examples: ["DE"] }),
-    ),
-    currency_code: Type.Optional(currencyInput("ISO 4217, any case.")),
+    applicant_email: Type.Optional(fields.applicant_email),
+    legal_name: Type.Optional(fields.legal_name),
+    trading_name: Type.Optional(fields.trading_name),
+    country_code: Type.Optional(fields.country_code),
+    currency_code: Type.Optional(fields.currency_code),
   }),
 );
+
+const ApplicationChange = component(
+  "ApplicationChange",
+  Type.Object(
+    {
+      applicant_email: Type.Optional(clearable(fields.applicant_email)),
+      legal_name: Type.Optional(clearable(fields.legal_name)),
+      trading_name: Type.Optional(clearable(fields.trading_name)),
+      country_code: Type.Optional(clearable(fields.country_code)),
+      currency_code: Type.Optional(clearable(fields.currency_code)),
+    },
+    { minProperties: 1, ...strict },
+  ),
+);
+
+const applicationId = Type.Object({ id: idSchema("application", "Id of the application.") });
 
 /** Adds the operations. */
 export function onboardingRoutes(context: GatewayContext, { applications }: Pick<Peers, "applications">): void {
@@ -60,7 +87,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       summary: "Submit an application",
       description: "All fields are needed. Submitting again answers the current state.",
       status: 200,
-      params: Type.Object({ id: idSchema("application", "Id of the application.") }),
+      params: applicationId,
       response: ApplicationJson,
       errors: ["not_found"],
     },
@@ -69,4 +96,62 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       return presentApplication(application);
     },
   );
+  draftRoutes(context, applications);
+}
+
+function draftRoutes(context: GatewayContext, applications: Peers["applications"]): void {
+  openRoute(
+    context,
+    {
+      id: "getApplication",
+      method: "GET",
+      path: "/v1/onboarding/applications/:id",
+      tag,
+      summary: "Read an application",
+      description: "Of one that is submitted nothing but its status: whoever has the id reads it.",
+      status: 200,
+      params: applicationId,
+      response: ApplicationJson,
+      errors: ["not_found"],
+    },
+    async ({ params }) => {
+      const { application } = await applications.getApplication({ applicationId: params.id });
+      return presentApplication(application);
+    },
+  );
+  openRoute(
+    context,
+    {
+      id: "updateApplication",
+      method: "PATCH",
+      path: "/v1/onboarding/applications/:id",
+      tag,
+      summary: "Change a draft application",
+      description: "Absent fields stay, `null` empties one. What is submitted cannot be changed.",
+      status: 200,
+      params: applicationId,
+      body: ApplicationChange,
+      response: ApplicationJson,
+      errors: ["not_found"],
+    },
+    async ({ params, body }) => {
+      const currency = body.currency_code && currencyOf("currency_code", body.currency_code);
+      const { application } = await applications.updateApplication({
+        applicationId: params.id,
+        ...changed("applicantEmail", body.applicant_email),
+        ...changed("legalName", body.legal_name),
+        ...changed("tradingName", body.trading_name),
+        ...changed("countryCode", body.country_code?.toUpperCase() ?? body.country_code),
+        ...changed("currencyCode", currency),
+      });
+      return presentApplication(application);
+    },
+  );
+}
+
+/** The field as the service takes it: empty for `null`, and not at all where nothing was sent. */
+function changed<K extends string>(name: K, value: string | null | undefined): { [P in K]?: string } {
+  const fields: { [P in K]?: string } = {};
+  if (value !== undefined) fields[name] = value ?? "";
+  return fields;
 }

@@ -16,6 +16,7 @@ import {
   MerchantSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { keyStatus } from "./rules/api-key.ts";
+import { missingFields } from "./rules/application.ts";
 import type { Branding } from "./rules/branding.ts";
 import { surfaceOf } from "./rules/connector-choice.ts";
 import type { Profile } from "./rules/profile.ts";
@@ -110,7 +111,15 @@ export function toApplication(application: Application): ApplicationMessage {
     currencyCode: application.currencyCode,
     merchantId: application.merchantId ?? "",
     createdAt: timestampFromDate(application.createdAt),
+    missing: application.status === "draft" ? missingFields(application).map(({ field }) => field) : [],
   });
+}
+
+/** What whoever knows its id reads: once it is submitted, nothing that was written in it. */
+export function toReadApplication(application: Application): ApplicationMessage {
+  if (application.status === "draft") return toApplication(application);
+  const { id, status, createdAt } = application;
+  return create(ApplicationSchema, { id, status, createdAt: timestampFromDate(createdAt) });
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

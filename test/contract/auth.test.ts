@@ -135,7 +135,14 @@ test("docs/contract.md §2: a suspended merchant reads and does not write, withi
 // Proves credentials: onboarding; operations: operations; submitApplication: public
 test("docs/contract.md §8: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {
   const open = api.document.operations.filter((operation) => operation.scope === undefined).map((each) => each.id);
-  assert.deepEqual(open.sort(), ["confirmCheckout", "createApplication", "resolveCheckout", "submitApplication"]);
+  assert.deepEqual(open.sort(), [
+    "confirmCheckout",
+    "createApplication",
+    "getApplication",
+    "resolveCheckout",
+    "submitApplication",
+    "updateApplication",
+  ]);
   await api.call("createApplication", 201, { as: "wrong", body: {} });
 });
 

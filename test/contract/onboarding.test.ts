@@ -32,8 +32,41 @@ test("docs/contract.md §8: a draft takes any of its fields, without an API key"
   const { id, created_at: at, ...rest } = draft.body;
   assert.match(String(id), /^ma_/);
   assert.ok(at);
-  assert.deepEqual(rest, { status: "draft", ...full, country_code: "DE", currency_code: "EUR" });
-  assert.deepEqual(Object.keys((await create({})).body).sort(), ["created_at", "id", "status"]);
+  const stored = { ...full, country_code: "DE", currency_code: "EUR" };
+  assert.deepEqual(rest, { status: "draft", ...stored, missing: [] });
+  const { created_at: _, id: __, ...empty } = (await create({})).body;
+  assert.deepEqual(empty, { status: "draft", missing: Object.keys(full) });
+});
+
+// Proves getApplication: public, response, errors; updateApplication: public, body, errors
+test("docs/contract.md §8: a draft is read and changed by its id until it is submitted; then it tells its status alone", async () => {
+  const id = (await create({ legal_name: "Lemon Boks" })).text("id");
+  const read = async () => (await api.call("getApplication", 200, { path: { id } })).body;
+  const change = (body: object) => api.call("updateApplication", 200, { path: { id }, body });
+  assert.deepEqual(
+    (await read()).missing,
+    Object.keys(full).filter((name) => name !== "legal_name"),
+  );
+  const changed = await change({ ...full, trading_name: null });
+  assert.deepEqual([changed.text("legal_name"), changed.at("missing")], [full.legal_name, ["trading_name"]]);
+  assert.deepEqual(await read(), changed.body);
+  const refused = (body: object) => api.refused("updateApplication", 400, "invalid_body", { path: { id }, body });
+  for (const body of [
+    {},
+    { currency_code: "XXX" },
+    { country_code: "Germany" },
+    { applicant_email: "me" },
+    { name: "x" },
+  ])
+    await refused(body);
+  assert.deepEqual(await read(), changed.body, "a refusal changes nothing");
+  await change({ trading_name: full.trading_name });
+  await submit(id);
+  assert.deepEqual(Object.keys(await read()).sort(), ["created_at", "id", "status"]);
+  assert.match((await refused({ legal_name: "Other" })).raw, /only a draft can be changed/);
+  const path = { id: "ma_00000000000000000000000000" };
+  await api.refused("getApplication", 404, "not_found", { path });
+  await api.refused("updateApplication", 404, "not_found", { path, body: { legal_name: "x" } });
 });
 
 // Proves submitApplication: public, response

@@ -63,6 +63,8 @@ const operations = [
   "POST /v1/merchants/me/api-keys/{id}/roll",
   "PATCH /v1/merchants/me/api-keys/{id}",
   "DELETE /v1/merchants/me/api-keys/{id}",
+  "GET /v1/onboarding/applications/{id}",
+  "PATCH /v1/onboarding/applications/{id}",
   "POST /v1/onboarding/applications",
   "DELETE /v1/merchants/me/webhooks/{id}",
   "POST /v1/merchants/me/webhooks/{id}/roll-secret",
@@ -107,7 +109,7 @@ const fields: Record<string, string> = {
   Branding:
     "display_name:s tagline:s logo_url:s accent_color:s secondary_color:s support_email:s button_style:s background_style:s theme:s font_family:s",
   Application:
-    "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s",
+    "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s missing:a",
   EventType: "code:s label:s category:s",
   Confirmation: "id:s status:s payment_id:s payment_status:s",
   RefundResult: "id:s payment_id:s refunded:i status:s connector_ref:s refund_status:s",

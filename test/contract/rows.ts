@@ -155,6 +155,16 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   createApiKey: {
     response: "api_key, once, and a note",
   },
+  getApplication: {
+    public: "takes no API key",
+    response: "a draft with its fields and what is missing; of others id, status and created_at alone",
+    errors: "not_found",
+  },
+  updateApplication: {
+    public: "takes no API key",
+    body: "any of the five fields; null empties one; a draft only",
+    errors: "invalid_body, not_found",
+  },
   submitApplication: {
     public: "takes no API key",
     response: "the application",

@@ -16,8 +16,7 @@ export const urlInput = (description: string) =>
   Type.String({ maxLength: 2048, description, examples: ["https://shop.example.com/thanks"] });
 
 /** Text that `null` clears. */
-export const clearable = (schema: Record<string, unknown>) =>
-  Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });
+export const clearable = (schema: object) => Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });
 
 /** The currency in upper case. */
 export function currencyOf(field: string, text: string): string {

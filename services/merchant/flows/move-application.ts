@@ -1,4 +1,4 @@
-// Onboarding applications: creates a draft, and submits, approves or rejects one, each in ONE transaction. Approval
+// Onboarding applications: creates a draft and changes it, and submits, approves or rejects one, each in ONE transaction. Approval
 // creates the merchant in the same transaction, so that an approved application always has exactly one.
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -13,7 +13,7 @@ import {
   isOver,
   missingFields,
 } from "../rules/application.ts";
-import { type Application, insertApplication, lockApplication } from "../store/applications.ts";
+import { type Application, findApplication, insertApplication, lockApplication } from "../store/applications.ts";
 import { addMerchant } from "./create-merchant.ts";
 
 /** @throws Failure INVALID_BODY when a field that is there cannot be. */
@@ -29,6 +29,29 @@ export async function createApplication(context: MerchantContext, fields: Applic
   };
   await context.db.transaction((tx) => insertApplication(tx.em, application));
   return application;
+}
+
+/** @throws Failure NOT_FOUND */
+export async function readApplication(context: MerchantContext, applicationId: string): Promise<Application> {
+  const application = await findApplication(context.db.em(), applicationId);
+  if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
+  return application;
+}
+
+/** @throws Failure NOT_FOUND, INVALID_BODY when a field cannot be, or it is a draft no more. */
+export async function changeDraft(
+  context: MerchantContext,
+  applicationId: string,
+  fields: Partial<ApplicationFields>,
+): Promise<Application> {
+  return await context.db.transaction(async (tx) => {
+    const application = await lockApplication(tx.em, applicationId);
+    if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
+    if (application.status !== "draft") throw refusal(`is ${application.status}: only a draft can be changed`);
+    const violations = fieldViolations({ ...application, ...fields });
+    if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+    return Object.assign(application, fields);
+  });
 }
 
 /**

@@ -4,8 +4,8 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import type { ApplicationService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { createApplication, moveApplication } from "../flows/move-application.ts";
-import { toApplication } from "../messages.ts";
+import { changeDraft, createApplication, moveApplication, readApplication } from "../flows/move-application.ts";
+import { given, toApplication, toReadApplication } from "../messages.ts";
 import type { ApplicationStatus } from "../rules/application.ts";
 import { listApplications } from "../store/applications.ts";
 
@@ -14,6 +14,13 @@ export function applicationsRpc(context: MerchantContext): ServiceImpl<typeof Ap
     async createApplication({ applicantEmail, legalName, tradingName, countryCode, currencyCode }) {
       const fields = { applicantEmail, legalName, tradingName, countryCode, currencyCode };
       return { application: toApplication(await createApplication(context, fields)) };
+    },
+    async getApplication({ applicationId }) {
+      return { application: toReadApplication(await readApplication(context, applicationId)) };
+    },
+    async updateApplication({ applicationId, applicantEmail, legalName, tradingName, countryCode, currencyCode }) {
+      const fields = given({ applicantEmail, legalName, tradingName, countryCode, currencyCode });
+      return { application: toApplication(await changeDraft(context, applicationId, fields)) };
     },
     async submitApplication({ applicationId }) {
       return { application: toApplication(await moveApplication(context, applicationId, "submit")) };

@@ -24,6 +24,11 @@ export async function insertApplication(em: SqlEntityManager, application: Appli
   await em.insert(ApplicationEntity, application);
 }
 
+/** The application as it stands. */
+export function findApplication(em: SqlEntityManager, id: string): Promise<Application | null> {
+  return em.findOne(ApplicationEntity, { id });
+}
+
 /** The application, locked until the transaction ends; what is assigned to it is written at the commit. */
 export function lockApplication(em: SqlEntityManager, id: string): Promise<Application | null> {
   return em.findOne(ApplicationEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
