@@ -1,5 +1,5 @@
-// Onboarding applications: creates a draft and changes it, and submits, approves or rejects one, each in ONE transaction. Approval
-// creates the merchant in the same transaction, so that an approved application always has exactly one.
+// Onboarding applications: creates a draft and changes it; submits, approves or rejects one; each in ONE transaction.
+// Approval creates the merchant in the same transaction, so that an approved application always has exactly one.
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
