@@ -114,7 +114,8 @@ function violationOf(error: SchemaError): Violation | undefined {
   return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
 }
 
-function problemOf({ keyword, params, message }: SchemaError): string {
+function problemOf(error: SchemaError): string {
+  const { keyword, params, message } = error;
   switch (keyword) {
     case "type":
       return `must be ${withArticle([params.type].flat().map(String))}`;
@@ -134,12 +135,18 @@ function problemOf({ keyword, params, message }: SchemaError): string {
     case "maxProperties":
       return `must have at most ${params.limit} entries`;
     case "pattern":
-      return "has a wrong form";
+      return `must look like ${exampleOf(error)}`;
     case "format":
       return String(params.format) in displayFormats ? displayProblem : `must be a valid ${params.format}`;
     default:
       return message ?? "is not valid";
   }
+}
+
+/** Every pattern of ours stands beside an example (test/contract/openapi.test.ts), since nobody reads patterns. */
+function exampleOf(error: SchemaError): string {
+  const { examples } = membersOf(membersOf(error).parentSchema);
+  return String([examples].flat()[0]);
 }
 
 function withArticle(types: readonly string[]): string {

@@ -1,6 +1,7 @@
 // How unusual JSON and queries are read: every row of the table that the reference page shows (docs/contract.md §1 and
 // §2).
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import { inputRules } from "../../gateway/input-rules.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
@@ -42,6 +43,22 @@ test("docs/contract.md §2: details name the first 20 fields and repeat no value
   const answer = await merchant.api.post("/v1/checkout-sessions", { amount: "hunter2", currency: "EUR", metadata });
   assert.equal(answer.list("error.details").length, 20);
   assert.ok(!/hunter2|7654321/.test(answer.raw));
+});
+
+test("docs/contract.md §2: every wrong field is named at once, with the form that is wanted", async () => {
+  const body = { accent_color: "red", secondary_color: "#12", font_family: "comic" };
+  const answer = await api.refused("updateBranding", 400, "invalid_body", { body });
+  const problems = answer
+    .list("error.details")
+    .map((each) => `${membersOf(each).field} ${membersOf(each).problem}`)
+    .sort();
+  assert.match(
+    problems.join("; "),
+    /^accent_color must look like #\w{6}; font_family must be one of inter, .*; secondary_color must look like #\w{6}$/,
+  );
+  const session = { amount: 100, currency: "EURO" };
+  const refused = await api.refused("createCheckoutSession", 400, "invalid_body", { body: session });
+  assert.equal(refused.text("error.details.0.problem"), "must look like EUR");
 });
 
 test("text of every script survives the way to the database and back", async () => {

@@ -227,6 +227,18 @@ test("the reference page needs no script and nothing from elsewhere, and its pol
   }
 });
 
+test("whatever has a pattern has an example, which is what a refusal shows", () => {
+  const without: string[] = [];
+  const look = (value: unknown, place: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { pattern, examples } = membersOf(value);
+    if (typeof pattern === "string" && (!Array.isArray(examples) || examples.length === 0)) without.push(place);
+    for (const [name, member] of Object.entries(value)) look(member, `${place}/${name}`);
+  };
+  look(document.root, "");
+  assert.deepEqual(without, []);
+});
+
 test("document and page are sent compressed, and not at all to who has them", async () => {
   for (const path of ["/openapi.json", "/openapi.yaml", "/docs", "/docs/style.css"]) {
     const url = `${running.gateway}${path}`;
