@@ -66,13 +66,17 @@ interface Ensured {
   readonly mayRemove?: boolean;
 }
 
-/** Makes those that are missing, and changes those that stand otherwise. @returns a line for each that was not right */
+/**
+ * Makes those that are missing, and changes those that stand otherwise.
+ * @returns a line for each that was not right
+ * @throws StreamRefused when all was done that could be, with what could not
+ */
 export async function ensureConsumers(
   manager: JetStreamManager,
   { namespace, source, ackWaitSeconds, mayRemove = false }: Ensured,
 ): Promise<string[]> {
   const stream = streamName(namespace, source);
-  const found: string[] = [];
+  const [found, refused]: [string[], string[]] = [[], []];
   for (const consumer of consumersOf(source)) {
     const wanted = consumerConfig(namespace, consumer, ackWaitSeconds);
     const known = await unlessMissing(manager.consumers.info(stream, consumer.name));
@@ -83,28 +87,35 @@ export async function ensureConsumers(
     const stray = strayFields(known.config, wanted);
     if (stray.length === 0) continue;
     found.push(`${consumer.name} of ${stream}: ${stray.join(", ")}`);
-    await repair(manager, known, wanted, mayRemove);
+    refused.push(...(await repair(manager, known, wanted, mayRemove)));
   }
+  if (refused.length > 0) throw new StreamRefused(refused.join("; "));
   return found;
 }
 
-async function repair(manager: JetStreamManager, known: ConsumerInfo, wanted: Wanted, mayRemove: boolean) {
+/** @returns why it could not be, if so */
+async function repair(
+  manager: JetStreamManager,
+  known: ConsumerInfo,
+  wanted: Wanted,
+  mayRemove: boolean,
+): Promise<string[]> {
   const { stream_name: stream, config } = known;
   if (config.filter_subject !== wanted.filter_subject) {
-    throw new StreamRefused(
-      `consumer ${known.name} of ${stream} is left as it is: it hears ${config.filter_subject}, this release wants ` +
-        `${wanted.filter_subject}; a consumer of another name keeps what was not acknowledged yet`,
-    );
+    const hears = `it hears ${config.filter_subject}, this release wants ${wanted.filter_subject}`;
+    const instead = "a consumer of another name keeps what was not acknowledged yet";
+    return [`consumer ${known.name} of ${stream} is left as it is: ${hears}; ${instead}`];
   }
   try {
     // The client adds what stands to what is said, so what is too much has to be taken out by name.
     const gone = Object.fromEntries(strayFields(config, wanted).map((field) => [field, undefined]));
     const { config: made } = await manager.consumers.update(stream, known.name, { ...gone, ...wanted });
-    if (strayFields(made, wanted).length === 0) return;
+    if (strayFields(made, wanted).length === 0) return [];
   } catch (error) {
     if (!(error instanceof NatsError) || error.api_error === undefined) throw error;
   }
-  if (!mayRemove) throw new StreamRefused(`consumer ${known.name} of ${stream} cannot be changed; run migrate`);
+  if (!mayRemove) return [`consumer ${known.name} of ${stream} cannot be changed; run migrate`];
   await manager.consumers.delete(stream, known.name);
   await manager.consumers.add(stream, wanted);
+  return [];
 }
