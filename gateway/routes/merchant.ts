@@ -13,7 +13,7 @@ import {
 import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
 import { component } from "../json/parts/component.ts";
 import { wordSchema } from "../json/parts/field.ts";
-import { clearable, emailInput, httpsUrlOf } from "../json/parts/input.ts";
+import { clearable, currencyInput, emailInput, httpsUrlOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
@@ -30,6 +30,14 @@ const ProfileChange = component(
     website: Type.Optional(
       clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example"] }),
     ),
+    country: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z]{2}$",
+        description: "ISO 3166-1 alpha-2; the merchant's own.",
+        examples: ["DE"],
+      }),
+    ),
+    currency: Type.Optional(currencyInput("ISO 4217; the merchant's own.")),
   }),
 );
 
@@ -103,7 +111,7 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
       tag,
       summary: "Change the profile",
       description:
-        "Absent fields stay; `null` clears legal_name, phone or website. Country and currency cannot be changed. Each environment has a profile of its own: a sandbox key changes nothing that live buyers see.",
+        "Absent fields stay; `null` clears legal_name, phone or website. `country` and `currency` cannot be changed: the merchant's own are taken, others refused. Each environment has a profile of its own: a sandbox key changes nothing that live buyers see.",
       status: 200,
       body: ProfileChange,
       response: ProfileJson,
@@ -112,6 +120,8 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
       const { merchant } = await merchants.updateProfile({
         merchantId,
         environment,
+        ...(body.country !== undefined && { country: body.country.toUpperCase() }),
+        ...(body.currency !== undefined && { currency: body.currency.toUpperCase() }),
         ...(body.name !== undefined && { name: body.name }),
         ...(body.legal_name !== undefined && { legalName: body.legal_name ?? "" }),
         ...(body.email !== undefined && { email: body.email }),

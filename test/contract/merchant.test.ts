@@ -56,9 +56,16 @@ test("docs/contract.md §8: profile fields change one by one; null clears the op
   assert.equal((await api.call("getMerchant", 200)).at("name"), "Lemon Books");
 });
 
-test("docs/contract.md §8: country and currency are not changed", async () => {
-  const same = await profile({ country: "DE", currency: "EUR" });
-  assert.deepEqual([same.at("country"), same.at("currency")], ["US", "USD"]);
+test("docs/contract.md §8: country and currency cannot be changed, and who tries hears it, with nothing else done", async () => {
+  const before = await profile({ country: "us", currency: "USD" });
+  assert.deepEqual([before.at("country"), before.at("currency")], ["US", "USD"]);
+  const body = { country: "DE", currency: "EUR", name: "Moved Books" };
+  const answer = await api.refused("updateProfile", 400, "invalid_body", { body });
+  assert.deepEqual(answer.at("error.details"), [
+    { field: "country", problem: "cannot be changed; it is US" },
+    { field: "currency", problem: "cannot be changed; it is USD" },
+  ]);
+  assert.deepEqual((await profile({})).body, before.body);
 });
 
 // Proves updateProfile: errors

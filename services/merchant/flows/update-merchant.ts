@@ -4,13 +4,14 @@
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { type Profile, profileViolations, type Standing } from "../rules/profile.ts";
+import { type Home, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
 
 /**
  * @param environment unspecified: both, as an operator means it, and a gateway of the release that knew one copy only
+ * @param home what the caller takes for the merchant's country and currency, which do not change
  * @returns the merchant, and its profile in that environment; of both the live one
  * @throws Failure NOT_FOUND, INVALID_BODY.
  */
@@ -18,12 +19,15 @@ export async function updateProfile(
   context: MerchantContext,
   { merchantId, environment }: { readonly merchantId: string; readonly environment: Environment },
   change: Partial<Profile>,
+  home: Partial<Home> = {},
 ): Promise<{ merchant: Merchant; profile: Profile }> {
   const violations = profileViolations(change);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const updated = await context.db.transaction(async (tx) => {
     const merchant = await lockMerchant(tx.em, merchantId);
     if (!merchant) throw new Failure("NOT_FOUND");
+    const moved = movedHome(merchant, home);
+    if (moved.length > 0) throw new Failure("INVALID_BODY", { violations: moved });
     await tellBothCopiesKnown(tx);
     const sandbox = await lockSandboxProfile(tx.em, merchantId);
     if (environment !== Environment.LIVE) tx.em.assign(sandbox, change);

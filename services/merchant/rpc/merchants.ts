@@ -34,9 +34,11 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       );
       return { merchants: page.map((merchant) => toMerchant(merchant)), nextPageToken };
     },
-    async updateProfile({ merchantId, environment, name, legalName, email, phone, website }) {
+    async updateProfile({ merchantId, environment, country, currency, ...fields }) {
+      const { name, legalName, email, phone, website } = fields;
       const change = given({ name, legalName, email, phone, website });
-      const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change);
+      const home = given({ country, currency });
+      const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change, home);
       return { merchant: toMerchant(merchant, profile) };
     },
     async updateMerchantState(request) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { brandingViolations } from "./branding.ts";
-import { homeViolations, isHttpsAddress, profileViolations } from "./profile.ts";
+import { homeViolations, isHttpsAddress, movedHome, profileViolations } from "./profile.ts";
 
 const test = suite("profile and branding");
 const fields = (violations: { field: string }[]) => violations.map((violation) => violation.field);
@@ -29,6 +29,15 @@ test("an https address has a host, no credentials, and a bounded length", () => 
   for (const text of ["http://acme.example", "https://user:pw@acme.example", "https://", "javascript:alert(1)", "x"]) {
     assert.equal(isHttpsAddress(text, 2_048), false, text);
   }
+});
+
+test("a merchant stays at home: what it is may be said, anything else is refused with what it is", () => {
+  const home = { country: "DE", currency: "EUR" };
+  assert.deepEqual(movedHome(home, {}), []);
+  assert.deepEqual(movedHome(home, home), []);
+  assert.deepEqual(movedHome(home, { country: "DE", currency: "USD" }), [
+    { field: "currency", problem: "cannot be changed; it is EUR" },
+  ]);
 });
 
 test.run();

@@ -40,9 +40,24 @@ export function profileViolations(profile: Partial<Profile>): Violation[] {
   return found;
 }
 
+/** Where a merchant is at home. */
+export interface Home {
+  readonly country: string;
+  readonly currency: string;
+}
+
+/** A merchant stays where it is at home: amounts, fees and contracts hang on it. */
+export function movedHome(home: Home, wish: Partial<Home>): Violation[] {
+  return (["country", "currency"] as const).flatMap((field) =>
+    wish[field] === undefined || wish[field] === home[field]
+      ? []
+      : [{ field, problem: `cannot be changed; it is ${home[field]}` }],
+  );
+}
+
 /** What is wrong with where a merchant is at home. @param names the fields in the caller's words. */
 export function homeViolations(
-  home: { country: string; currency: string },
+  home: Home,
   names: { country: string; currency: string } = { country: "country", currency: "currency" },
 ): Violation[] {
   const found: Violation[] = [];
