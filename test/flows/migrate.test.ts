@@ -134,6 +134,32 @@ test("a consumer that nobody can change into what it should be is made anew, and
   }
 });
 
+test("a consumer is made anew on an operator's word: what somebody took and never gives back is offered again", async () => {
+  const of = durableConsumers.followPayments;
+  await connection.jetstream().publish(`${namespace}.events.payments.payment.failed`, "held");
+  const held = await (await connection.jetstream().consumers.get(stream, of.name)).next({ expires: 2_000 });
+  assert(held);
+  held.nak(3_600_000);
+  await connection.flush();
+  await migrateAll(env);
+  assert.ok((await manager.consumers.info(stream, of.name)).num_ack_pending > 0, "what looks right stays");
+  await migrateAll(env, [`${of.source}/${of.name}`]);
+  const { num_ack_pending: waiting, num_pending: offered } = await manager.consumers.info(stream, of.name);
+  assert.deepEqual([waiting, offered], [0, (await manager.streams.info(stream)).state.messages]);
+});
+
+test("what waits for pulls is bounded in number and in time", async () => {
+  const of = durableConsumers.auditFees;
+  const pull = (wish: object) =>
+    connection.request(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${of.name}`, JSON.stringify(wish), { timeout: 2_000 });
+  for (const wish of [
+    { batch: 1_000_000, expires: nanos(1_000) },
+    { batch: 1, expires: nanos(3_600_000) },
+  ]) {
+    assert.equal((await pull(wish)).headers?.code, 409, JSON.stringify(wish));
+  }
+});
+
 test("a change that would lose events or subjects is refused with its reason, and nothing is changed", async () => {
   const refusal = async (config: Partial<StreamConfig>): Promise<string> => {
     await manager.streams.delete(stream);

@@ -33,14 +33,21 @@ export const migrateSettings = {
   ...productionSettings,
 } as const;
 
-/** Everything that is missing; says what it did, a line for each service. */
-export async function migrateAll(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+/**
+ * Everything that is missing; says what it did, a line for each service.
+ * @param remake consumers that are made anew, as `payments/webhook-fan-out`
+ */
+export async function migrateAll(
+  env: Readonly<Record<string, string | undefined>>,
+  remake: readonly string[] = [],
+): Promise<string[]> {
   const config = readProductionConfig(migrateSettings, env);
   const streams = {
     broker: brokerOf(config),
     namespace: config.NATS_NAMESPACE,
     replicas: config.NATS_REPLICAS,
     ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
+    remake,
   };
   const databases = {
     checkout: config.CHECKOUT_DATABASE_URL,

@@ -1,14 +1,27 @@
 // `tollbooth migrate`: databases, event streams and consumers of this release.
-import type { Commands } from "../command.ts";
+import { durableConsumers } from "#platform/broker/streams.ts";
+import { type Commands, UsageError } from "../command.ts";
 import { migrateAll } from "./migrate-all.ts";
+
+const consumers = Object.values(durableConsumers).map(({ source, name }) => `${source}/${name}`);
 
 export const migrate: Commands = {
   "": {
     about:
       "brings the four databases, the event streams and their consumers to this release (CHECKOUT_DATABASE_URL and the others, NATS_URL); safe to repeat, and any number of times at once",
     isAlone: true,
-    run: async () => {
-      const lines = await migrateAll(process.env);
+    options: {
+      "remake-consumer": {
+        value: "stream/name",
+        about: `makes a consumer of a stream anew, which is offered all that the stream has: ${consumers.join(", ")}`,
+        multiple: true,
+      },
+    },
+    run: async (_peers, given) => {
+      const remake = given.list("remake-consumer");
+      const unknown = remake.find((each) => !consumers.includes(each));
+      if (unknown !== undefined) throw new UsageError(`--remake-consumer is one of ${consumers.join(", ")}`);
+      const lines = await migrateAll(process.env, remake);
       return { rows: lines.map((done) => ({ done })), text: lines.join("\n") };
     },
   },

@@ -21,6 +21,10 @@ const deliverMax = 1_000;
 const ackPendingMax = 2_000;
 // As servers set it, of pulls that wait.
 const waitingMax = 512;
+// What is pulled at once, and for how long a pull may wait: beyond what our client asks (event-consumer.ts), so that
+// those of somebody who has left are over soon.
+const pullBatchMax = 1_024;
+const pullMsMax = 10_000;
 
 /** What a durable consumer is on the broker, whole: whatever else stands there is not ours. */
 export function consumerConfig(
@@ -37,6 +41,8 @@ export function consumerConfig(
     max_deliver: deliverMax,
     max_ack_pending: ackPendingMax,
     max_waiting: waitingMax,
+    max_batch: pullBatchMax,
+    max_expires: nanos(pullMsMax),
     replay_policy: ReplayPolicy.Instant,
     num_replicas: 0, // as many as its stream
   };
@@ -46,7 +52,7 @@ type Wanted = ReturnType<typeof consumerConfig>;
 
 /** Names of what stands otherwise than it should. Servers add a name and notes of their own. */
 export function strayFields(known: ConsumerConfig, wanted: Wanted): string[] {
-  const own = new Set(["name", "metadata", "description"]);
+  const own = new Set(["name", "metadata"]);
   const isSet = (value: unknown) =>
     value !== undefined && value !== null && value !== false && value !== "" && value !== 0;
   const other = Object.entries(known).filter(([field, value]) => !own.has(field) && !(field in wanted) && isSet(value));
@@ -64,6 +70,8 @@ interface Ensured {
    * knows what it has taken in.
    */
   readonly mayRemove?: boolean;
+  /** `<source>/<name>` of those that are made again whatever they look like: what is held or delayed is let go. */
+  readonly remake?: readonly string[];
 }
 
 /**
@@ -73,12 +81,14 @@ interface Ensured {
  */
 export async function ensureConsumers(
   manager: JetStreamManager,
-  { namespace, source, ackWaitSeconds, mayRemove = false }: Ensured,
+  { namespace, source, ackWaitSeconds, mayRemove = false, remake = [] }: Ensured,
 ): Promise<string[]> {
   const stream = streamName(namespace, source);
   const [found, refused]: [string[], string[]] = [[], []];
   for (const consumer of consumersOf(source)) {
     const wanted = consumerConfig(namespace, consumer, ackWaitSeconds);
+    if (remake.includes(`${source}/${consumer.name}`))
+      await unlessMissing(manager.consumers.delete(stream, consumer.name));
     const known = await unlessMissing(manager.consumers.info(stream, consumer.name));
     if (!known) {
       await manager.consumers.add(stream, wanted);

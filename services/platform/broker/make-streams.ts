@@ -17,6 +17,7 @@ const eventMaxBytes = 64 * 1024;
  * @param replicas copies per stream: 1 on a single server, 3 in a cluster.
  * @param ackWaitSeconds of the consumers
  * @param only the streams of these sources; default all
+ * @param remake consumers that are made again from the stream's beginning, as `payments/webhook-fan-out`
  * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to
  * decide.
  */
@@ -26,6 +27,7 @@ export async function ensureStreams(options: {
   replicas?: number;
   ackWaitSeconds?: number;
   only?: readonly Source[];
+  remake?: readonly string[];
 }): Promise<void> {
   const connection = await connectBroker(options.broker, { name: "migrate", timeout: 5_000 });
   try {
