@@ -1,7 +1,6 @@
 // Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only,
 // so that " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is
 // refused likewise.
-
 import type { TSchema } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 

@@ -1,6 +1,5 @@
 // Reads a query string: text without NUL, each name once. A name given twice becomes a list, which no schema takes;
 // what is not UTF-8 after decoding becomes U+FFFD, as WHATWG says.
-
 import type { TSchema } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 import { ApiError } from "./failures.ts";

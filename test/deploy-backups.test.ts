@@ -1,6 +1,5 @@
 // Backups of production and the way back: what is archived, how often, for how long, by whose key; and that the page
 // for a restore says what fits it, word for word.
-
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
 // What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against
 // the rules of this project, and each container's settings read by the code of the very process that it runs.
-
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

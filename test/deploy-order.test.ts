@@ -1,7 +1,6 @@
 // The order in which Argo CD brings an installation up, computed from what is rendered: a hook's needs are there before
 // it runs, nothing waits for what comes after it, and no process starts before migrate has run. kubectl and Flux apply
 // all at once and pass these words over.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import type { KubeObject } from "./harness/kube-schema.ts";

@@ -1,6 +1,5 @@
 // What operators see of a running system and do to it, on a stack of its own: traces, metrics, commands over the
 // internal API, rotation of tokens under load and of encryption keys, and that nothing secret is written anywhere.
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";

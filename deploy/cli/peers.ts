@@ -1,6 +1,5 @@
 // Where the services are and with which token the operator calls: from the settings, or from the stack.json of a local
 // stack.
-
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import type { Client } from "@connectrpc/connect";

@@ -1,5 +1,4 @@
 // `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
-
 import { relative } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
 import { membersOf } from "#platform/values/members.ts";

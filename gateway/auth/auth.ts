@@ -1,6 +1,5 @@
 // The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the
 // secret of one session; no route takes both (docs/contract.md §7). Everything here is decided before a body is read.
-
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";

@@ -1,6 +1,5 @@
 // Examples for people, made of the first example of each field: a curl that can be pasted once BASE_URL, API_KEY and
 // ids are set.
-
 import { membersOf } from "#platform/values/members.ts";
 import type { ListedOperation } from "../operation.ts";
 

@@ -1,5 +1,4 @@
 // Webhook endpoints, deliveries and event types as public JSON (docs/contract.md §9).
-
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 import type { Attempt, Delivery, Endpoint, EventType, RetryRun } from "#proto/webhook/v1/webhook_pb.ts";

@@ -1,6 +1,5 @@
 // The log of public API requests: collected beside the requests and told to the merchant service in batches, so that it
 // costs a request nothing. What cannot be told in time is dropped and counted, never waited for.
-
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";

@@ -1,5 +1,4 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
-
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { componentName } from "../json/parts/component.ts";

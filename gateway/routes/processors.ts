@@ -1,7 +1,6 @@
 // The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's
 // exact bytes go to payments, which verifies the signature; there is no other authentication. Not part of the public
 // API.
-
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callContext } from "#platform/values/call-context.ts";

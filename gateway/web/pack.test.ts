@@ -1,5 +1,4 @@
 // The npm package as a merchant's project has it: its types hold, and importing it does nothing.
-
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";

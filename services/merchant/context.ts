@@ -1,5 +1,4 @@
 // What the flows of this service work with; wired by hand in service.ts.
-
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";

@@ -1,5 +1,4 @@
 // The merchant service: what main.ts starts and tests build from.
-
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Configured } from "#platform/process/config.ts";
 import type { Opened } from "#platform/process/open-keys.ts";

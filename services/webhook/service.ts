@@ -1,5 +1,4 @@
 // The webhook service: endpoints over RPC, events from JetStream in, signed deliveries out.
-
 import { randomBytes } from "node:crypto";
 import { durableConsumers, heardEvents } from "#platform/broker/streams.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";

@@ -1,5 +1,4 @@
 // The settings of the webhook service, and which of them production refuses.
-
 import {
   callerSettings,
   integer,

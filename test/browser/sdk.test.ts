@@ -1,5 +1,4 @@
 // The SDK in a merchant's page of another origin, under a policy that allows our three hosts and nothing else.
-
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { membersOf } from "#platform/values/members.ts";

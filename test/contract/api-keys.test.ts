@@ -1,5 +1,4 @@
 // docs/contract.md §7: API keys; docs/contract.md §3 and §7.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

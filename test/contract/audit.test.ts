@@ -1,5 +1,4 @@
 // The audit log and the log of API requests, as operators read them over merchant.v1.AuditService.
-
 import assert from "node:assert/strict";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";

@@ -1,5 +1,4 @@
 // docs/contract.md §4 POST /v1/checkout-sessions and docs/contract.md §4: create, list, read, expire.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

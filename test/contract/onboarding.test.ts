@@ -1,5 +1,4 @@
 // docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

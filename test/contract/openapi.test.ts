@@ -1,5 +1,4 @@
 // The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to docs/contract.md.
-
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
 // What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a
 // buyer's address, make its processor account fail.
-
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";

@@ -1,5 +1,4 @@
 // docs/contract.md §5: payments, full record and list; docs/contract.md §5.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

@@ -1,6 +1,5 @@
 // The ingress of processors' webhooks: 200 when the event is durable, 400 for everything that is no event of an account
 // of ours.
-
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,4 @@
 // docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

@@ -1,5 +1,4 @@
 // docs/contract.md §9: webhook endpoints, their deliveries, the catalogue; docs/contract.md §9.
-
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

@@ -1,6 +1,5 @@
 // Giving back what nobody asked for, at the real processor: only what is still there and not on its way, and until
 // nothing is left.
-
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";

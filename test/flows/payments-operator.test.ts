@@ -1,6 +1,5 @@
 // What operators do about the money, through the payments service's own doors: the queue of operations whose outcome
 // nobody could prove.
-
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";

@@ -1,5 +1,4 @@
 // The platform's database connections: how they begin, and when the server drops them.
-
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";

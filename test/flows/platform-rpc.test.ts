@@ -1,6 +1,5 @@
 // The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health,
 // reflection.
-
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,4 @@
 // The simulator's card form in a real browser: as a page of its own, and framed by a merchant's page of another origin.
-
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type Browser, chromium, type Page } from "playwright-core";

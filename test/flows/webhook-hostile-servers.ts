@@ -1,5 +1,4 @@
 // Webhook receivers that misbehave, each in its own way, on free ports of this machine.
-
 import { readFileSync } from "node:fs";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";

@@ -1,6 +1,5 @@
 // The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request once its parameters
 // were checked.
-
 import type { StripeAccount } from "./stripe-account.ts";
 import { type FormObject, misfits } from "./stripe-form.ts";
 import { expanded, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";

@@ -1,6 +1,5 @@
 // `tollbooth journal check`: do the books agree? Straight on the database of payments, so that it also answers while no
 // service does.
-
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { readConfig, serviceSettings } from "#platform/process/config.ts";

@@ -1,6 +1,5 @@
 // `tollbooth tokens …`: what a rotation of internal tokens, identities at the broker and event keys needs. Calls
 // nobody.
-
 import { randomBytes } from "node:crypto";
 import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import { sources } from "#platform/broker/streams.ts";

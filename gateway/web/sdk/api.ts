@@ -1,6 +1,5 @@
 // The two public operations of a buyer's browser. Every outcome is a value; the secret travels in the query that the
 // API reads it from, and in nothing else.
-
 import type { CheckoutError } from "./contract.ts";
 import type { Fail } from "./failure.ts";
 import { membersOf } from "./members.ts";

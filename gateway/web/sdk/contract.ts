@@ -1,7 +1,6 @@
 // The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated
 // union: nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the
 // processor; the durable word for fulfilment is the verified webhook all the same.
-
 import type { Money } from "./money.ts";
 
 export type { Money };

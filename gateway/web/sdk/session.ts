@@ -1,6 +1,5 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
 // get through.
-
 import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
 import { membersOf } from "./members.ts";
 import { moneyOf } from "./money.ts";

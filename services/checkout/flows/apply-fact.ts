@@ -1,6 +1,5 @@
 // Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in
 // ONE statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
-
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

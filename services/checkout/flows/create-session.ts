@@ -2,7 +2,6 @@
 // ids of session and payment · 2 screen for risk · 3 create the intent (payments answers the same one for the same id)
 // · 4 session, event and stored answer in one transaction. A key that was claimed before goes on with the intent that
 // its first run began. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it.
-
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isDuplicate, type Sql } from "#platform/database/database.ts";

@@ -2,7 +2,6 @@
 // payments answers decides. Paid: the session completes. Processing: it waits, and is ended as soon as the intent
 // allows. Canceled: it becomes expired, or canceled when neither its time ran out nor its merchant asked for it. Phases
 // of a merchant's expiry: 1 remember that it was asked for · 2 cancel the intent · 3 apply.
-
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

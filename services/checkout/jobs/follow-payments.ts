@@ -1,7 +1,6 @@
 // Follows the payments of our sessions, so that a session completes also when the buyer never came back. Only what
 // payments says that it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats
 // and late ones change nothing.
-
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { durableConsumers } from "#platform/broker/streams.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";

@@ -1,7 +1,6 @@
 // Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
 // `merchant.created`. The database copies profile and branding to the sandbox as they come in. Onboarding does the same
 // within its own transaction.
-
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -2,7 +2,6 @@
 // gateways forget it at once. The raw key exists in the answer only; what is stored is its keyed hash. Keys are made
 // one after the other under the lock of their merchant, so that what the calling key has and how many there are hold
 // until the commit.
-
 import { randomBytes } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";

@@ -1,7 +1,6 @@
 // A restored database has keys that were ended since its backup: what its own missing events say of that is done again,
 // at once and by itself. It takes rights away and gives none, but for the addresses of a key, which become what they
 // were last. One transaction.
-
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { eventSubject } from "#platform/broker/streams.ts";

@@ -1,7 +1,6 @@
 // Tells the world how far a chain of the audit log has come and with which hash, in ONE transaction with the note that
 // it was told: as an event on the broker's stream, and as a line of the log. Whoever owns the database can write it
 // anew, but not what is out already.
-
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";

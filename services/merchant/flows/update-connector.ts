@@ -1,6 +1,5 @@
 // Selects a connector's surface and/or makes it primary, in ONE transaction that also takes primary from the other one
 // and announces `connector.updated` for each account that changed.
-
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";

@@ -1,5 +1,4 @@
 // merchant.v1.ApiKeyService: every method in its order.
-
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "#platform/values/call-context.ts";

@@ -1,5 +1,4 @@
 // merchant.v1.ApplicationService: every method in its order.
-
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import type { ApplicationService } from "#proto/merchant/v1/merchant_pb.ts";

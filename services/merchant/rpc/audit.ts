@@ -1,5 +1,4 @@
 // merchant.v1.AuditService: the audit log, with its chains, and the log of API requests.
-
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";

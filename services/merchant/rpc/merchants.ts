@@ -1,5 +1,4 @@
 // merchant.v1.MerchantService: every method in its order; what stands behind each is in flows/ and store/.
-
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,6 +1,5 @@
 // The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named
 // statement.
-
 import { type Sql, time } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";

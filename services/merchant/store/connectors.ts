@@ -1,6 +1,5 @@
 // The connectors table. The look-up for a new session is on its hot path: one named statement. Credentials stay
 // ciphertext here.
-
 import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConnectorFacts } from "../rules/connector-choice.ts";

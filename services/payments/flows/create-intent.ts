@@ -2,7 +2,6 @@
 // each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor;
 // where it surely did not happen, go to an account that stands in and create there · 4 record. The payment id is the
 // processor's reference, so a run that broke anywhere is continued, never doubled.
-
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Counter } from "prom-client";
 import type { Database } from "#platform/database/database.ts";

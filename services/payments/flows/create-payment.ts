@@ -2,7 +2,6 @@
 // call, each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor
 // · 4 settle. The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No
 // answer is not a failure: the payment is shown as pending, and the reconcile job brings it to its end.
-
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";

@@ -1,5 +1,4 @@
 // How operators change what is charged: each change is one transaction with the event that the audit log is made from.
-
 import { type Database, isDuplicate } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";

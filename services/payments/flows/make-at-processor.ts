@@ -2,7 +2,6 @@
 // reference, and sends the same key again while the processor surely remembers it; later tries only look. A key is
 // replaced only after absence was proved: complete looks have found nothing for as long as keys live, by the
 // processor's own clock, since the last send. No edge's answer proves it.
-
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";

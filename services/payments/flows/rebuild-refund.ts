@@ -1,7 +1,6 @@
 // Takes in again a refund that was asked for and that a restored database lost. Phases, each safe to run again: 1 its
 // payment is rebuilt or asked about, which brings every refund that its processor has · 2 its idempotency key stands
 // for it. Nothing is sent: one that no processor has is made by a repeat with its key alone.
-
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";

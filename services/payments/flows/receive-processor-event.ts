@@ -1,7 +1,6 @@
 // Takes a processor's signed webhook in. Phases: 1 the accounts under the id (merchant) · 2 verify the signature over
 // the raw bytes · 3 ask the processor, if the event only tells that something happened · 4 record the event and settle
 // the payment in one transaction. A repeat of an event changes nothing; the answer comes after the commit.
-
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";

@@ -1,7 +1,6 @@
 // An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask
 // the processor once more, whose own word goes before any operator's · 3 move the money and note who said so on what
 // proof, in one transaction.
-
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";

@@ -1,7 +1,6 @@
 // The one place where a payment moves: confirm, the processor's events, the reconcile job, our own refunds,
 // cancellations and operators all end here, in one transaction under the payment's lock: lock · read · fold
 // (rules/settlement.ts) · write · announce. Whoever comes first moves the state; the others find it done.
-
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";

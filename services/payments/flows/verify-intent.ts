@@ -2,7 +2,6 @@
 // 2 ask the processor · 3 settle in one transaction. A payment that this path has announced already is answered without
 // asking. An intent that the processor gave and knows nothing of is listed for an operator, and ends when that was so
 // for as long as absence needs.
-
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";

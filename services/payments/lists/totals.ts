@@ -2,7 +2,6 @@
 // in the counts and the changes that are not folded into them yet (platform/lists/list-counts.ts); rows are counted
 // only at the ends: at most half a week of time, and part of a bucket of amounts or what is beside that part. The same
 // parts tell in which week an offset lies.
-
 import type { Sql } from "#platform/database/database.ts";
 import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/amount-bucket.ts";
 import { nearestWeeks, type TimeRange } from "#platform/lists/day-range.ts";

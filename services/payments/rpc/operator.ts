@@ -1,5 +1,4 @@
 // payments.v1.OperatorService: every method in its order.
-
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";

@@ -1,6 +1,5 @@
 // The dispute machine: what a dispute's status does to the payment and to the money it holds (docs/contract.md §5).
 // Pure.
-
 import type { Movement } from "./journal.ts";
 import type { DisputeHold } from "./payment.ts";
 

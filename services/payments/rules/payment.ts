@@ -1,7 +1,6 @@
 // The payment machine: facts from the processor go in, a new state, events to announce and money movements come out, or
 // a reason why the fact changes nothing. Pure. The public status is derived from what is known, never set
 // (docs/contract.md §5).
-
 import { type FeeSchedule, fee } from "./fee.ts";
 import type { Movement } from "./journal.ts";
 

@@ -1,5 +1,4 @@
 // The refund machine and the limit that keeps refunds within what was captured (docs/contract.md §5). Pure.
-
 import type { Movement } from "./journal.ts";
 import type { DisputeHold, Outcome } from "./payment.ts";
 

@@ -1,6 +1,5 @@
 // Rotation of encryption keys: seals again under the current key what older keys have sealed, while services go on
 // working. Safe to stop and to run again at any time; after a run that ends, the older keys are needed no more.
-
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Database } from "./database.ts";
 

@@ -1,5 +1,4 @@
 // One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
-
 import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
 import { streamClient } from "#platform/broker/connection.ts";
 import type { EventKeys } from "#platform/broker/event-keys.ts";

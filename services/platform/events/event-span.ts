@@ -1,5 +1,4 @@
 // The spans of an event's way through the broker.
-
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 

@@ -1,5 +1,4 @@
 // The inbox: which events a consumer has taken in already, recorded in the transaction of what they caused.
-
 import { offerDaysMax } from "#platform/broker/streams.ts";
 import type { Sql } from "#platform/database/database.ts";
 

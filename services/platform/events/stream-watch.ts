@@ -1,7 +1,6 @@
 // Watches over a service's own stream: makes it where it is missing, and finds what the broker has lost of what was
 // published, so that the relay sends it again. Nothing is published on a connection before its stream was looked at: a
 // store that lost its end would give the lost places to other events first, and look whole again.
-
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { streamManager } from "#platform/broker/connection.ts";
 import { ensureConsumers } from "#platform/broker/consumers.ts";

@@ -1,7 +1,6 @@
 // Clockwork of a process: runs a job again and again, one run at a time, at once when woken, with backoff when it
 // fails. Whatever a run waits for has a deadline of its own, so one that does not end is a defect: its process ends in
 // order, and its supervisor starts another.
-
 import type { Log } from "#platform/telemetry/log.ts";
 import { WatchedJob } from "./job-metrics.ts";
 

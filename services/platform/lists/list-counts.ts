@@ -1,6 +1,5 @@
 // Folds the deltas of counted lists into their counts (schema/0004-list-counts.sql). At every snapshot counts plus
 // deltas are the number of rows; folding only keeps the deltas few, so nothing is wrong while no process folds.
-
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import { bucketStarts } from "./amount-bucket.ts";

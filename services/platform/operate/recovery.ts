@@ -2,7 +2,6 @@
 // commits), and stands for it until an operator ends it: nothing new is begun meanwhile, since what is unknown here may
 // have been paid. The relay publishes after the commit, so an event of ours in the stream that the outbox lacks is
 // proof. Phases of a look: 1 read the stream on · 2 compare and write.
-
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";

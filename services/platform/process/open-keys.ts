@@ -1,6 +1,5 @@
 // Keys that are given wrapped: a process has them opened once, at its start, by whoever keeps the key around them, and
 // then holds them itself. Without that it does not start; what runs goes on.
-
 import { environment, type KeyManagement, KeyManagementError, tryAgain } from "#platform/secrets/key-management.ts";
 import { type GivenKeys, isWrapped, type KeyRing } from "#platform/secrets/key-ring.ts";
 import { VaultTransit } from "#platform/secrets/vault-transit.ts";

@@ -1,6 +1,5 @@
 // Texts that PostgreSQL has no room for: it keeps every character but NUL. Proved for the messages of all methods in
 // one place.
-
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Violation } from "./failure.ts";
 import { membersOf } from "./members.ts";

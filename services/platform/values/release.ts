@@ -1,5 +1,4 @@
 // The version of this release, from the one place where it is written.
-
 import { readFileSync } from "node:fs";
 import { membersOf } from "./members.ts";
 

@@ -1,6 +1,5 @@
 // The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
 // statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
-
 import { ApiFailure, notFound, outage } from "../failure.ts";
 import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";

@@ -1,6 +1,5 @@
 // Charges once more under the same reference: what somebody else's retry with a new key makes. 1. the new intent with
 // its payment and its events, in one statement. No caller of the API is written down as its cause.
-
 import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";

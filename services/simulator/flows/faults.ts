@@ -1,6 +1,5 @@
 // The fault switches at work: held in memory, where every call can ask them for nothing, and written through to the
 // database.
-
 import { newId } from "../new-id.ts";
 import { type Fault, type FaultSubject, type FaultSwitch, isDrawn, isMeant } from "../rules/fault.ts";
 import { countFault, deleteFaults, insertFault, loadFaults } from "../store/faults.ts";

@@ -1,5 +1,4 @@
 // A new intent, which waits for a card: its ids and secrets are made up here.
-
 import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
 

@@ -1,6 +1,5 @@
 // Paying a new intent with a payment method that the account has, as the merchant's server asks for it: nobody is there
 // to answer a challenge. Nothing is written here; the intent is stored with its attempt in one statement.
-
 import { ApiFailure, outage } from "../failure.ts";
 import type { Processor } from "../processor.ts";
 import type { Change, Intent } from "../rules/intent.ts";

@@ -1,5 +1,4 @@
 // The buyer's receipt of a paid intent: what was paid, with which card, and what was given back since.
-
 import { brandName } from "../rules/card-entry.ts";
 import { formatAmount } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";

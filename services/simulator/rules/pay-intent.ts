@@ -1,6 +1,5 @@
 // How an intent gets paid: an attempt begins, is challenged, settles. A paid intent is never paid again, and one
 // attempt at a time is under way. Pure: ids, codes and the time come in.
-
 import type { Attempt, Change, Intent, Refusal, Timestamp, Verification } from "./intent.ts";
 import { withObject } from "./intent.ts";
 import type { PaymentMethod } from "./payment-method.ts";

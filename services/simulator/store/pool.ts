@@ -1,6 +1,5 @@
 // Connections to the processor's database. A database that goes away and comes back ends no process: what was asked
 // meanwhile fails with an error that `isDatabaseAway` knows.
-
 import pg from "pg";
 import type { Logger } from "pino";
 

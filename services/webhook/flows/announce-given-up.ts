@@ -1,6 +1,5 @@
 // Announces deliveries whose attempts are used up, in the transaction that gave them up. Event `delivery.exhausted` of
 // source webhook: object_id is the delivery, attributes are `endpoint_id`, `event_type` and `last_error`.
-
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";

@@ -1,6 +1,5 @@
 // One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the
 // recorder does, in batches. A rerun sends the same bytes again, which receivers expect (docs/contract.md §9).
-
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { errorCode, judge, type Outcome } from "../rules/delivery.ts";

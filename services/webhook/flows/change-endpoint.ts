@@ -1,6 +1,5 @@
 // Changes of one endpoint, each one transaction with its announcement: settings, new secret, deletion. Every replica
 // hears of it at once and would find out by itself within a second. A new URL is judged before, by DNS too.
-
 import { isDeepStrictEqual } from "node:util";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";

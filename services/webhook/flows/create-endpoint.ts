@@ -1,6 +1,5 @@
 // Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing
 // secret is in this answer only (docs/contract.md §9).
-
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";

@@ -1,6 +1,5 @@
 // Deliveries that a merchant asks for: a test event, and another try of one that is there. Each is one transaction; the
 // dispatcher is told afterwards and begins at once.
-
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,5 +1,4 @@
 // Begins a run over all failed deliveries of an endpoint since a time, in one transaction; a job works it off.
-
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

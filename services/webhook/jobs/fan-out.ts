@@ -1,7 +1,6 @@
 // Takes payment events from JetStream that payments says it announced, and makes a delivery to each subscribed endpoint
 // of each, all in one transaction before the acknowledgement. The body is frozen as bytes here; what is signed and sent
 // later are these bytes.
-
 import { toBinary } from "@bufbuild/protobuf";
 import { durableConsumers, offerDaysMax } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";

@@ -1,6 +1,5 @@
 // Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are
 // dropped.
-
 import { offerDaysMax } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";

@@ -1,5 +1,4 @@
 // webhook.v1.WebhookService: the methods about endpoints, and those about deliveries.
-
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";

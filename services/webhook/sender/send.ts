@@ -1,6 +1,5 @@
 // One attempt to deliver: within its time limit for everything together, over a kept connection of the endpoint where
 // there is one, and once more over a fresh one when the kept one turned out to be dead.
-
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { clockMs } from "#platform/values/clock.ts";
 import type { AttemptError, Outcome } from "../rules/delivery.ts";

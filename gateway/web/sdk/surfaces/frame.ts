@@ -1,7 +1,6 @@
 // The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first
 // message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
 // to but that port.
-
 import type { Appearance, TestCard } from "../contract.ts";
 import { membersOf } from "../members.ts";
 import type { FrameRender } from "../render.ts";

@@ -1,6 +1,5 @@
 // Brings a reserved refund forward: asks the processor for it and settles by the answer. Used by the request that
 // reserved it and by the reconcile job. Phases: 1 make it at the processor, once · 2 settle in one transaction.
-
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";

@@ -2,7 +2,6 @@
 // key · 2 reserve the amount (reserve-refund.ts) · 3 ask the processor · 4 settle and store the answer
 // (drive-refund.ts). No answer is not a failure: the refund stays pending, is answered as such, and the reconcile job
 // brings it to its end.
-
 import { create } from "@bufbuild/protobuf";
 import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
 import { withIdempotency } from "#platform/database/with-idempotency.ts";

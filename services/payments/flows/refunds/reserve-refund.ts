@@ -1,6 +1,5 @@
 // Reserves a refund: takes its amount from what can be refunded of the payment, and writes the operation that makes it
 // at the processor. It holds for the payment as it was read, else it is done once more under the payment's lock.
-
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";

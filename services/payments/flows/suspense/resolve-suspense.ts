@@ -1,6 +1,5 @@
 // An operator ends what stands in suspense: gives it back, takes it as the merchant's, or closes it. What an item
 // allows is decided by rules/suspense.ts; who did it and why is kept with the item and told to the audit log.
-
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
