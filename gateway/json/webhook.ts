@@ -1,7 +1,15 @@
 // Webhook endpoints, deliveries and event types as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
-import type { Attempt, Delivery, Endpoint, EventType, RetryRun } from "#proto/webhook/v1/webhook_pb.ts";
+import type {
+  Attempt,
+  Delivery,
+  Endpoint,
+  EventType,
+  GetEndpointHealthResponse,
+  PaymentDelivery,
+  RetryRun,
+} from "#proto/webhook/v1/webhook_pb.ts";
 import { component } from "./parts/component.ts";
 import {
   environmentSchema,
@@ -80,6 +88,25 @@ export const DeliveryWithAttempts = component(
   Type.Object({
     ...delivery,
     attempt_log: Type.Array(AttemptJson, { description: "The latest 100, newest first." }),
+  }),
+);
+
+export const PaymentDeliveryJson = component(
+  "PaymentWebhookDelivery",
+  Type.Object({ ...delivery, endpoint_id: idSchema("endpoint", "Where it goes.") }),
+);
+
+export const EndpointHealthJson = component(
+  "WebhookEndpointHealth",
+  Type.Object({
+    delivered: Type.Integer({ description: "Deliveries of the window that were delivered.", examples: [1190] }),
+    failed: Type.Integer({ description: "That were given up.", examples: [2] }),
+    pending: Type.Integer({ description: "That are still tried.", examples: [8] }),
+    attempts: Type.Integer({ description: "Attempts for all of them.", examples: [1215] }),
+    failed_attempts: Type.Integer({ description: "Attempts that failed.", examples: [25] }),
+    oldest_pending_at: Type.Optional(
+      timeSchema("Since when the longest waiting delivery of all waits; absent: none does."),
+    ),
   }),
 );
 
@@ -170,6 +197,24 @@ function presentAttempt(attempt: Attempt): Static<typeof AttemptJson> {
     tls_ms: attempt.tlsMs,
     first_byte_ms: attempt.firstByteMs,
     ...given("response_snippet", attempt.responseSnippet),
+  };
+}
+
+/** A delivery of a payment's event. */
+export function presentPaymentDelivery(sent: PaymentDelivery): Static<typeof PaymentDeliveryJson> {
+  if (!sent.delivery) throw new Error("the delivery is missing");
+  return { ...presentDelivery(sent.delivery), endpoint_id: sent.endpointId };
+}
+
+/** How an endpoint has done. */
+export function presentEndpointHealth(health: GetEndpointHealthResponse): Static<typeof EndpointHealthJson> {
+  return {
+    delivered: numberOf(health.delivered),
+    failed: numberOf(health.failed),
+    pending: numberOf(health.pending),
+    attempts: numberOf(health.attempts),
+    failed_attempts: numberOf(health.failedAttempts),
+    ...given("oldest_pending_at", timeText(health.oldestPendingAt)),
   };
 }
 

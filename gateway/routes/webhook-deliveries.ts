@@ -1,5 +1,5 @@
-// Deliveries to a webhook endpoint: list, read, retry, retry of all that failed, and the synthetic test event
-// (docs/contract.md §9).
+// Deliveries to a webhook endpoint: list, read, those of a payment, retry, retry of all that failed, an endpoint's
+// health, and the synthetic test event (docs/contract.md §9).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
@@ -10,8 +10,12 @@ import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
   DeliveryWithAttempts,
+  EndpointHealthJson,
+  PaymentDeliveryJson,
   presentDelivery,
   presentDeliveryWithAttempts,
+  presentEndpointHealth,
+  presentPaymentDelivery,
   presentRetryRun,
   RetryRunJson,
 } from "../json/webhook.ts";
@@ -50,11 +54,26 @@ const listQuery = Type.Object({
   ),
 });
 
+const healthQuery = Type.Object({
+  window_seconds: Type.Integer({
+    minimum: 60,
+    maximum: 86_400,
+    default: 3_600,
+    description: "How far back, seconds.",
+    examples: [3600],
+  }),
+});
+
 /** Adds the operations. */
-export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
+export function webhookDeliveryRoutes(
+  context: GatewayContext,
+  { webhooks, payments }: Pick<Peers, "webhooks" | "payments">,
+): void {
   listDeliveries(context, webhooks);
   readDelivery(context, webhooks);
   retryFailed(context, webhooks);
+  readHealth(context, webhooks);
+  listPaymentDeliveries(context, { webhooks, payments });
   merchantRoute(
     context,
     "merchant:write",
@@ -95,6 +114,65 @@ export function webhookDeliveryRoutes(context: GatewayContext, { webhooks }: Pic
     async ({ principal: { merchantId, environment }, params }) => {
       const { deliveryId } = await webhooks.sendTestEvent({ merchantId, environment, endpointId: params.id });
       return { sent: deliveryId !== "" };
+    },
+  );
+}
+
+function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void {
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "getWebhookEndpointHealth",
+      method: "GET",
+      path: "/v1/merchants/me/webhooks/:id/health",
+      tag,
+      summary: "See how an endpoint does",
+      description: "Of the deliveries that were queued in the last seconds, by default an hour.",
+      status: 200,
+      params: Type.Object({ id: endpointId }),
+      query: healthQuery,
+      response: EndpointHealthJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params, query }) =>
+      presentEndpointHealth(
+        await webhooks.getEndpointHealth({
+          merchantId,
+          environment,
+          endpointId: params.id,
+          windowSeconds: query.window_seconds,
+        }),
+      ),
+  );
+}
+
+function listPaymentDeliveries(
+  context: GatewayContext,
+  { webhooks, payments }: Pick<Peers, "webhooks" | "payments">,
+): void {
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "listPaymentDeliveries",
+      method: "GET",
+      path: "/v1/payments/:id/deliveries",
+      tag,
+      summary: "List the webhook deliveries of a payment",
+      description: "To all endpoints, also deleted ones; newest first, at most 200. Kept for 94 days.",
+      status: 200,
+      params: Type.Object({ id: idSchema("payment", "Id of the payment.") }),
+      response: dataSchema(PaymentDeliveryJson),
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const payment = { merchantId, environment, paymentId: params.id };
+      const [{ deliveries }] = await Promise.all([
+        webhooks.listPaymentDeliveries(payment),
+        payments.getPayment(payment),
+      ]);
+      return { data: deliveries.map(presentPaymentDelivery) };
     },
   );
 }

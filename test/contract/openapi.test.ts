@@ -57,6 +57,8 @@ const operations = [
   "GET /v1/checkout-sessions",
   "GET /v1/checkout-sessions/{id}",
   "POST /v1/checkout-sessions/{id}/expire",
+  "GET /v1/payments/{id}/deliveries",
+  "GET /v1/merchants/me/webhooks/{id}/health",
   "GET /v1/payments/{id}/refunds",
   "GET /v1/refunds",
   "POST /v1/merchants/me/api-keys/{id}/roll",

@@ -137,6 +137,14 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   listApiKeys: {
     response: "data of API key records",
   },
+  listPaymentDeliveries: {
+    response: "data of deliveries with their endpoint_id, newest first",
+    errors: "not_found, also for another merchant's",
+  },
+  getWebhookEndpointHealth: {
+    response: "delivered, failed, pending, attempts, failed_attempts, oldest_pending_at",
+    errors: "not_found, also for another merchant's",
+  },
   listApiRequests: {
     scope: "needs merchant:read",
     filters: "limit, after, api_key_id, min_status, from, to",

@@ -7,6 +7,7 @@ import { eventTypes } from "../../services/webhook/rules/event-types.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
@@ -228,6 +229,37 @@ test("docs/contract.md §9: deliveries are filtered by status and event type, an
   for (const query of [{ limit: 201 }, { limit: 0 }, { status: "lost" }]) {
     await api.refused("listWebhookDeliveries", 400, "invalid_body", { ...pathOf(endpoint), query });
   }
+});
+
+// Proves listPaymentDeliveries: response, errors; getWebhookEndpointHealth: response, errors
+test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, and an endpoint says how it does", async () => {
+  const own = await freshMerchant(running);
+  const endpoints = [await create({}, own.apiKey), await create({}, own.apiKey)];
+  const session = (await own.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR" })).expect(201);
+  await pay(session.text("render.frame_url"));
+  const confirm = `/v1/checkout/${session.text("id")}/confirm?secret=${session.text("session_secret")}`;
+  const paymentId = (await own.api.post(confirm)).expect(200).text("payment_id");
+  const path = { id: paymentId };
+  const wanted = new Set(endpoints.map((each) => each.text("id")));
+  const found = await eventually("both to be delivered", async () => {
+    const { body } = await api.call("listPaymentDeliveries", 200, { as: own.apiKey, path });
+    const list = [body.data].flat().map(membersOf);
+    const isDone = list.length >= 2 && list.every(({ delivered }) => delivered === true);
+    return isDone && list;
+  });
+  // The confirm tells it, and the processor's own word may again.
+  for (const each of found) assert.deepEqual([each.event_type, each.attempts], ["payment.succeeded", 1]);
+  assert.deepEqual(new Set(found.map(({ endpoint_id: id }) => String(id))), wanted);
+  const [endpoint] = endpoints;
+  assert(endpoint);
+  const health = (await api.call("getWebhookEndpointHealth", 200, { as: own.apiKey, ...pathOf(endpoint) })).body;
+  const { delivered, attempts, ...rest } = health;
+  assert.ok(Number(delivered) >= 1 && attempts === delivered, JSON.stringify(health));
+  assert.deepEqual(rest, { failed: 0, pending: 0, failed_attempts: 0 });
+  await api.refused("listPaymentDeliveries", 404, "not_found", { path });
+  await api.refused("getWebhookEndpointHealth", 404, "not_found", pathOf(endpoint));
+  const query = { window_seconds: 59 };
+  await api.refused("getWebhookEndpointHealth", 400, "invalid_body", { as: own.apiKey, ...pathOf(endpoint), query });
 });
 
 test("docs/contract.md §9: a rolled secret signs beside the old one", async () => {
