@@ -34,6 +34,11 @@ test.before(async () => {
   operators = peer.client(OperatorService);
   fees = peer.client(FeeService);
   statements = peer.client(StatementService);
+  // The event list is read a moment after the account's first use, and takes in what a test means to have parked; then
+  // not for a minute.
+  await paidPayment();
+  const isRead = "select from event_cursors where read_at is not null";
+  await eventually("the event list to have been read", async () => (await db.rows(isRead)).length === 1);
 });
 test.after(async () => {
   peer.close();
