@@ -2,7 +2,7 @@
 // other answer, written by hand.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newId } from "#platform/values/id.ts";
-import { errorTable } from "../failures.ts";
+import { ApiError, errorAnswer, errorTable } from "../failures.ts";
 
 type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
 
@@ -38,8 +38,8 @@ const lineMax = 8_192;
 /** Answers an `Expect` that is not `100-continue` (RFC 9110 §10.1.1): no route sees such a request. */
 export function refuseExpectation(headers: Readonly<Record<string, string>>) {
   return (_request: IncomingMessage, response: ServerResponse): void => {
-    const details = [{ field: "Expect", problem: "must be 100-continue" }];
-    const body = JSON.stringify({ error: { code: "invalid_body", message: errorTable.invalid_body.message, details } });
+    const violations = [{ field: "Expect", problem: "must be 100-continue" }];
+    const body = JSON.stringify(errorAnswer(new ApiError("invalid_body", { violations })).body);
     const own = { "content-type": "application/json; charset=utf-8", "request-id": newId("request"), ...headers };
     // What it announced may follow, or not: nothing is read of it.
     response.writeHead(417, { ...own, "content-length": Buffer.byteLength(body), connection: "close" }).end(body);
