@@ -41,12 +41,22 @@ export interface OperationText {
 }
 
 /** An operation with its schemas. */
-export interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>
-  extends OperationText {
+export interface Operation<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+  W extends TSchema = R,
+> extends OperationText {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   readonly response?: R;
+  /**
+   * What a repeat under its idempotency key is answered, with 200, where the first answer holds a secret that nobody
+   * keeps; absent: the first answer.
+   */
+  readonly repeated?: W;
 }
 
 /** An operation as the document knows it. */
@@ -56,6 +66,7 @@ export interface ListedOperation extends OperationText {
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly response?: TSchema;
+  readonly repeated?: TSchema;
 }
 
 /** The request as a handler sees it: parsed and valid by the operation's schemas. */
@@ -93,14 +104,15 @@ export function addOperation<
   Q extends TSchema = TObject,
   B extends TSchema = TObject,
   R extends TSchema = TObject,
+  W extends TSchema = R,
 >(
   registry: OperationRegistry,
-  operation: Operation<P, Q, B, R>,
+  operation: Operation<P, Q, B, R, W>,
   access: Access,
   admit: onRequestAsyncHookHandler,
-  handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R>>>,
+  handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R> | Static<W>>>,
 ): void {
-  const { params, body, response } = operation;
+  const { params, body, response, repeated } = operation;
   registry.operations.push({ ...operation, access });
   const query = { ...(operation.query ?? noParameters), ...strict };
   const route: RouteOptions = {
@@ -111,7 +123,7 @@ export function addOperation<
       ...(params && { params }),
       querystring: query,
       ...(body && { body }),
-      ...(response && { response: { [operation.status]: response } }),
+      ...(response && { response: { [operation.status]: response, ...(repeated && { 200: repeated }) } }),
     },
     onRequest: admit,
     preValidation: async (request) => {
@@ -132,7 +144,8 @@ export function addOperation<
           request,
           reply,
         });
-        return reply.code(operation.status).send(operation.status === 204 ? undefined : answer);
+        const status = repeated && reply.hasHeader("idempotent-replayed") ? 200 : operation.status;
+        return reply.code(status).send(status === 204 ? undefined : answer);
       }),
   };
   if (body || operation.method === "GET") registry.app.route(route);

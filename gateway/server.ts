@@ -35,6 +35,7 @@ import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
 import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
 import { connectorRoutes } from "./routes/connectors.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { logRoutes } from "./routes/logs.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
@@ -201,6 +202,7 @@ function addRoutes(
   merchantRoutes(context, peers);
   connectorRoutes(context, peers);
   apiKeyRoutes(context, peers);
+  eventRoutes(context, peers);
   logRoutes(context, peers);
   onboardingRoutes(context, peers);
   closeOtherMethods(context, buyerPaths);

@@ -141,6 +141,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
       return {
         ...common,
         RPC_TOKEN_FILE: around.rpcFiles.tokens.webhook,
+        CHECKOUT_URL: checkout,
         PAYMENTS_URL: payments,
         DATABASE_URL: databases.usedBy.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,

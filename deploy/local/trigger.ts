@@ -6,7 +6,14 @@ import { listOf, object, openStack, type StackClient } from "./stack-client.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
 /** Test cards of docs/contract.md §11. */
-const cards = { succeeds: "4242424242424242", declined: "4000000000000002", disputed: "4000000000000259" } as const;
+const cards = {
+  succeeds: "4242424242424242",
+  declined: "4000000000000002",
+  disputed: "4000000000000259",
+  refundFails: "4000000000005126",
+} as const;
+// After so many declined attempts a session is canceled (docs/contract.md §4).
+const attemptsMax = 10;
 const amount = 1_050;
 // A dispute opens a second after the payment, and its news travels a moment.
 const limitMs = 20_000;
@@ -14,14 +21,25 @@ const everyMs = 200;
 
 /** What makes each type happen; answers what has happened. */
 const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>> = {
-  "payment.succeeded": async (stack) => reached(stack, await paid(stack, cards.succeeds), "succeeded"),
-  "payment.failed": async (stack) => reached(stack, await paid(stack, cards.declined), "failed"),
-  "payment.disputed": async (stack) => reached(stack, await paid(stack, cards.disputed), "disputed"),
-  async "payment.refunded"(stack) {
-    const id = await paid(stack, cards.succeeds);
-    await reached(stack, id, "succeeded");
-    await stack.call("POST", `/v1/payments/${id}/refunds`);
-    return reached(stack, id, "refunded");
+  "payment.succeeded": (stack) => paid(stack, cards.succeeds, "succeeded"),
+  "payment.failed": (stack) => paid(stack, cards.declined, "failed"),
+  "payment.disputed": (stack) => paid(stack, cards.disputed, "disputed"),
+  "payment.refunded": async (stack) => (await refunded(stack, cards.succeeds, "refunded")).payment,
+  "refund.succeeded": async (stack) => (await refunded(stack, cards.succeeds, "refunded")).refund,
+  "refund.failed": async (stack) => (await refunded(stack, cards.refundFails, "succeeded")).refund,
+  async "checkout_session.completed"(stack) {
+    const { session } = await attempted(stack, cards.succeeds);
+    return reached(stack, "checkout-sessions", String(session.id), "completed");
+  },
+  async "checkout_session.expired"(stack) {
+    const { id } = await newSession(stack);
+    await stack.call("POST", `/v1/checkout-sessions/${id}/expire`);
+    return reached(stack, "checkout-sessions", String(id), "expired");
+  },
+  async "checkout_session.canceled"(stack) {
+    const session = await newSession(stack);
+    for (let i = 0; i < attemptsMax; i++) await payWith(session, cards.declined);
+    return reached(stack, "checkout-sessions", String(session.id), "canceled");
   },
   async "test.ping"(stack) {
     const path = "/v1/merchants/me/webhooks";
@@ -32,10 +50,15 @@ const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>
   },
 };
 
-/** Creates a session, pays it with the card and confirms it. @returns the payment's id */
-async function paid(stack: StackClient, card: string): Promise<string> {
+type Session = Awaited<ReturnType<StackClient["call"]>>;
+
+async function newSession(stack: StackClient): Promise<Session> {
   const description = "npm run trigger";
-  const session = await stack.call("POST", "/v1/checkout-sessions", { amount, currency: "USD", description });
+  return await stack.call("POST", "/v1/checkout-sessions", { amount, currency: "USD", description });
+}
+
+/** Types the card into the processor's form. */
+async function payWith(session: Session, card: string): Promise<void> {
   const form = new URL(String(object(session.render).frame_url));
   const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
     method: "POST",
@@ -49,16 +72,38 @@ async function paid(stack: StackClient, card: string): Promise<string> {
     }),
   });
   if (!answer.ok) throw new StartError(`the card form answered ${answer.status}: ${await answer.text()}`);
-  const secret = encodeURIComponent(String(session.session_secret));
-  const confirmed = await stack.call("POST", `/v1/checkout/${session.id}/confirm?secret=${secret}`);
-  return String(confirmed.payment_id);
 }
 
-/** Waits until the payment has the status. */
-async function reached(stack: StackClient, id: string, status: string): Promise<string> {
+/** Creates a session, pays it with the card and confirms it. */
+async function attempted(stack: StackClient, card: string): Promise<{ session: Session; paymentId: string }> {
+  const session = await newSession(stack);
+  await payWith(session, card);
+  const secret = encodeURIComponent(String(session.session_secret));
+  const confirmed = await stack.call("POST", `/v1/checkout/${session.id}/confirm?secret=${secret}`);
+  return { session, paymentId: String(confirmed.payment_id) };
+}
+
+/** The same, until the payment has the status. */
+async function paid(stack: StackClient, card: string, status: string): Promise<string> {
+  const { paymentId } = await attempted(stack, card);
+  return await reached(stack, "payments", paymentId, status);
+}
+
+/** Pays with the card and refunds it all. @param status of the payment at the end */
+async function refunded(stack: StackClient, card: string, status: string) {
+  const { paymentId } = await attempted(stack, card);
+  await reached(stack, "payments", paymentId, "succeeded");
+  const { id } = await stack.call("POST", `/v1/payments/${paymentId}/refunds`);
+  const ended = status === "refunded" ? "succeeded" : "failed";
+  const refund = await reached(stack, "refunds", String(id), ended);
+  return { refund, payment: await reached(stack, "payments", paymentId, status) };
+}
+
+/** Waits until the object has the status. */
+async function reached(stack: StackClient, list: string, id: string, status: string): Promise<string> {
   let last = "";
   for (const end = performance.now() + limitMs; performance.now() < end; ) {
-    last = String((await stack.call("GET", `/v1/payments/${id}`)).status);
+    last = String((await stack.call("GET", `/v1/${list}/${id}`)).status);
     if (last === status) return `${id} is ${status}`;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }

@@ -42,13 +42,14 @@ export function merchantRoute<
   Q extends TSchema = TObject,
   B extends TSchema = TObject,
   R extends TSchema = TObject,
+  W extends TSchema = R,
 >(
   context: GatewayContext,
   scope: Scope,
-  operation: Operation<P, Q, B, R>,
-  handle: Handler<P, Q, B, R, { principal: Principal }>,
+  operation: Operation<P, Q, B, R, W>,
+  handle: Handler<P, Q, B, R | W, { principal: Principal }>,
 ): void {
-  addOperation<P, Q, B, R>(
+  addOperation<P, Q, B, R, W>(
     context,
     operation,
     { kind: "merchant", scope },

@@ -87,7 +87,7 @@ export function presentCheckout(
     surface: session.surface,
     environment: environmentText(session.environment),
     ...(isOffered && render && { render: presentRender(render) }),
-    ...given("payment_id", session.paymentId),
+    ...(!session.paymentHidden && { payment_id: session.paymentId }),
     ...given("payment_status", session.paymentStatus),
     ...given("receipt_url", session.receiptUrl),
     ...given("success_url", session.successUrl),

@@ -1,15 +1,14 @@
-// Webhook endpoints, deliveries and event types as public JSON (docs/contract.md §9).
+// Webhook endpoints and deliveries as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
-import { membersOf } from "#platform/values/members.ts";
 import type {
   Attempt,
   Delivery,
   Endpoint,
-  EventType,
   GetEndpointHealthResponse,
   PaymentDelivery,
   RetryRun,
 } from "#proto/webhook/v1/webhook_pb.ts";
+import { payloadOf, payloadSchema } from "./event.ts";
 import { component } from "./parts/component.ts";
 import {
   environmentSchema,
@@ -54,12 +53,7 @@ const delivery = {
   status_code: Type.Integer({ description: "The last attempt's HTTP status; 0: none came back.", examples: [200] }),
   last_error: Type.Optional(textSchema("Why the last attempt failed.")),
   next_attempt_at: Type.Optional(timeSchema("Only while pending.")),
-  payload: Type.Unsafe<Record<string, unknown>>({
-    type: "object",
-    additionalProperties: true,
-    description: "The body that is sent.",
-    examples: [{ type: "payment.succeeded", payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", status: "succeeded" }],
-  }),
+  payload: payloadSchema("The body that is sent."),
   created_at: timeSchema("When it was queued."),
 };
 
@@ -122,15 +116,6 @@ export const RetryRunJson = component(
   }),
 );
 
-export const EventTypeJson = component(
-  "EventType",
-  Type.Object({
-    code: textSchema("What endpoints subscribe to.", "payment.succeeded"),
-    label: textSchema("For people.", "Payment succeeded"),
-    category: textSchema("`payment`, `dispute` or `test`.", "payment"),
-  }),
-);
-
 /** An endpoint without its secret. */
 export function presentEndpoint(wire: Endpoint | undefined): Static<typeof EndpointJson> {
   if (!wire) throw new Error("the endpoint is missing");
@@ -161,7 +146,6 @@ function endpointStatus(text: string): (typeof endpointStatuses)[number] {
 
 /** A delivery with its body as JSON. */
 export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson> {
-  const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.payload));
   return {
     id: delivery.id,
     event_type: delivery.eventType,
@@ -171,7 +155,7 @@ export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson>
     status_code: delivery.statusCode,
     ...given("last_error", delivery.lastError),
     ...given("next_attempt_at", timeText(delivery.nextAttemptAt)),
-    payload: Object.fromEntries(Object.entries(membersOf(payload))),
+    payload: payloadOf(delivery.payload),
     created_at: timeTextOf(delivery.createdAt),
   };
 }
@@ -229,9 +213,4 @@ export function presentRetryRun(run: RetryRun | undefined): Static<typeof RetryR
     queued: numberOf(run.queued),
     created_at: timeTextOf(run.createdAt),
   };
-}
-
-/** A line of the catalogue. */
-export function presentEventType(type: EventType): Static<typeof EventTypeJson> {
-  return { code: type.code, label: type.label, category: type.category };
 }

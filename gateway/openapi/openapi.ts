@@ -92,14 +92,21 @@ function parameters(operation: ListedOperation, components: JsonObject): Json[] 
   ];
 }
 
-function success({ status, response, idempotent }: ListedOperation, components: JsonObject): JsonObject {
+function success({ status, response, idempotent, repeated }: ListedOperation, components: JsonObject): JsonObject {
   const headers = {
     "Request-Id": { $ref: "#/components/headers/RequestId" },
     ...(idempotent && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
   };
   if (!response || status === 204) return { [status]: { description: "Done.", headers } };
   const content = { "application/json": { schema: published(response, components) } };
-  return { [status]: { description: status === 201 ? "Created." : "The answer.", headers, content } };
+  const again = repeated && {
+    200: {
+      description: "A repeat under its idempotency key.",
+      headers,
+      content: { "application/json": { schema: published(repeated, components) } },
+    },
+  };
+  return { ...again, [status]: { description: status === 201 ? "Created." : "The answer.", headers, content } };
 }
 
 function webhook(event: (typeof describedEvents)[number]): JsonObject {

@@ -29,7 +29,7 @@ export const describedTags = [
   {
     name: "Webhooks",
     description:
-      "Endpoints that are told of payments, and the deliveries to them. Fulfil orders on a verified webhook, not on the browser's return.",
+      "Endpoints that are told of payments, refunds and sessions, the deliveries to them, and what was announced. Fulfil orders on a verified webhook, not on the browser's return.",
   },
   { name: "Merchant", description: "The merchant's own data and the look of its checkout." },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
@@ -43,39 +43,74 @@ interface DescribedEvent {
   /** When it fires (docs/contract.md §9). */
   readonly fires: string;
   /** JSON Schema of the body. */
-  readonly schema: { [name: string]: string | string[] | { [name: string]: { [name: string]: string | string[] } } };
+  readonly schema: {
+    type: "object";
+    required: string[];
+    properties: Record<string, Record<string, string | string[]>>;
+  };
 }
 
-function paymentEvent(code: string, fires: string, status: string): DescribedEvent {
+const fields = {
+  session_id: { type: "string", description: "The session.", examples: ["cs_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+  refund_id: { type: "string", description: "The refund.", examples: ["re_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+  payment_id: {
+    type: "string",
+    description: "Read the payment for amounts.",
+    examples: ["pay_01jd3v9q6k8m2n4p6r8t0v2x4z"],
+  },
+};
+
+/** @param about the body's fields between `type` and `status`; one with a question mark may be absent. */
+function event(code: string, fires: string, about: readonly string[], ...statuses: string[]): DescribedEvent {
+  const names = about.map((name) => name.replace("?", ""));
+  const properties = Object.entries(fields).filter(([name]) => names.includes(name));
   return {
     code,
     fires,
     schema: {
       type: "object",
-      required: ["type", "payment_id", "status"],
+      required: ["type", ...about.filter((name) => !name.endsWith("?")), "status"],
       properties: {
         type: { type: "string", const: code },
-        payment_id: {
-          type: "string",
-          description: "Read the payment for amounts.",
-          examples: ["pay_01jd3v9q6k8m2n4p6r8t0v2x4z"],
-        },
-        status: { type: "string", description: "The payment's state for this event.", examples: [status] },
+        ...Object.fromEntries(properties),
+        status: { type: "string", description: "The object's state for this event.", examples: statuses },
       },
     },
   };
 }
 
-/** Every event that is delivered. Deduplicate on (type, payment_id, status). */
+/** Every event that is delivered. */
 export const describedEvents: readonly DescribedEvent[] = [
-  paymentEvent(
+  event(
     "payment.succeeded",
     "A payment reached an authorized or captured state; fires on confirm and again on the processor's word.",
+    ["payment_id"],
     "succeeded",
   ),
-  paymentEvent("payment.failed", "The processor reports that the charge failed.", "failed"),
-  paymentEvent("payment.refunded", "A refund was created or settled.", "partially_refunded"),
-  paymentEvent("payment.disputed", "The processor opened a dispute or chargeback.", "disputed"),
+  event("payment.failed", "The processor reports that the charge failed.", ["payment_id"], "failed"),
+  event("payment.refunded", "A refund was created or settled.", ["payment_id"], "partially_refunded", "refunded"),
+  event("payment.disputed", "The processor opened a dispute or chargeback.", ["payment_id"], "disputed"),
+  event("refund.succeeded", "The processor has paid a refund out.", ["refund_id", "payment_id"], "succeeded"),
+  event(
+    "refund.failed",
+    "A refund was not made, or its money came back: its amount can be refunded again.",
+    ["refund_id", "payment_id"],
+    "failed",
+    "canceled",
+  ),
+  event("checkout_session.completed", "A session was paid.", ["session_id", "payment_id"], "completed"),
+  event(
+    "checkout_session.expired",
+    "A session's time was over and it was unpaid.",
+    ["session_id", "payment_id?"],
+    "expired",
+  ),
+  event(
+    "checkout_session.canceled",
+    "A session ended unpaid: ten attempts were declined, or risk screening refused the buyer.",
+    ["session_id", "payment_id?"],
+    "canceled",
+  ),
   {
     code: "test.ping",
     fires: "The test operation was called on the endpoint; carries no payment.",

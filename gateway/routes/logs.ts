@@ -1,28 +1,14 @@
 // What happened on a merchant's account: its API requests and its administrative acts (docs/contract.md §8).
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiRequestJson, AuditEntryJson, presentApiRequest, presentAuditEntry } from "../json/logs.ts";
 import { idSchema } from "../json/parts/field.ts";
-import { pageQuery } from "../json/parts/list.ts";
-import { timeBoundQuery, timeRange } from "../json/parts/time-bound.ts";
+import { logPage, logQuery, logWindow } from "../json/parts/log-page.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Logs";
-
-/** Newest first and without a total: logs are long, and grow at the top while they are read. */
-const logQuery = (noun: Noun) => ({
-  limit: pageQuery.limit,
-  after: Type.Optional(idSchema(noun, "Only what is older than this one: the last id of the page before.")),
-  ...timeBoundQuery,
-});
-
-const logPage = <S extends TSchema>(item: S) =>
-  Type.Object({
-    data: Type.Array(item),
-    has_more: Type.Boolean({ description: "Whether older ones follow.", examples: [false] }),
-  });
 
 const requestQuery = Type.Object({
   ...logQuery("request"),
@@ -69,7 +55,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { api_key_id: apiKeyId = "", min_status: minStatus = 0 } = query;
-      const wish = { merchantId, environment, apiKeyId, minStatus, ...windowOf(query) };
+      const wish = { merchantId, environment, apiKeyId, minStatus, ...logWindow(query) };
       const { requests, nextPageToken } = await audit.listApiRequests(wish);
       return { data: requests.map(presentApiRequest), has_more: nextPageToken !== "" };
     },
@@ -113,13 +99,9 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { action = "", object_id: objectId = "", actor = "" } = query;
-      const wish = { merchantId, environment, action, objectId, actor, ...windowOf(query) };
+      const wish = { merchantId, environment, action, objectId, actor, ...logWindow(query) };
       const { entries, nextPageToken } = await audit.listAuditEntries(wish);
       return { data: entries.map(presentAuditEntry), has_more: nextPageToken !== "" };
     },
   );
-}
-
-function windowOf({ limit, after = "", ...bounds }: { limit: number; after?: string; from?: string; to?: string }) {
-  return { pageSize: limit, pageToken: after, ...timeRange(bounds) };
 }

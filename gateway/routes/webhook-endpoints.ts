@@ -1,19 +1,18 @@
-// Webhook endpoints of a merchant, and the catalogue of event types (docs/contract.md §9).
+// Webhook endpoints of a merchant (docs/contract.md §9).
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
+import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { environmentSchema, environmentText, idSchema, wordSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
   EndpointWithSecret,
-  EventTypeJson,
   endpointStatuses,
   presentEndpoint,
   presentEndpointWithSecret,
-  presentEventType,
 } from "../json/webhook.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -67,21 +66,6 @@ export function webhookEndpointRoutes(context: GatewayContext, { webhooks }: Pic
   listEndpoints(context, webhooks);
   readEndpoint(context, webhooks);
   changeEndpoint(context, webhooks);
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listEventTypes",
-      method: "GET",
-      path: "/v1/merchants/me/event-types",
-      tag,
-      summary: "List the event types",
-      description: "The authoritative catalogue of codes that can be subscribed to.",
-      status: 200,
-      response: dataSchema(EventTypeJson),
-    },
-    async () => ({ data: (await webhooks.listEventTypes({})).eventTypes.map(presentEventType) }),
-  );
 }
 
 function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): void {
@@ -94,19 +78,23 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       path: "/v1/merchants/me/webhooks",
       tag,
       summary: "Register a webhook endpoint",
-      description: "The answer holds the signing secret, once.",
+      description:
+        "The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is answered 200 with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is registered again, and both get every event.",
       status: 201,
       body: NewEndpoint,
       response: EndpointWithSecret,
+      repeated: EndpointJson,
+      idempotent: true,
     },
-    async ({ principal: { merchantId, environment }, body }) => {
+    async ({ principal: { merchantId, environment }, body, request, reply }) => {
       if (body.environment !== undefined && body.environment !== environmentText(environment)) {
         throw invalid("environment", "must be the environment of the API key");
       }
       const { url, event_types: eventTypes, description = "" } = body;
-      return presentEndpointWithSecret(
-        await webhooks.createEndpoint({ merchantId, environment, url, eventTypes, description }),
-      );
+      const wish = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
+      const answer = await webhooks.createEndpoint(wish);
+      markReplay(reply, answer.replayed);
+      return answer.replayed ? presentEndpoint(answer.endpoint) : presentEndpointWithSecret(answer);
     },
   );
 }

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
-import { paymentIdOf } from "./rules/session.ts";
+import { isPaymentReadable, paymentIdOf } from "./rules/session.ts";
 import type { NewSession, StoredSession } from "./store/sessions.ts";
 
 /** @param stored what happened since the creation; undefined: nothing. */
@@ -20,6 +20,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     connector: session.connector,
     surface: session.surface,
     paymentId: paymentIdOf(session.id),
+    paymentHidden: !stored || !isPaymentReadable(stored.state),
     paymentStatus: stored?.state.paymentStatus ?? "",
     receiptUrl: stored?.state.receiptUrl ?? "",
     successUrl: session.successUrl,

@@ -2,7 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { time } from "#platform/database/database.ts";
+import { idTimeMs } from "#platform/values/id.ts";
 import {
+  AnnouncedEventSchema,
   AttemptSchema,
   DeliverySchema,
   type Endpoint as EndpointMessage,
@@ -14,6 +16,7 @@ import type { AttemptRow } from "./store/attempts.ts";
 import type { DeliveryRow, HealthRow } from "./store/deliveries.ts";
 import type { FoundDelivery } from "./store/delivery-search.ts";
 import type { Endpoint } from "./store/endpoints.ts";
+import type { EventRow } from "./store/events.ts";
 import type { RetryRunRow } from "./store/retry-runs.ts";
 
 export function toEndpoint(endpoint: Endpoint): EndpointMessage {
@@ -100,4 +103,9 @@ export function toRetryRun(row: RetryRunRow) {
     queued: BigInt(row.queued),
     createdAt: timestampFromDate(time(row.created_at)),
   });
+}
+
+export function toEvent({ id, type, payment_id, body }: EventRow) {
+  const createdAt = timestampFromDate(new Date(idTimeMs(id)));
+  return create(AnnouncedEventSchema, { id, type, paymentId: payment_id ?? "", payload: body, createdAt });
 }

@@ -1,7 +1,10 @@
 // The webhook service: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
-import { durableConsumers, heardEvents } from "#platform/broker/streams.ts";
+import { type DurableConsumer, durableConsumers, heardEvents } from "#platform/broker/streams.ts";
+import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Announcer } from "#platform/events/announced-events.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Wake } from "#platform/jobs/job.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import {
@@ -12,6 +15,7 @@ import {
   startService,
 } from "#platform/service/service.ts";
 import { clockMs } from "#platform/values/clock.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
@@ -56,6 +60,7 @@ async function build(
 ): Promise<ServiceParts> {
   const { db, log, outbox, vault } = base;
   await ensurePartitions(db, clockMs());
+  const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const owner = randomBytes(8).toString("hex");
   const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
   const allow = config.WEBHOOK_ALLOW_CIDRS;
@@ -77,6 +82,13 @@ async function build(
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
   const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
+  const checkout = connectPeer({ url: config.CHECKOUT_URL, token: config.RPC_TOKEN_FILE });
+  const sessions = checkout.client(CheckoutService);
+  const follow = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
+    ...consumer,
+    announcer,
+    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, consumer.name, events),
+  });
   const onChange = (endpoint: Endpoint) => {
     endpoints.forget(endpoint.id);
     if (endpoint.deletedAt) sweepNow.now();
@@ -86,7 +98,7 @@ async function build(
     rpc: [
       answers(
         WebhookService,
-        webhooksRpc({ db, outbox, vault, resolver, allow, wakeLane, onRun: () => retryNow.now(), onChange }),
+        webhooksRpc({ db, outbox, vault, resolver, allow, keys, wakeLane, onRun: () => retryNow.now(), onChange }),
       ),
     ],
     jobs: [
@@ -94,14 +106,14 @@ async function build(
       keepPartitionsJob(db),
       measureQueueJob(db, (lane) => dispatcher.lanes.isSilent(lane)),
       retryFailedJob(db, wakeLane, retryNow),
+      { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       ...sweepJobs({ db, outbox, schedule, wake: sweepNow }),
     ],
     consumers: [
-      {
-        ...durableConsumers.fanOut,
-        announcer: payments.client(PaymentsService),
-        handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, events),
-      },
+      follow(durableConsumers.fanOut, payments.client(PaymentsService)),
+      follow(durableConsumers.fanOutCompletions, sessions),
+      follow(durableConsumers.fanOutExpiries, sessions),
+      follow(durableConsumers.fanOutCancellations, sessions),
     ],
     listeners: [
       {
@@ -116,6 +128,7 @@ async function build(
     finish: () => dispatcher.stop(),
     close: () => {
       payments.close();
+      checkout.close();
       unwatch();
     },
   };

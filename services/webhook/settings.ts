@@ -1,6 +1,7 @@
 // The settings of the webhook service, and which of them production refuses.
 import {
   callerSettings,
+  idempotencySettings,
   integer,
   optional,
   type Setting,
@@ -21,9 +22,11 @@ const dayMs = 86_400_000;
 
 export const webhookSettings = {
   ...serviceSettings,
+  ...idempotencySettings,
   ...callerSettings,
-  /** RPC address of the payments service, which is asked whether it announced an event. */
+  /** RPC addresses of the services whose events are followed: they are asked whether they announced them. */
   PAYMENTS_URL: url("http", "https"),
+  CHECKOUT_URL: url("http", "https"),
   /** Address ranges that deliveries may go to besides public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted besides the public ones. */

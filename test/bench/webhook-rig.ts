@@ -102,6 +102,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     NATS_NAMESPACE: "bench",
     RPC_CALLERS_FILE: rpc.callers,
     RPC_TOKEN_FILE: rpc.tokens.webhook,
+    CHECKOUT_URL: announcing.url,
     PAYMENTS_URL: announcing.url,
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`,
     HASH_KEY: randomBytes(32).toString("base64"),

@@ -54,6 +54,11 @@ export const deliveredTypes: ReadonlySet<string> = new Set([
   "payment.failed",
   "payment.refunded",
   "payment.disputed",
+  "refund.succeeded",
+  "refund.failed",
+  "checkout_session.completed",
+  "checkout_session.expired",
+  "checkout_session.canceled",
 ]);
 
 /** What a rig may choose: of the stack, whose environment is laid over the hurried one, and where the processor is. */

@@ -140,27 +140,49 @@ export interface Told {
   readonly byObject: ReadonlyMap<string, number>;
 }
 
-/** What was announced of each payment that merchants hear of. */
+/** What our services call what merchants know by another name. */
+const publicNames: Readonly<Record<string, string>> = {
+  "payment.refund_succeeded": "refund.succeeded",
+  "payment.refund_failed": "refund.failed",
+  "session.completed": "checkout_session.completed",
+  "session.expired": "checkout_session.expired",
+  "session.canceled": "checkout_session.canceled",
+};
+
+/** What was announced of each payment, and of its session, that merchants hear of. */
 export async function announced({ books, merchantId }: MoneyRig): Promise<ReadonlyMap<string, Told>> {
-  const rows = await books.payments.rows<{ body: Buffer }>(`select body from outbox`);
+  const outboxes = [books.payments, books.checkout];
+  const rows = await Promise.all(outboxes.map((one) => one.rows<{ body: Buffer }>(`select body from outbox`)));
   const events = rows
-    .map((row) => fromBinary(EventSchema, row.body))
+    .flat()
+    .map(({ body }) => fromBinary(EventSchema, body))
+    .map(({ type, ...event }) => ({ ...event, type: publicNames[type] ?? type }))
     .filter((event) => deliveredTypes.has(event.type) && event.merchantId === merchantId);
-  const byStatus = counted(events.map((e) => [e.objectId, `${e.type} ${e.status}`]));
+  const statusOf = ({ type, status, attributes }: (typeof events)[number]) =>
+    type.startsWith("refund.") ? attributes.refund_status : status;
+  const byStatus = counted(events.map((e) => [paymentOf(e.objectId), `${e.type} ${statusOf(e)}`]));
   const byObject = counted(
-    events.map((e) => [e.objectId, `${e.type} ${e.attributes.refund_id ?? e.attributes.dispute_id ?? ""}`]),
+    events.map((e) => [
+      paymentOf(e.objectId),
+      `${e.type} ${e.attributes.refund_id ?? e.attributes.dispute_id ?? e.objectId}`,
+    ]),
   );
   return new Map(
     [...byStatus].map(([id, counts]) => [id, { byStatus: counts, byObject: byObject.get(id) ?? new Map() }]),
   );
 }
 
+/** The payment of a session has its id's characters. */
+function paymentOf(objectId: string): string {
+  return objectId.replace(/^cs_/, "pay_");
+}
+
 /** How many different deliveries of each event came to the receiver; a repeat of one delivery is one. */
 export function delivered({ receiver }: MoneyRig): EventCounts {
   const byDelivery = new Map<string, [string, string]>();
   for (const { headers, body } of receiver.received) {
-    const { type, payment_id, status } = JSON.parse(body.toString());
-    byDelivery.set(String(headers["service-delivery"]), [payment_id, `${type} ${status}`]);
+    const { type, payment_id, session_id, status } = JSON.parse(body.toString());
+    byDelivery.set(String(headers["service-delivery"]), [payment_id ?? paymentOf(session_id), `${type} ${status}`]);
   }
   return counted([...byDelivery.values()]);
 }

@@ -173,8 +173,13 @@ function told(byStatus: Record<string, number>, byObject: Record<string, number>
 }
 
 test("events say what the books say: each once for each path, refund and dispute, with the statuses that they may have", () => {
-  const announced = { "payment.succeeded succeeded": 2, "payment.refunded partially_refunded": 1 };
-  const objects = { "payment.refunded re_1": 1 };
+  const announced = {
+    "payment.succeeded succeeded": 2,
+    "payment.refunded partially_refunded": 1,
+    "refund.succeeded succeeded": 1,
+    "checkout_session.completed completed": 1,
+  };
+  const objects = { "payment.refunded re_1": 1, "refund.succeeded re_1": 1 };
   const events = (
     statuses: Record<string, number>,
     byObject: Record<string, number> = objects,
@@ -186,6 +191,13 @@ test("events say what the books say: each once for each path, refund and dispute
   const { "payment.refunded partially_refunded": _, ...unrefunded } = announced;
   assert.match(events({ ...unrefunded, "payment.refunded disputed": 1 }), /payment.refunded says disputed/);
   assert.match(events(unrefunded, {}), /announced 0 times for refund re_1/);
+  assert.match(events(announced, { ...objects, "refund.succeeded re_1": 2 }), /told succeeded 2 times/);
+  assert.match(events(announced, { "payment.refunded re_1": 1 }), /told succeeded 0 times/);
+  const { "checkout_session.completed completed": __, ...unended } = announced;
+  assert.match(events(unended), /checkout_session.completed was announced 0 times, the session is completed/);
+  const expired = { "checkout_session.expired expired": 1 };
+  assert.equal(events({ ...announced, ...expired }), "", "it had expired before it was known to be paid");
+  assert.match(events({ ...unended, ...expired }, objects, { sessionStatus: "open" }), /the session is open/);
   const once = { ...announced, "payment.succeeded succeeded": 1 };
   assert.match(events(once, objects, { byProcessor: false }), /the processor's webhook announced nothing/);
   assert.equal(events(once, objects, { byProcessor: false }, { ...intent, untold: 1 }), "", "its webhook is held");

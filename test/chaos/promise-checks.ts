@@ -67,11 +67,16 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "payment.succeeded": ["succeeded"],
   "payment.failed": ["failed"],
   "payment.refunded": ["refunded", "partially_refunded"],
+  "refund.succeeded": ["succeeded"],
+  "refund.failed": ["failed", "canceled"],
+  "checkout_session.completed": ["completed"],
+  "checkout_session.expired": ["expired"],
+  "checkout_session.canceled": ["canceled"],
 };
 
 /**
  * docs/contract.md §9: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once
- * per dispute.
+ * per dispute, and how each refund and each session ended.
  */
 export function eventDifferences(
   ours: OurPayment,
@@ -93,6 +98,8 @@ export function eventDifferences(
     ...successDifferences(ours, intent, count("payment.succeeded")),
     ...failureDifferences(ours, intent, count("payment.failed")),
     ...refundEvents(ours, told, count("payment.refunded")),
+    ...refundEnds(ours, told),
+    ...sessionEnds(ours, count),
     ...disputeEvents(ours, intent, told, count("payment.disputed")),
   ];
 }
@@ -136,6 +143,27 @@ function refundEvents(ours: OurPayment, told: Told, announced: number): string[]
     found.push(`payment.refunded was announced ${announced} times for ${reached.length} refunds`);
   }
   return found;
+}
+
+/** How a refund ended: paid once; one that takes nothing was told so at least once: its request may take it up again. */
+function refundEnds(ours: OurPayment, told: Told): string[] {
+  const times = (type: string, id: string) => told.byObject.get(`${type} ${id}`) ?? 0;
+  return ours.refunds
+    .filter(({ unasked }) => !unasked)
+    .flatMap(({ id, status }) => {
+      const [paid, failed] = [times("refund.succeeded", id), times("refund.failed", id)];
+      const isTold = status === "succeeded" ? paid === 1 : status === "pending" ? paid === 0 : failed > 0 && paid < 2;
+      return isTold ? [] : [`refund ${id} is ${status}; told succeeded ${paid} times, failed ${failed} times`];
+    });
+}
+
+/** A session ends once, but that one which has expired or was canceled may turn out to be paid. */
+function sessionEnds({ session, sessionStatus }: OurPayment, count: (type: string) => number): string[] {
+  if (session === "") return [];
+  const ends = ["completed", "expired", "canceled"].map((end) => [end, count(`checkout_session.${end}`)] as const);
+  return ends
+    .filter(([end, times]) => (end === sessionStatus ? times !== 1 : sessionStatus !== "completed" && times > 0))
+    .map(([end, times]) => `checkout_session.${end} was announced ${times} times, the session is ${sessionStatus}`);
 }
 
 function disputeEvents(ours: OurPayment, intent: TheirIntent | undefined, told: Told, announced: number): string[] {

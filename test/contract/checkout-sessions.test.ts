@@ -7,7 +7,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const test = suite("checkout sessions", { timeoutMs: 30_000 });
@@ -179,6 +179,31 @@ test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, a
   for (const query of [{ status: "nonsense" }, { limit: 0 }, { offset: -1 }, { from: "x" }]) {
     await api.refused("listCheckoutSessions", 400, "invalid_body", { query });
   }
+});
+
+// Proves getCheckoutSession: payment_id
+test("docs/contract.md §4: a session names its payment only when that can be read", async () => {
+  const session = await api.call("createCheckoutSession", 201, { body: order });
+  const path = { id: session.text("id") };
+  const named = async () => {
+    const own = (await api.call("getCheckoutSession", 200, { path })).at("payment_id");
+    const list = await api.call("listCheckoutSessions", 200, { query: { limit: 200 } });
+    const listed = list
+      .list("data")
+      .map(membersOf)
+      .find(({ id }) => id === path.id);
+    assert.equal(listed?.payment_id, own);
+    assert.equal((await api.call("resolveCheckout", 200, asBuyer(session))).at("payment_id"), own);
+    return own;
+  };
+  assert.equal(await named(), undefined);
+  await pay(session.text("render.frame_url"), cards.declined);
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
+  assert.equal(await named(), confirmed.text("payment_id"));
+  await api.call("getPayment", 200, { path: { id: confirmed.text("payment_id") } });
+  const unpaid = await api.call("createCheckoutSession", 201, { body: order });
+  const expired = await api.call("expireCheckoutSession", 200, { path: { id: unpaid.text("id") } });
+  assert.equal(expired.at("payment_id"), undefined);
 });
 
 test("docs/contract.md §4: expire asks the processor first: unpaid expires, paid completes, unreachable is connector_error", async () => {

@@ -25,7 +25,7 @@ export interface DocumentOperation {
   readonly query: Readonly<Record<string, JsonObject>>;
   /** Every code it can give. */
   readonly codes: readonly string[];
-  /** The status of success. */
+  /** The status of success, and not that of a repeat (`repeated` of gateway/operation.ts). */
   readonly success: number;
 }
 
@@ -111,7 +111,7 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
     hasBody: described.requestBody !== undefined,
     bodyFields: Object.keys(objectOf(resolved(root, objectOf(body)).properties)),
     codes,
-    success: Number(responses.map(([status]) => status).find((status) => Number(status) < 300)),
+    success: Math.max(...responses.map(([status]) => Number(status)).filter((status) => status < 300)),
   };
 }
 

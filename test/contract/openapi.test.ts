@@ -42,6 +42,7 @@ const operations = [
   "POST /v1/merchants/me/webhooks/{id}/deliveries/{delivery_id}/retry",
   "POST /v1/merchants/me/webhooks/{id}/test",
   "GET /v1/merchants/me/event-types",
+  "GET /v1/events",
   "GET /v1/merchants/me/connectors",
   "PATCH /v1/merchants/me/connectors/{cid}",
   "GET /v1/merchants/me",
@@ -93,6 +94,7 @@ const fields: Record<string, string> = {
   Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s evidence_due_at:s outcome:s",
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
+  Event: "id:s type:s payment_id:s payload:o created_at:s",
   WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s",
   WebhookEndpointWithSecret: "id:s url:s description:s event_types:a environment:s status:s signing_secret:s",
   WebhookDelivery:

@@ -16,6 +16,9 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     response: "a checkout session",
     errors: "invalid_body, payment_blocked, no_connector, idempotency_key_reuse, idempotency_conflict, connector_error",
   },
+  getCheckoutSession: {
+    payment_id: "named only when the payment can be read",
+  },
   resolveCheckout: {
     secret: "is public, by the session's secret, and resolves the session",
   },
@@ -75,6 +78,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     response: "the endpoint with its signing_secret, once",
     errors: "invalid_body, also for http and for inner targets",
     connect: "the address is checked again at connect time",
+    replay: "the same Idempotency-Key registers nothing and returns the endpoint, without its secret",
+    reuse: "the same key with another body is idempotency_key_reuse",
   },
   listWebhookEndpoints: {
     response: "data of endpoints, without signing_secret",
@@ -110,6 +115,12 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   listEventTypes: {
     response: "data of event types, the catalogue",
+  },
+  listEvents: {
+    scope: "needs payments:read",
+    filters: "limit, after, type, payment_id, from, to",
+    response: "data of what was announced, subscribed or not, has_more",
+    tenants: "of one's own merchant and environment alone",
   },
   listConnectors: {
     response: "data of connectors",

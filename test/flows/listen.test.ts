@@ -66,7 +66,11 @@ test("every delivered type can be triggered and reaches the local address: exact
   const local = await localServer();
   const listener = run("listen.ts", ["--forward-to", local.url]);
   const [, secret = ""] = await listener.says(/signing secret: (whsec_\S+)/);
-  const types = ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"];
+  const types = [
+    ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
+    ...["refund.succeeded", "refund.failed"],
+    ...["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"],
+  ];
   for (const type of types) {
     const trigger = run("trigger.ts", [type]);
     assert.equal(await trigger.ended, 0, trigger.output());

@@ -67,7 +67,9 @@ export async function startWebhookTest(
   const payments = await startAnnouncingPayments(paymentsDb, common.RPC_CALLERS_FILE);
   const config: WebhookConfig & { RPC_TOKEN: string } = {
     ...common,
+    CHECKOUT_URL: payments.url,
     PAYMENTS_URL: payments.url,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
     WEBHOOK_EGRESS_PROXY: undefined,

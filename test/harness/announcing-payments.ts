@@ -1,10 +1,12 @@
-// The payments service as those who follow its events see it, for tests that make the events themselves: an outbox in a
-// database of payments, and the answer from it to whoever asks what was announced.
+// Checkout and payments as those who follow their events see them, for tests that make the events themselves: an outbox
+// in a database of payments, and the answer from it to whoever asks what was announced.
 import type { Database } from "#platform/database/database.ts";
+import type { AnnouncementClaim } from "#platform/events/announced-events.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { serveRpc } from "#platform/rpc/server.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 
 export interface AnnouncingPayments {
@@ -15,16 +17,18 @@ export interface AnnouncingPayments {
 
 /** Serves what followers ask. @param db of payments */
 export async function startAnnouncingPayments(db: Database, trusted: TrustedCallers): Promise<AnnouncingPayments> {
+  const answers = {
+    confirmAnnouncements: async ({ claims }: { readonly claims: readonly AnnouncementClaim[] }) => ({
+      announcedDigests: await announcedDigests(db, claims),
+    }),
+  };
   const server = await serveRpc({
     port: 0,
     host: "127.0.0.1",
     trusted,
     log: createLog("test", "fatal"),
-    services: [PaymentsService],
-    routes: (router) =>
-      router.service(PaymentsService, {
-        confirmAnnouncements: async ({ claims }) => ({ announcedDigests: await announcedDigests(db, claims) }),
-      }),
+    services: [PaymentsService, CheckoutService],
+    routes: (router) => router.service(PaymentsService, answers).service(CheckoutService, answers),
   });
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.close() };
 }

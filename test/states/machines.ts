@@ -13,7 +13,7 @@ import {
 import { type DisputeStatus, moveDispute } from "../../services/payments/rules/dispute.ts";
 import { moveRefund, type RefundStatus } from "../../services/payments/rules/refund.ts";
 import { judge, type Outcome } from "../../services/webhook/rules/delivery.ts";
-import { isDeliveredPaymentEvent } from "../../services/webhook/rules/event-types.ts";
+import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import type { Machine, Move } from "./machine.ts";
 import { paymentMoves } from "./payment-moves.ts";
 
@@ -31,21 +31,27 @@ function sessionMoves(): Move[] {
     const state: SessionState = { ...heard, status };
     const fact = { outcome, paymentStatus: outcome, receiptUrl: "", failedAttempts: 1, version: 2n, at: undefined };
     const decision = decide(state, fact, cancelMeans);
-    return decision.kind === "changed" && decision.state.status !== status ? [decision.state.status] : [];
+    if (decision.kind !== "changed" || decision.state.status === status) return [];
+    return [{ to: decision.state.status, told: publicCodes(decision.event ? [decision.event] : []) }];
   };
   return sessionStates.flatMap((from) =>
     (["open", "processing", "paid", "canceled"] as const).flatMap((outcome) => {
       if (outcome !== "canceled")
-        return moved(from, outcome, "canceled").map((to) => ({ from, on: outcomes[outcome], to, told: [] }));
+        return moved(from, outcome, "canceled").map((move) => ({ from, on: outcomes[outcome], ...move }));
       const meanings = {
         expired: "its time is over and it is unpaid",
         canceled: "ten attempts were declined, or risk refused the buyer",
       };
       return (["expired", "canceled"] as const).flatMap((means) =>
-        moved(from, outcome, means).map((to) => ({ from, on: meanings[means], to, told: [] })),
+        moved(from, outcome, means).map((move) => ({ from, on: meanings[means], ...move })),
       );
     }),
   );
+}
+
+/** What merchants are told of what a service announces. */
+function publicCodes(announced: readonly string[]): string[] {
+  return announced.flatMap((type) => deliveredType(type)?.code ?? []);
 }
 
 const refundStates: readonly RefundStatus[] = ["pending", "succeeded", "failed", "canceled"];
@@ -80,7 +86,7 @@ function disputeMoves(): Move[] {
     disputeStates.flatMap((to) => {
       const change = moveDispute({ id: "dp_1", amount: 1n }, from, to);
       if (change.kind === "ignored") return [];
-      const told = change.announce.filter(isDeliveredPaymentEvent);
+      const told = publicCodes(change.announce);
       return [{ from, on: "the processor says so", to, told }];
     }),
   );

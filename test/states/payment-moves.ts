@@ -4,7 +4,7 @@ import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payme
 import { type Attempt, type IntentFact, statusOf } from "../../services/payments/rules/payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
 import { type Books, type News, settle } from "../../services/payments/rules/settlement.ts";
-import { isDeliveredPaymentEvent } from "../../services/webhook/rules/event-types.ts";
+import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import { untouchedPayment } from "../harness/untouched-payment.ts";
 import type { Move } from "./machine.ts";
 
@@ -86,7 +86,7 @@ function heardIn(books: Books, news: News): { after: Books; told: string[] } {
     settled.refunds.map(({ refund }) => refund),
   );
   const disputes: Dispute[] = merged(books.disputes, settled.disputes);
-  const told = settled.announcements.map(({ type }) => type).filter(isDeliveredPaymentEvent);
+  const told = settled.announcements.flatMap(({ type }) => deliveredType(type)?.code ?? []);
   return { after: { ...books, state: settled.state, refunds, disputes }, told };
 }
 

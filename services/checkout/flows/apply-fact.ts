@@ -8,11 +8,12 @@ import type { CheckoutContext } from "../context.ts";
 import {
   cancelMeaning,
   decide,
+  isPaymentReadable,
   type PaymentFact,
   type PaymentOutcome,
   paymentIdOf,
   type SessionEvent,
-  type SessionStatus,
+  type SessionState,
 } from "../rules/session.ts";
 import { changeSession, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
 
@@ -30,8 +31,7 @@ export async function applyFact(
   for (let tries = 0; tries < triesMax; tries++) {
     const decision = decide(known.state, fact, cancelMeaning(known, clockNow()));
     if (decision.kind === "ignored") return known;
-    const { status, paymentStatus } = decision.state;
-    const announcements = decision.event ? [sessionEvent(decision.event, known, status, paymentStatus)] : [];
+    const announcements = decision.event ? [sessionEvent(decision.event, known, decision.state)] : [];
     const changed = await changeSession(context.db, known, decision.state, context.outbox.toRows(announcements));
     if (changed) {
       context.outbox.wake();
@@ -84,16 +84,17 @@ function factOf(payment: PaymentState | undefined): Answered {
 }
 
 /**
- * The announcement of a session's event. Attributes: payment_id, payment_status (may be empty); of a creation also
- * image (session-image.ts).
+ * The announcement of a session's event. Attributes: payment_id (empty until merchants can read the payment),
+ * payment_status (may be empty); of a creation also image (session-image.ts).
  */
 export function sessionEvent(
   type: SessionEvent,
   session: NewSession,
-  status: SessionStatus,
-  paymentStatus: string,
+  state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">,
 ): Announcement {
   const { id, merchantId, environment } = session;
-  const attributes = { payment_id: paymentIdOf(id), payment_status: paymentStatus };
+  const { status, paymentStatus } = state;
+  const paymentId = isPaymentReadable(state) ? paymentIdOf(id) : "";
+  const attributes = { payment_id: paymentId, payment_status: paymentStatus };
   return { type, merchantId, environment, objectId: id, status, at: clockNow(), attributes };
 }

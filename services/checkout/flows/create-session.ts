@@ -95,7 +95,7 @@ async function makeSession(
     render,
     checkoutUrl: context.checkoutOrigin === undefined ? "" : `${pageUrl(context.checkoutOrigin, id)}#${secret}`,
   });
-  const created = sessionEvent("session.created", session, "open", "");
+  const created = sessionEvent("session.created", session, { status: "open", paymentStatus: "", failedAttempts: 0 });
   const image = imageOf(context.vault, id, response, request.idempotency);
   const events = context.outbox.toRows([{ ...created, attributes: { ...created.attributes, ...image } }]);
   await commit((sql) => insertSession(sql, session, secrets, events, decision?.looks), response).catch((error) => {

@@ -61,8 +61,7 @@ export async function takeInBatch(
         context.log.debug({ session_id: sessionId, why: decision.reason }, "payment event changes nothing");
         continue;
       }
-      const { status, paymentStatus } = decision.state;
-      const announcements = decision.event ? [sessionEvent(decision.event, session, status, paymentStatus)] : [];
+      const announcements = decision.event ? [sessionEvent(decision.event, session, decision.state)] : [];
       const changed = await changeSession(tx, session, decision.state, context.outbox.toRows(announcements));
       if (!changed) throw new Error("a locked session changed");
       sessions.set(sessionId, changed);

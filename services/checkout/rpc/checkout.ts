@@ -1,6 +1,7 @@
 // checkout.v1.CheckoutService: every method in its order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { announcedDigests } from "#platform/events/outbox.ts";
 import { placeOf, readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -76,6 +77,12 @@ export function checkoutRpc(
     confirmSession: async ({ sessionId, sessionSecret, address }) => {
       const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret, address);
       return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };
+    },
+    confirmAnnouncements: async ({ claims }) => {
+      const digests = await announcedDigests(context.db, claims);
+      // What is not known now may have been announced all the same; its followers ask again.
+      if (digests.length < claims.length) context.recovery.assertOff();
+      return { announcedDigests: digests };
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   decide,
   failedAttemptsMax,
   isExhausted,
+  isPaymentReadable,
   isUnderWay,
   type PaymentFact,
   type PaymentOutcome,
@@ -233,6 +234,15 @@ test("a cancellation means expiry when the time is over or the merchant asked fo
 });
 
 test("session and payment share the characters of their ids", () => {
+  for (const [paymentStatus, failedAttempts, isReadable] of [
+    ["", 0, false],
+    ["canceled", 0, false],
+    ["canceled", 10, true],
+    ["failed", 1, true],
+    ["requires_action", 0, true],
+  ] as const) {
+    assert.equal(isPaymentReadable({ paymentStatus, failedAttempts }), isReadable, paymentStatus);
+  }
   assert.equal(paymentIdOf("cs_0123456789abcdefghjkmnpqrs"), "pay_0123456789abcdefghjkmnpqrs");
 });
 

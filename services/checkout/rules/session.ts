@@ -137,6 +137,15 @@ export function isUnderWay({ status, paymentStatus }: Pick<SessionState, "status
   return isLive(status) && (paymentStatus === "processing" || paymentStatus === "requires_action");
 }
 
+/**
+ * True when merchants can read the payment, which needs an attempt: an intent that was canceled without one was never a
+ * payment.
+ */
+export function isPaymentReadable(state: Pick<SessionState, "paymentStatus" | "failedAttempts">): boolean {
+  const { paymentStatus, failedAttempts } = state;
+  return failedAttempts > 0 || (paymentStatus !== "" && paymentStatus !== "canceled");
+}
+
 /** What the session becomes when its intent is canceled at this time. */
 export function cancelMeaning(session: { expiresAt: Date; expiryAsked: boolean }, now: Date): "expired" | "canceled" {
   return session.expiryAsked || session.expiresAt <= now ? "expired" : "canceled";

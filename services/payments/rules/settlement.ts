@@ -260,15 +260,18 @@ class Draft {
   }
 
   /**
-   * payment.refunded when a refund is created (acknowledged) or settles; a failure is internal (docs/contract.md §9).
+   * payment.refunded when a refund is created (acknowledged) or settles, and what became of it once it ends
+   * (docs/contract.md §9).
    */
   #announceRefund(before: Refund, after: Refund): void {
     const attributes = { refund_id: after.id, refund_status: after.status };
+    const isMoved = before.status !== after.status;
     if (!counts(after.status)) {
-      if (before.status !== after.status) this.#announce("payment.refund_failed", attributes);
-    } else if (!before.acknowledged || before.status !== after.status) {
-      this.#announce("payment.refunded", attributes);
+      if (isMoved) this.#announce("payment.refund_failed", attributes);
+      return;
     }
+    if (isMoved || !before.acknowledged) this.#announce("payment.refunded", attributes);
+    if (isMoved && after.status === "succeeded") this.#announce("payment.refund_succeeded", attributes);
   }
 
   #moveDispute(

@@ -64,7 +64,16 @@ export function takenBy(consumer: ConsumerInfo, stream: StreamInfo): number {
 export const durableConsumers = {
   followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },
   fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
-  // A consumer has one filter, so the audit log has one for each kind of administrative act.
+  // A consumer has one filter, so there is one for each end of a session: most of what checkout announces is no end.
+  fanOutCompletions: { by: "webhook", name: "webhook-fan-out", source: "checkout", types: "session.completed" },
+  fanOutExpiries: { by: "webhook", name: "webhook-fan-out-expiries", source: "checkout", types: "session.expired" },
+  fanOutCancellations: {
+    by: "webhook",
+    name: "webhook-fan-out-canceled",
+    source: "checkout",
+    types: "session.canceled",
+  },
+  // So the audit log has one for each kind of administrative act.
   auditMerchants: { by: "merchant", name: "merchant-audit", source: "merchant", types: ">" },
   auditEndpoints: { by: "merchant", name: "merchant-audit", source: "webhook", types: "endpoint.>" },
   auditRefunds: { by: "merchant", name: "merchant-audit", source: "payments", types: "refund.requested" },

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -70,10 +71,13 @@ test("each method's callers are those of its proto: reads for readers, money for
   assert.deepEqual([...allowedCallers(PaymentsService.method.getPayment)], ["gateway", "operator", "reader"]);
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
-  const openToWebhook = [PaymentsService, MerchantService]
+  const openToWebhook = [CheckoutService, PaymentsService, MerchantService]
     .flatMap(({ methods }) => methods)
     .filter((method) => allowedCallers(method).has("webhook"));
-  assert.deepEqual(openToWebhook, [PaymentsService.method.confirmAnnouncements]);
+  assert.deepEqual(openToWebhook, [
+    CheckoutService.method.confirmAnnouncements,
+    PaymentsService.method.confirmAnnouncements,
+  ]);
 });
 
 test.run();

@@ -1,18 +1,25 @@
-// Registers an endpoint: (1) judge the URL, by DNS too; (2) in one transaction store it and announce it. The signing
-// secret is in this answer only (docs/contract.md §9).
+// Registers an endpoint. Phases: 1 claim the idempotency key · 2 judge the URL, by DNS too · 3 in one transaction store
+// the endpoint, announce it, and store the answer without the signing secret, which is in this answer only
+// (docs/contract.md §9).
+import { create } from "@bufbuild/protobuf";
+import type { Tx } from "#platform/database/database.ts";
+import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import { withIdempotency } from "#platform/database/with-idempotency.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
+import { toEndpoint } from "../messages.ts";
 import { blockedAddresses } from "../metrics.ts";
 import { isEventType } from "../rules/event-types.ts";
 import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
 import { BlockedAddress, findRoute } from "../sender/route.ts";
-import { type Endpoint, endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
+import { endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
 import { endpointAnnouncement } from "./announce-endpoint.ts";
 
 export interface EndpointDeps {
@@ -21,6 +28,7 @@ export interface EndpointDeps {
   readonly vault: Vault;
   readonly resolver: Resolver;
   readonly allow: readonly Cidr[];
+  readonly keys: IdempotencyKeys;
 }
 
 /** What a merchant asks for. */
@@ -28,32 +36,39 @@ export interface EndpointWish extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
+  readonly idempotency: IdempotencyScope | undefined;
 }
 
 // Two callers at once may want the same slot; each further try means that another one was served.
 const triesMax = endpointsMax;
 
-/** @throws INVALID_BODY */
-export async function createEndpoint(
+/** @throws INVALID_BODY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE */
+export async function createEndpoint(deps: EndpointDeps, wish: EndpointWish): Promise<CreateEndpointResponse> {
+  return await withIdempotency(
+    deps.keys,
+    CreateEndpointResponseSchema,
+    wish.idempotency,
+    newId("endpoint"),
+    ({ id, finish }) => makeEndpoint(deps, wish, id, finish ?? (async () => {})),
+  );
+}
+
+async function makeEndpoint(
   deps: EndpointDeps,
   wish: EndpointWish,
-): Promise<{ endpoint: Endpoint; signingSecret: string }> {
+  id: string,
+  finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
+): Promise<CreateEndpointResponse> {
   const eventTypes = knownEventTypes(wish.eventTypes);
   const target = await publicTarget(deps, wish.url);
-  const id = newId("endpoint");
   const signingSecret = newSigningSecret();
-  const row = {
-    ...wish,
-    id,
-    url: target.href,
-    eventTypes,
-    secret: deps.vault.encrypt(signingSecret, secretContext(id)),
-  };
+  const secret = deps.vault.encrypt(signingSecret, secretContext(id));
+  const row = { ...wish, id, url: target.href, eventTypes, secret };
   for (let tries = 1; tries <= triesMax; tries++) {
-    const endpoint = await insertAndAnnounce(deps, row);
-    if (endpoint === undefined) continue;
+    const response = await insertAndAnnounce(deps, row, finish);
+    if (response === undefined) continue;
     deps.outbox.wake();
-    return { endpoint, signingSecret };
+    return { ...response, signingSecret };
   }
   throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
 }
@@ -95,7 +110,8 @@ function refusedUrl(problem: string): Failure {
 async function insertAndAnnounce(
   deps: EndpointDeps,
   row: EndpointWish & { id: string; secret: Buffer },
-): Promise<Endpoint | undefined> {
+  finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
+): Promise<CreateEndpointResponse | undefined> {
   try {
     return await deps.db.transaction(async (tx) => {
       const result = await insertEndpoint(tx, row);
@@ -104,7 +120,9 @@ async function insertAndAnnounce(
       const endpoint = await findEndpoint(tx.em, row, row.id);
       if (!endpoint) throw new Failure("INTERNAL_ERROR");
       await deps.outbox.append(tx, [endpointAnnouncement("endpoint.created", endpoint, endpoint.status)]);
-      return endpoint;
+      const response = create(CreateEndpointResponseSchema, { endpoint: toEndpoint(endpoint) });
+      await finish(tx, response);
+      return response;
     });
   } catch (error) {
     if (error instanceof SlotTaken) return undefined;

@@ -4,7 +4,7 @@ import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { testEventBody } from "../rules/event-types.ts";
+import { testEventBody } from "../rules/public-event.ts";
 import { requeueDelivery } from "../store/deliveries.ts";
 import { type LaneKey, queueTestEvent } from "../store/delivery-queue.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";

@@ -1,21 +1,19 @@
-// Takes payment events from JetStream that payments says it announced, and makes a delivery to each subscribed endpoint
-// of each, all in one transaction before the acknowledgement. The body is frozen as bytes here; what is signed and sent
-// later are these bytes.
+// Takes events from JetStream that their service says it announced, and makes of each that merchants hear of a line of
+// the merchant's list of events and a delivery to each subscribed endpoint, all in one transaction before the
+// acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
 import { toBinary } from "@bufbuild/protobuf";
-import { durableConsumers, offerDaysMax } from "#platform/broker/streams.ts";
+import { offerDaysMax } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventsParked, fanOutBatch } from "../metrics.ts";
-import { isDeliveredPaymentEvent, paymentEventBody } from "../rules/event-types.ts";
+import { translate } from "../rules/public-event.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
 import { dayMs } from "../store/partitions.ts";
 import type { Dispatcher } from "./dispatch.ts";
-
-export const fanOutConsumer = durableConsumers.fanOut.name;
 
 export interface FanOutDeps {
   readonly db: Database;
@@ -25,19 +23,20 @@ export interface FanOutDeps {
   readonly log: Log;
 }
 
-/** Fans a batch out. When it resolves, all of it is committed. */
-export async function fanOut(deps: FanOutDeps, events: readonly Event[]): Promise<void> {
+/** Fans a batch of the consumer out. When it resolves, all of it is committed. */
+export async function fanOut(deps: FanOutDeps, consumer: string, events: readonly Event[]): Promise<void> {
   const wanted: FanOutEvent[] = [];
   for (const event of events) {
-    if (!isDeliveredPaymentEvent(event.type)) continue;
-    const problem = problemOf(event, clockMs());
-    if (problem === undefined) wanted.push(fanOutEvent(event));
-    else await parkAndLog(deps, event, problem);
+    const told = translate(event);
+    if (told.kind === "internal") continue;
+    const problem = problemOf(event, clockMs()) ?? (told.kind === "senseless" ? told.problem : undefined);
+    if (told.kind === "event" && problem === undefined) wanted.push({ ...told, ...originOf(event) });
+    else await parkAndLog(deps, event, problem ?? "");
   }
   if (wanted.length === 0) return;
   fanOutBatch.observe(wanted.length);
   const claimed = await queueEvents(deps.db, {
-    consumer: fanOutConsumer,
+    consumer,
     events: wanted,
     owner: deps.owner,
     leaseSeconds: deps.leaseSeconds,
@@ -47,30 +46,20 @@ export async function fanOut(deps: FanOutDeps, events: readonly Event[]): Promis
   deps.dispatcher.admit(claimed);
 }
 
-function fanOutEvent(event: Event): FanOutEvent {
-  return {
-    eventId: event.id,
-    merchantId: event.merchantId,
-    environment: event.environment,
-    type: event.type,
-    paymentId: event.objectId,
-    body: paymentEventBody(event.type, event.objectId, event.status),
-    traceparent: event.traceparent,
-  };
+function originOf({ id: eventId, merchantId, environment, traceparent }: Event) {
+  return { eventId, merchantId, environment, traceparent };
 }
 
-const statusFormat = /^[a-z_]{1,32}$/;
 const merchantIdCharactersMax = 64;
 
-/** Why the event cannot become a delivery; undefined: it can. */
+/** Why the event cannot be anybody's; undefined: it can. */
 function problemOf(event: Event, nowMs: number): string | undefined {
   if (!isId("event", event.id)) return "its id is not an event id";
   const ageMs = nowMs - idTimeMs(event.id);
   if (ageMs > offerDaysMax * dayMs || ageMs < -dayMs) return "its id is from another time";
   if (event.merchantId === "" || event.merchantId.length > merchantIdCharactersMax) return "it names no merchant";
   if (event.environment !== 1 && event.environment !== 2) return "it names no environment";
-  if (!isId("payment", event.objectId)) return "it names no payment";
-  return statusFormat.test(event.status) ? undefined : "its status is malformed";
+  return undefined;
 }
 
 async function parkAndLog(deps: FanOutDeps, event: Event, problem: string): Promise<void> {

@@ -17,11 +17,11 @@ import {
 
 // A week without a successful run passes before rows have nowhere to go.
 const daysAhead = 7;
-// Deliveries are kept 90 days, attempts 30. A delivery that was retried on its last day is pending for at most 80 h
-// more.
-const daysKept = { deliveries: 90 + 4, attempts: 30 } as const;
+// Deliveries are kept 90 days, attempts and events 30. A delivery that was retried on its last day is pending for at
+// most 80 h more.
+const daysKept = { deliveries: 90 + 4, attempts: 30, events: 30 } as const;
 // A delivery's id carries its event's day.
-const daysBehind = { deliveries: offerDaysMax + 1, attempts: 1 } as const;
+const daysBehind = { deliveries: offerDaysMax + 1, attempts: 1, events: offerDaysMax + 1 } as const;
 const everyMs = 3_600_000;
 // A day of deliveries that were never sent leaves the queue in steps of a transaction each.
 const limitMs = 3_600_000;

@@ -1,10 +1,13 @@
-// webhook.v1.WebhookService: the methods about endpoints, and those about deliveries.
+// webhook.v1.WebhookService: the methods about endpoints, those about deliveries, and those about events.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import type { IdempotencyScope } from "#platform/database/idempotency.ts";
+import { keysetPage } from "#platform/lists/keyset-page.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { isId } from "#platform/values/id.ts";
+import { idFloor, isId } from "#platform/values/id.ts";
+import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
 import { EventTypeSchema, type WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
@@ -15,11 +18,12 @@ import {
   toDelivery,
   toDeliveryWithoutPayload,
   toEndpoint,
+  toEvent,
   toFoundDelivery,
   toHealth,
   toRetryRun,
 } from "../messages.ts";
-import { eventTypes } from "../rules/event-types.ts";
+import { eventTypes, listedCodes } from "../rules/event-types.ts";
 import { listAttempts } from "../store/attempts.ts";
 import {
   type DeliveryState,
@@ -31,6 +35,7 @@ import {
 } from "../store/deliveries.ts";
 import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
 import { type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
+import { listEvents } from "../store/events.ts";
 import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
@@ -43,14 +48,13 @@ const healthWindowSeconds = 3_600;
 type Methods = Partial<ServiceImpl<typeof WebhookService>>;
 
 export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
-  return { ...endpointMethods(deps), ...deliveryMethods(deps) };
+  return { ...endpointMethods(deps), ...deliveryMethods(deps), ...eventMethods(deps) };
 }
 
 function endpointMethods(deps: RpcDeps) {
   return {
     async createEndpoint(request) {
-      const { endpoint, signingSecret } = await createEndpoint(deps, request);
-      return { endpoint: toEndpoint(endpoint), signingSecret };
+      return await createEndpoint(deps, { ...request, idempotency: scopeOf(request, request.idempotency) });
     },
     async listEndpoints(request) {
       return { endpoints: (await listEndpoints(deps.db.em(), request)).map(toEndpoint) };
@@ -80,11 +84,6 @@ function endpointMethods(deps: RpcDeps) {
     },
     async sendTestEvent(request) {
       return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };
-    },
-    listEventTypes() {
-      return {
-        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
-      };
     },
     async getEndpointHealth(request) {
       if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
@@ -157,6 +156,48 @@ function deliveryMethods(deps: RpcDeps) {
       };
     },
   } satisfies Methods;
+}
+
+function eventMethods({ db }: RpcDeps) {
+  return {
+    listEventTypes() {
+      return {
+        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
+      };
+    },
+    async listEvents(request) {
+      const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
+      const bounds = { fromId: boundOf(since, earliest), untilId: boundOf(until, latest) };
+      const { page, nextPageToken } = await keysetPage("event", { limit, pageToken }, (beforeId, wanted) =>
+        listEvents(db, request, {
+          types: type === "" ? listedCodes : [type],
+          paymentId: paymentId || undefined,
+          fromId: bounds.fromId,
+          untilId: beforeId !== "" && beforeId < bounds.untilId ? beforeId : bounds.untilId,
+          limit: wanted,
+        }),
+      );
+      return { events: page.map(toEvent), nextPageToken };
+    },
+  } satisfies Methods;
+}
+
+// Beyond what an id's ten characters of time can hold.
+const [earliest, latest] = [0, 2 ** 48];
+
+/** The least id of an event that was announced then or later. */
+function boundOf(moment: Parameters<typeof timestampDate>[0] | undefined, otherwise: number): string {
+  const ms = moment ? timestampDate(moment).getTime() : otherwise;
+  return idFloor("event", Math.min(Math.max(ms, earliest), latest));
+}
+
+function scopeOf(
+  { merchantId, environment }: Pick<IdempotencyScope, "merchantId" | "environment">,
+  idempotency: Idempotency | undefined,
+): IdempotencyScope | undefined {
+  if (!idempotency) return undefined;
+  const { key, fingerprint } = idempotency;
+  return { merchantId, environment, operation: "create_endpoint", key, fingerprint };
 }
 
 function statusOf(status: string): EndpointStatus | undefined {

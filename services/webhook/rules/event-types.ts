@@ -5,33 +5,42 @@ export interface EventType {
   readonly code: string;
   /** For people. */
   readonly label: string;
-  readonly category: "dispute" | "payment" | "test";
-  /** False: reserved; can be subscribed to, is never sent. */
-  readonly isDelivered: boolean;
+  readonly category: "checkout" | "dispute" | "payment" | "refund" | "test";
+  /** What our services announce it as; absent: none of them does. */
+  readonly announcedAs?: string;
 }
 
-/** By category, then code. */
+/** By category, then code. A payment's or dispute's code that nobody announces is reserved: it is never sent. */
 export const eventTypes: readonly EventType[] = [
-  { code: "dispute.closed", label: "Dispute closed", category: "dispute", isDelivered: false },
-  { code: "dispute.created", label: "Dispute created", category: "dispute", isDelivered: false },
-  { code: "dispute.lost", label: "Dispute lost", category: "dispute", isDelivered: false },
-  { code: "dispute.updated", label: "Dispute updated", category: "dispute", isDelivered: false },
-  { code: "dispute.won", label: "Dispute won", category: "dispute", isDelivered: false },
-  { code: "payment.canceled", label: "Payment canceled", category: "payment", isDelivered: false },
-  { code: "payment.created", label: "Payment created", category: "payment", isDelivered: false },
-  { code: "payment.disputed", label: "Payment disputed", category: "payment", isDelivered: true },
-  { code: "payment.expired", label: "Payment expired", category: "payment", isDelivered: false },
-  { code: "payment.failed", label: "Payment failed", category: "payment", isDelivered: true },
-  { code: "payment.processing", label: "Payment processing", category: "payment", isDelivered: false },
-  { code: "payment.refund_failed", label: "Refund failed", category: "payment", isDelivered: false },
-  { code: "payment.refunded", label: "Payment refunded", category: "payment", isDelivered: true },
-  { code: "payment.succeeded", label: "Payment succeeded", category: "payment", isDelivered: true },
-  { code: "test.ping", label: "Test event", category: "test", isDelivered: true },
+  type("checkout", "checkout_session.canceled", "Checkout session canceled", "session.canceled"),
+  type("checkout", "checkout_session.completed", "Checkout session completed", "session.completed"),
+  type("checkout", "checkout_session.expired", "Checkout session expired", "session.expired"),
+  type("dispute", "dispute.closed", "Dispute closed"),
+  type("dispute", "dispute.created", "Dispute created"),
+  type("dispute", "dispute.lost", "Dispute lost"),
+  type("dispute", "dispute.updated", "Dispute updated"),
+  type("dispute", "dispute.won", "Dispute won"),
+  type("payment", "payment.canceled", "Payment canceled"),
+  type("payment", "payment.created", "Payment created"),
+  type("payment", "payment.disputed", "Payment disputed", "payment.disputed"),
+  type("payment", "payment.expired", "Payment expired"),
+  type("payment", "payment.failed", "Payment failed", "payment.failed"),
+  type("payment", "payment.processing", "Payment processing"),
+  type("payment", "payment.refund_failed", "Payment refund failed"),
+  type("payment", "payment.refunded", "Payment refunded", "payment.refunded"),
+  type("payment", "payment.succeeded", "Payment succeeded", "payment.succeeded"),
+  type("refund", "refund.failed", "Refund failed", "payment.refund_failed"),
+  type("refund", "refund.succeeded", "Refund succeeded", "payment.refund_succeeded"),
+  type("test", "test.ping", "Test event"),
 ];
 
-const codes = new Set(eventTypes.map((t) => t.code));
-const deliveredPaymentCodes = new Set(
-  eventTypes.filter((t) => t.isDelivered && t.category === "payment").map((t) => t.code),
+function type(category: EventType["category"], code: string, label: string, announcedAs?: string): EventType {
+  return { code, label, category, ...(announcedAs !== undefined && { announcedAs }) };
+}
+
+const codes = new Set(eventTypes.map(({ code }) => code));
+const byAnnouncement = new Map(
+  eventTypes.flatMap((one) => (one.announcedAs === undefined ? [] : [[one.announcedAs, one] as const])),
 );
 
 /** True when the code is in the catalogue. */
@@ -39,20 +48,10 @@ export function isEventType(code: string): boolean {
   return codes.has(code);
 }
 
-/** True when an event of this type from the payments service becomes deliveries. */
-export function isDeliveredPaymentEvent(code: string): boolean {
-  return deliveredPaymentCodes.has(code);
-}
+/** The codes that stand in a merchant's list of events. */
+export const listedCodes: readonly string[] = [...byAnnouncement.values()].map(({ code }) => code);
 
-/**
- * The body of a payment event: exactly three fields, in this order (docs/contract.md §9). The bytes are what is signed
- * and sent.
- */
-export function paymentEventBody(type: string, paymentId: string, status: string): Buffer {
-  return Buffer.from(JSON.stringify({ type, payment_id: paymentId, status }));
-}
-
-/** The body of a test event (docs/contract.md §9). */
-export function testEventBody(at: Date): Buffer {
-  return Buffer.from(JSON.stringify({ type: "test.ping", created_at: at.toISOString() }));
+/** What merchants are told when a service announces this; undefined: nothing. */
+export function deliveredType(announced: string): EventType | undefined {
+  return byAnnouncement.get(announced);
 }

@@ -27,6 +27,7 @@ export interface FanOutEvent {
   readonly merchantId: string;
   readonly environment: number;
   readonly type: string;
+  /** Empty: none. */
   readonly paymentId: string;
   readonly body: Buffer;
   /** Empty: not known. */
@@ -64,8 +65,9 @@ function dueOf(row: DueRow, body: Buffer): DueDelivery {
 }
 
 /**
- * Takes events in: in one statement, and so in one transaction, records them in the inbox and queues a delivery to each
- * active endpoint that subscribed, in the event's own environment. Events that were taken in before change nothing.
+ * Takes events in: in one statement, and so in one transaction, records them in the inbox and in the merchant's list of
+ * events (events.ts), and queues a delivery to each active endpoint that subscribed, in the event's own environment.
+ * Events that were taken in before change nothing.
  * @param fullLanes endpoints whose deliveries are not claimed along the way
  * @returns the deliveries that are claimed by `owner` already
  */
@@ -88,13 +90,18 @@ export async function queueEvents(
          as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent)
      ), fresh as (
        insert into inbox (consumer, event_id) select $1, event_id from arrived on conflict do nothing returning event_id
+     ), listed as (
+       insert into events (merchant_id, environment, type, id, payment_id, body)
+       select merchant_id, environment, event_type, event_id, nullif(payment_id, ''), body
+       from fresh join arrived using (event_id)
+       on conflict do nothing
      ), q as (
        insert into delivery_queue
          (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, traceparent, lease_until, leased_by)
        select a.merchant_id, e.id,
          'whd_' || substr(a.event_id, 5, 10)
            || left(encode(sha256(convert_to(a.event_id || e.id, 'UTF8')), 'hex'), 16),
-         a.event_id, a.event_type, a.payment_id, a.body, nullif(a.traceparent, ''),
+         a.event_id, a.event_type, nullif(a.payment_id, ''), a.body, nullif(a.traceparent, ''),
          case when e.id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => $11) end, $8
        from fresh join arrived a using (event_id)
        join endpoints e on e.merchant_id = a.merchant_id and e.environment = a.environment

@@ -1,6 +1,6 @@
-// The daily partitions of deliveries (by id, which begins with the time) and attempts (by start): made days ahead,
-// dropped when their keeping time is over, both by functions of the tables' owner
-// (schema/0006-partition-functions.sql). There is no default partition: a row without a day is a defect to be seen.
+// The daily partitions of deliveries and events (by id, which begins with the time) and attempts (by start): made days
+// ahead, dropped when their keeping time is over, both by functions of the tables' owner (schema/0007-events.sql).
+// There is no default partition: a row without a day is a defect to be seen.
 import type { Sql } from "#platform/database/database.ts";
 
 export const dayMs = 86_400_000;
@@ -9,7 +9,7 @@ const idTimeCharacters = 10;
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** The tables that have a partition for each day. */
-export const partitionedTables = ["deliveries", "attempts"] as const;
+export const partitionedTables = ["deliveries", "attempts", "events"] as const;
 type PartitionedTable = (typeof partitionedTables)[number];
 
 /** Not above any delivery id of this time or later, above every earlier one. */

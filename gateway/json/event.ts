@@ -1,0 +1,55 @@
+// Events as public JSON: what was announced to a merchant (docs/contract.md §9).
+import { type Static, Type } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
+import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
+import { component } from "./parts/component.ts";
+import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+
+/** The body of an event's deliveries. */
+export const payloadSchema = (description: string) =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: "object",
+    additionalProperties: true,
+    description,
+    examples: [{ type: "payment.succeeded", payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", status: "succeeded" }],
+  });
+
+export const EventTypeJson = component(
+  "EventType",
+  Type.Object({
+    code: textSchema("What endpoints subscribe to.", "payment.succeeded"),
+    label: textSchema("For people.", "Payment succeeded"),
+    category: textSchema("`checkout`, `dispute`, `payment`, `refund` or `test`.", "payment"),
+  }),
+);
+
+export const EventJson = component(
+  "Event",
+  Type.Object({
+    id: idSchema("event"),
+    type: textSchema("Event code.", "payment.succeeded"),
+    payment_id: Type.Optional(idSchema("payment", "The payment that it is about; absent: none that can be read.")),
+    payload: payloadSchema("The body of its deliveries."),
+    created_at: timeSchema("When it was announced."),
+  }),
+);
+
+export function presentEventType({ code, label, category }: EventType): Static<typeof EventTypeJson> {
+  return { code, label, category };
+}
+
+export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
+  return {
+    id: event.id,
+    type: event.type,
+    ...given("payment_id", event.paymentId),
+    payload: payloadOf(event.payload),
+    created_at: timeTextOf(event.createdAt),
+  };
+}
+
+/** The body of a delivery as JSON. */
+export function payloadOf(bytes: Uint8Array): Record<string, unknown> {
+  const payload: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return Object.fromEntries(Object.entries(membersOf(payload)));
+}

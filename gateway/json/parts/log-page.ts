@@ -1,0 +1,33 @@
+// Pages of what grows at the top while it is read: newest first and without a total.
+import { type TSchema, Type } from "typebox";
+import type { Noun } from "#platform/values/id.ts";
+import { idSchema } from "./field.ts";
+import { pageQuery } from "./list.ts";
+import { timeBoundQuery, timeRange } from "./time-bound.ts";
+
+/** Query parameters of such a list. */
+export const logQuery = (noun: Noun) => ({
+  limit: pageQuery.limit,
+  after: Type.Optional(idSchema(noun, "Only what is older than this one: the last id of the page before.")),
+  ...timeBoundQuery,
+});
+
+export const logPage = <S extends TSchema>(item: S) =>
+  Type.Object({
+    data: Type.Array(item),
+    has_more: Type.Boolean({ description: "Whether older ones follow.", examples: [false] }),
+  });
+
+/** The wanted part, as services know it. */
+export function logWindow({
+  limit,
+  after = "",
+  ...bounds
+}: {
+  limit: number;
+  after?: string;
+  from?: string;
+  to?: string;
+}) {
+  return { pageSize: limit, pageToken: after, ...timeRange(bounds) };
+}

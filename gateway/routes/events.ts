@@ -1,0 +1,58 @@
+// The catalogue of event types, and what was announced to a merchant (docs/contract.md §9).
+import { Type } from "typebox";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { EventJson, EventTypeJson, presentEvent, presentEventType } from "../json/event.ts";
+import { idSchema } from "../json/parts/field.ts";
+import { dataSchema } from "../json/parts/list.ts";
+import { logPage, logQuery, logWindow } from "../json/parts/log-page.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Webhooks";
+
+const eventQuery = Type.Object({
+  ...logQuery("event"),
+  type: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "Exact match.", examples: ["payment.refunded"] }),
+  ),
+  payment_id: Type.Optional(idSchema("payment", "Only those about this payment.")),
+});
+
+/** Adds the operations. */
+export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "listEventTypes",
+      method: "GET",
+      path: "/v1/merchants/me/event-types",
+      tag,
+      summary: "List the event types",
+      description: "The authoritative catalogue of codes that can be subscribed to.",
+      status: 200,
+      response: dataSchema(EventTypeJson),
+    },
+    async () => ({ data: (await webhooks.listEventTypes({})).eventTypes.map(presentEventType) }),
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "listEvents",
+      method: "GET",
+      path: "/v1/events",
+      tag,
+      summary: "List what happened",
+      description:
+        "What was announced in the last 30 days, newest first, whether or not an endpoint was subscribed: what a server that was away reads to catch up. An event is here a moment after it happened; `test.ping` is not.",
+      status: 200,
+      query: eventQuery,
+      response: logPage(EventJson),
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const { type = "", payment_id: paymentId = "" } = query;
+      const answer = await webhooks.listEvents({ merchantId, environment, type, paymentId, ...logWindow(query) });
+      return { data: answer.events.map(presentEvent), has_more: answer.nextPageToken !== "" };
+    },
+  );
+}

@@ -1,0 +1,76 @@
+// What merchants are told, byte for byte, of what services announce.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { eventTypes } from "./event-types.ts";
+import { type AnnouncedFact, translate } from "./public-event.ts";
+
+const test = suite("public event");
+const characters = "01jd3v9q6k8m2n4p6r8t0v2x4z";
+const [payment, refund, session] = [`pay_${characters}`, `re_${characters}`, `cs_${characters}`];
+
+function bodyOf(fact: AnnouncedFact): string {
+  const told = translate(fact);
+  assert.equal(told.kind, "event");
+  return told.kind === "event" ? `${told.paymentId || "-"} ${told.body}` : "";
+}
+
+test("docs/contract.md §9: a payment's, a refund's and a session's event name it and its status, in this order", () => {
+  const refunded = {
+    objectId: payment,
+    status: "refunded",
+    attributes: { refund_id: refund, refund_status: "failed" },
+  };
+  assert.equal(
+    bodyOf({ ...refunded, type: "payment.refunded" }),
+    `${payment} {"type":"payment.refunded","payment_id":"${payment}","status":"refunded"}`,
+  );
+  assert.equal(
+    bodyOf({ ...refunded, type: "payment.refund_failed" }),
+    `${payment} {"type":"refund.failed","refund_id":"${refund}","payment_id":"${payment}","status":"failed"}`,
+  );
+  const paid = { payment_id: payment };
+  assert.equal(
+    bodyOf({ type: "session.completed", objectId: session, status: "completed", attributes: paid }),
+    `${payment} {"type":"checkout_session.completed","session_id":"${session}","payment_id":"${payment}","status":"completed"}`,
+  );
+});
+
+test("a session without an attempt names no payment, since nobody can read it", () => {
+  const attributes = { payment_id: "", payment_status: "canceled" };
+  assert.equal(
+    bodyOf({ type: "session.expired", objectId: session, status: "expired", attributes }),
+    `- {"type":"checkout_session.expired","session_id":"${session}","status":"expired"}`,
+  );
+});
+
+test("what is announced under a reserved code, and what merchants do not know, is told to nobody", () => {
+  const fact = { objectId: payment, status: "pending", attributes: {} };
+  for (const type of ["payment.updated", "payment.created", "session.created", "test.ping", "refund.failed"]) {
+    assert.deepEqual(translate({ ...fact, type }), { kind: "internal" }, type);
+  }
+});
+
+test("a fact without its object or with a malformed status makes no sense", () => {
+  const fact = { type: "payment.refund_succeeded", objectId: payment, status: "refunded" };
+  const attributes = { refund_id: refund, refund_status: "succeeded" };
+  const problem = (change: Partial<AnnouncedFact>) => {
+    const told = translate({ ...fact, attributes, ...change });
+    return told.kind === "senseless" ? told.problem : told.kind;
+  };
+  assert.equal(problem({}), "event");
+  assert.equal(problem({ objectId: session }), "it names no payment");
+  assert.equal(problem({ attributes: { refund_status: "succeeded" } }), "it names no refund");
+  assert.equal(problem({ attributes: { ...attributes, refund_status: 'x","y":"' } }), "its status is malformed");
+  assert.equal(problem({ type: "session.expired", status: "expired" }), "it names no session");
+});
+
+test("each code stands once in the catalogue, and is announced under one name", () => {
+  for (const names of [
+    eventTypes.map(({ code }) => code),
+    eventTypes.flatMap(({ announcedAs }) => announcedAs ?? []),
+  ]) {
+    assert.deepEqual(names.length, new Set(names).size);
+  }
+});
+
+test.run();

@@ -1,0 +1,46 @@
+// The table events: what was announced to a merchant, subscribed or not, for 30 days (docs/contract.md §9). Its rows
+// are written where events are taken in (delivery-queue.ts), in the same statement.
+import type { Sql } from "#platform/database/database.ts";
+import type { Owner } from "./endpoints.ts";
+
+export interface EventRow {
+  readonly id: string;
+  readonly type: string;
+  readonly payment_id: string | null;
+  readonly body: Buffer;
+}
+
+export interface EventFilter {
+  readonly types: readonly string[];
+  /** Undefined: of all. */
+  readonly paymentId: string | undefined;
+  /** Ids from here on … */
+  readonly fromId: string;
+  /** … and before this one. */
+  readonly untilId: string;
+  readonly limit: number;
+}
+
+const columns = "id, type, payment_id, body";
+const ofOwner = "merchant_id = $1 and environment = $2 and id >= $3 and id < $4";
+
+/** Newest first. */
+export async function listEvents(sql: Sql, owner: Owner, filter: EventFilter): Promise<EventRow[]> {
+  const { types, paymentId, fromId, untilId, limit } = filter;
+  const values = [owner.merchantId, owner.environment, fromId, untilId, types, limit];
+  if (paymentId !== undefined) {
+    return await sql.rows(
+      `select ${columns} from events where ${ofOwner} and type = any ($5::text[]) and payment_id = $7
+       order by id desc limit $6`,
+      [...values, paymentId],
+    );
+  }
+  // There are few types, and each is read by the key from its newest on: a page costs the same whatever is stored.
+  return await sql.rows(
+    `select e.* from unnest($5::text[]) as wanted (type)
+     cross join lateral (
+       select ${columns} from events where ${ofOwner} and events.type = wanted.type order by id desc limit $6) as e
+     order by e.id desc limit $6`,
+    values,
+  );
+}

@@ -1,0 +1,125 @@
+// docs/contract.md §9: what was announced to a merchant, as it is listed and as it is delivered.
+import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
+
+const test = suite("events", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+let receiver: Receiver;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+  receiver = await startReceiver(running.tls);
+});
+test.after(() => receiver.close());
+
+type Query = Record<string, string | number>;
+const list = async (query: Query = {}) => (await api.call("listEvents", 200, { query })).list("data").map(membersOf);
+const types = async (query: Query = {}) => (await list(query)).map(({ type }) => String(type));
+const order = { amount: 1000, currency: "EUR" };
+
+async function newSession() {
+  return await api.call("createCheckoutSession", 201, { body: order });
+}
+
+async function paid(card: string = cards.succeeds): Promise<{ sessionId: string; paymentId: string }> {
+  const session = await newSession();
+  await pay(session.text("render.frame_url"), card);
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
+  return { sessionId: session.text("id"), paymentId: confirmed.text("payment_id") };
+}
+
+/** What the receiver got about the object. */
+function delivered(id: string): string[] {
+  return receiver.received
+    .map(({ headers, body }) => ({ id: String(headers["service-delivery"]), text: body.toString() }))
+    .filter(({ text }) => text.includes(id))
+    .map(({ text }) => text);
+}
+
+// Proves listEvents: filters, response
+test("docs/contract.md §9: what happened is listed newest first, though no endpoint was subscribed", async () => {
+  const { sessionId, paymentId } = await paid();
+  const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
+  await eventually("all of it to be listed", async () => (await list()).length >= 5);
+  const all = await list();
+  const ids = all.map(({ id }) => String(id));
+  assert.deepEqual(ids, ids.toSorted().reverse());
+  const of = (type: string) => all.filter((event) => event.type === type).map(({ payload }) => payload);
+  const about = { payment_id: paymentId };
+  assert.deepEqual(of("refund.succeeded"), [
+    { type: "refund.succeeded", refund_id: refund.text("id"), ...about, status: "succeeded" },
+  ]);
+  assert.deepEqual(of("checkout_session.completed"), [
+    { type: "checkout_session.completed", session_id: sessionId, ...about, status: "completed" },
+  ]);
+  assert.equal(of("payment.succeeded").length, 2, "once by confirm, once by the processor's word");
+  assert.deepEqual(await types({ type: "payment.refunded" }), ["payment.refunded"]);
+  assert.equal((await list({ payment_id: paymentId })).length, all.length);
+  assert.deepEqual(await list({ payment_id: "pay_00000000000000000000000000" }), []);
+  const [newest, next] = all;
+  assert.deepEqual(await list({ after: String(newest?.id), limit: 1 }), [next]);
+  const page = await api.call("listEvents", 200, { query: { limit: 1 } });
+  assert.deepEqual([page.list("data").map(membersOf), page.at("has_more")], [[newest], true]);
+  const at = String(newest?.created_at);
+  assert.deepEqual((await list({ from: at })).at(-1)?.created_at, at);
+  assert.ok(
+    (await list({ to: at })).some(({ id }) => id === newest?.id),
+    "both ends are in it",
+  );
+  assert.deepEqual(await list({ to: "2020-01-01" }), []);
+  assert.deepEqual(await list({ from: "2199-01-01" }), []);
+  for (const query of [{ after: "evt_x" }, { from: "soon" }, { offset: 1 }, { payment_id: "x" }, { limit: 201 }])
+    await api.refused("listEvents", 400, "invalid_body", { query: { ...query } });
+});
+
+// Proves listEvents: tenants
+test("another merchant's events, and the other environment's, are in no list", async () => {
+  const [other, live] = [await freshMerchant(running), await freshMerchant(running, { environment: Environment.LIVE })];
+  await paid();
+  for (const as of [other.apiKey, live.apiKey])
+    assert.deepEqual((await api.call("listEvents", 200, { as })).list("data"), []);
+});
+
+test("docs/contract.md §9: a refund's end and a session's end are delivered to who subscribed, and to nobody else", async () => {
+  const subscribe = async (path: string, ...event_types: string[]) =>
+    await api.call("createWebhookEndpoint", 201, { body: { url: `${receiver.url}/${path}`, event_types } });
+  const ends = ["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"];
+  await subscribe("ends", "refund.succeeded", "refund.failed", ...ends);
+  await subscribe("payments", "payment.succeeded");
+  const unpaid = await newSession();
+  await api.call("expireCheckoutSession", 200, { path: { id: unpaid.text("id") } });
+  const { sessionId, paymentId } = await paid(cards.refundFailsLater);
+  const refund = await api.call("createRefund", 201, { path: { id: paymentId } });
+  const refundId = refund.text("id");
+  const failed = { type: "refund.failed", refund_id: refundId, payment_id: paymentId, status: "failed" };
+  const completed = { type: ends[0], session_id: sessionId, payment_id: paymentId, status: "completed" };
+  const expired = { type: ends[1], session_id: unpaid.text("id"), status: "expired" };
+  for (const [id, body] of [
+    [refundId, failed],
+    [sessionId, completed],
+    [unpaid.text("id"), expired],
+  ] as const) {
+    await eventually(`${body.type} to be delivered`, () => delivered(id).includes(JSON.stringify(body)), {
+      limitMs: 8_000,
+    });
+  }
+  const elsewhere = receiver.received.filter(({ path }) => path === "/payments").map(({ body }) => body.toString());
+  assert.ok(elsewhere.every((body) => JSON.parse(body).type === "payment.succeeded"));
+});
+
+test("every described code of these operations was seen", () => api.sawEverything([], "listEvents"));
+
+test.run();
