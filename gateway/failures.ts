@@ -112,6 +112,16 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
     message: "too many active api keys",
     docs: "The merchant has 50 active API keys in this environment. Revoke one that is not needed, or roll one with expires_in 0.",
   },
+  dispute_not_answerable: {
+    status: 422,
+    message: "dispute cannot be answered",
+    docs: "The dispute is decided, under review or past its date, as the processor says, or evidence is being sent already. What becomes of it is in its status.",
+  },
+  too_many_files: {
+    status: 422,
+    message: "too many files",
+    docs: "A dispute has at most 20 files.",
+  },
   rate_limited: {
     status: 429,
     message: "too many requests",
