@@ -11,7 +11,13 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type AcceptDisputeResponse, AcceptDisputeResponseSchema } from "#proto/payments/v1/disputes_pb.ts";
-import { isKnown } from "../../connectors/connector.ts";
+import {
+  type Connector,
+  type DisputeReport,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+} from "../../connectors/connector.ts";
 import { findDisputeRecord } from "../../lists/disputes.ts";
 import { toDisputeRecord } from "../../messages.ts";
 import { isAnswerable } from "../../rules/evidence.ts";
@@ -97,12 +103,9 @@ async function driveAcceptance<T>(
   if (!payment) throw new Error("a dispute without its payment");
   const account = await deps.accounts.byId(payment.connectorAccountId);
   noteBegun();
-  const answer = await deps.connectors.get(payment.connector).acceptDispute(account, dispute.connectorRef);
+  const answer = await concede(deps, deps.connectors.get(payment.connector), account, dispute, operation);
   crashPoint("accept-dispute.3-asked");
-  if (answer.kind === "unknown" || answer.kind === "not_found") {
-    await recordDoubt(deps.db, operation.id, String(answer.cause));
-    return await deps.db.transaction(record);
-  }
+  if (answer.kind === "unknown" || answer.kind === "not_found") return await deps.db.transaction(record);
   const result = await deps.db.transaction(async (tx) => {
     await lockPayment(tx, payment.id);
     // Somebody else may have tried meanwhile: then nothing is known.
@@ -123,4 +126,19 @@ async function driveAcceptance<T>(
   if (result) return result.value;
   if (answer.kind === "declined") throw new Failure("DISPUTE_NOT_ANSWERABLE", { cause: new Error(answer.message) });
   throw new Failure("CONNECTOR_ERROR", { cause: "cause" in answer ? answer.cause : undefined });
+}
+
+/** Concedes at the processor; where no answer comes, how the dispute stands there may tell what was done. */
+async function concede(
+  deps: DriveDeps,
+  connector: Connector,
+  account: ProcessorAccount,
+  { connectorRef }: OwnDispute,
+  operation: Operation,
+): Promise<ProcessorAnswer<DisputeReport>> {
+  const answer = await connector.acceptDispute(account, connectorRef);
+  if (answer.kind !== "unknown") return answer;
+  await recordDoubt(deps.db, operation.id, String(answer.cause));
+  const now = await connector.retrieveDispute(account, connectorRef);
+  return isKnown(now) && now.value.status === "lost" ? now : answer;
 }
