@@ -103,14 +103,14 @@ export async function makeEvidence(
   });
 }
 
-/** Looks whether the processor has a submission of ours; a dispute that it does not know at all proves nothing. */
+/** Looks whether the processor has a submission of ours. */
 export async function findEvidenceAt(
   connector: Connector,
   account: ProcessorAccount,
   { disputeRef, reference }: Pick<EvidenceOrder, "disputeRef" | "reference">,
 ): Promise<ProcessorAnswer<DisputeReport>> {
   const found = await connector.retrieveDispute(account, disputeRef);
-  if (!isKnown(found)) return unknownBy(found);
+  if (!isKnown(found)) return found;
   if (found.value.evidenceReference === reference) return found;
   return {
     kind: "not_found",
