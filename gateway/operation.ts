@@ -39,7 +39,10 @@ export interface OperationText {
   readonly idempotent?: true;
   /** Takes bytes in place of JSON; its handler reads them itself. */
   readonly raw?: RawBody;
-  /** Money goes, or evidence does, at the processor before it is answered; under a key an earlier request may have sent it. */
+  /**
+   * Money goes, or evidence does, at the processor before it is answered; under a key an earlier request may have sent
+   * it.
+   */
   readonly movesMoney?: true;
 }
 

@@ -22,7 +22,7 @@ import type { AccountReport } from "./connectors/connector.ts";
 import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
 import { isReturned, type Outcome } from "./rules/payment.ts";
-import type { StoredFile } from "./store/dispute-files.ts";
+import type { StoredFile } from "./store/disputes/dispute-files.ts";
 import type {
   AttemptRecord,
   DisputeRecord,

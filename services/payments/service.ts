@@ -40,7 +40,7 @@ import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
-import { sweepFiles } from "./store/dispute-files.ts";
+import { sweepFiles } from "./store/disputes/dispute-files.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;

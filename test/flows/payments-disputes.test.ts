@@ -1,5 +1,5 @@
-// Answers to disputes with a real PostgreSQL and a processor that answers as the test says: which calls are made, and what
-// is made of their answers, whoever comes first and whatever is lost.
+// Answers to disputes with a real PostgreSQL and a processor that answers as the test says: which calls are made, and
+// what is made of their answers, whoever comes first and whatever is lost.
 import assert from "node:assert/strict";
 import { type Id, newId } from "#platform/values/id.ts";
 import type { DisputeReport } from "../../services/payments/connectors/connector.ts";
@@ -14,7 +14,7 @@ import { resolveOperation } from "../../services/payments/flows/resolve-operatio
 import { driveOperations } from "../../services/payments/jobs/reconcile.ts";
 import { findDisputeRecord } from "../../services/payments/lists/disputes.ts";
 import type { DisputeStatus } from "../../services/payments/rules/dispute.ts";
-import { sweepFiles } from "../../services/payments/store/dispute-files.ts";
+import { sweepFiles } from "../../services/payments/store/disputes/dispute-files.ts";
 import { pdfFile, pngFile } from "../harness/sample-files.ts";
 import { suite } from "../harness/suite.ts";
 import { captured, keyLifeSeconds, noAnswer, notSent, owner, type Played, playedPayments } from "./payments-played.ts";

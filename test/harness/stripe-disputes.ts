@@ -1,9 +1,10 @@
 // Disputes and files at the stand-in of Stripe: reading one, files for evidence, sending evidence, closing. What Stripe
 // refuses of them it refuses without a code.
+
+import type { Call, Route } from "./stripe-call.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { FakeDispute, Json } from "./stripe-records.ts";
 import { refuse } from "./stripe-refusals.ts";
-import type { Call, Route } from "./stripe-routes.ts";
 
 const filesBytesMax = 4_500_000; // of the evidence of one dispute, https://docs.stripe.com/disputes/api
 

@@ -284,8 +284,9 @@ export interface Connector {
    */
   uploadFile(account: ProcessorAccount, file: EvidenceUpload, key: string): Promise<ProcessorAnswer<string>>;
   /**
-   * Sends evidence for good; the same key sends it at most once, and `retrieveDispute` then tells its reference. Declined
-   * `not_answerable` when the dispute needs no response (any more), `evidence_not_accepted` when the content is refused.
+   * Sends evidence for good; the same key sends it at most once, and `retrieveDispute` then tells its reference.
+   * Declined `not_answerable` when the dispute needs no response (any more), `evidence_not_accepted` when the content
+   * is refused.
    */
   submitEvidence(account: ProcessorAccount, order: EvidenceOrder, key: string): Promise<ProcessorAnswer<DisputeReport>>;
   /**

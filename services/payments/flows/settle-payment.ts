@@ -12,7 +12,7 @@ import type { DisputeReport } from "../rules/dispute.ts";
 import { isReturned, type Path, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
-import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes.ts";
+import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";

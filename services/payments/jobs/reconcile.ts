@@ -18,7 +18,7 @@ import { driveRefund } from "../flows/refunds/drive-refund.ts";
 import { driveGiveBack } from "../flows/suspense/give-back.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
-import { findEvidence } from "../store/dispute-evidence.ts";
+import { findEvidence } from "../store/disputes/dispute-evidence.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";

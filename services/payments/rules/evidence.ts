@@ -1,5 +1,5 @@
-// Evidence against a dispute: which texts and files it may have, which disputes are answered, and what a merchant is told
-// of it (docs/contract.md §5). Pure.
+// Evidence against a dispute: which texts and files it may have, which disputes are answered, and what a merchant is
+// told of it (docs/contract.md §5). Pure.
 import type { DisputeStatus } from "./dispute.ts";
 
 /** Texts by their public names, with the most characters that each may have. */

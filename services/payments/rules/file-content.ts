@@ -1,5 +1,5 @@
-// What a file is, by its bytes and not by anybody's word: a PDF, a JPEG or a PNG from its first byte to its last, taken in
-// piece by piece so that no whole file lies in memory. Pure.
+// What a file is, by its bytes and not by anybody's word: a PDF, a JPEG or a PNG from its first byte to its last, taken
+// in piece by piece so that no whole file lies in memory. Pure.
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;
 export type FileType = (typeof fileTypes)[number];

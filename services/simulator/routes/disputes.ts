@@ -6,7 +6,7 @@ import { presentDispute } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
 import { acceptDispute, submitEvidence } from "../rules/dispute.ts";
 import type { Change, Evidence, Intent, Refusal } from "../rules/intent.ts";
-import { findFiles } from "../store/files.ts";
+import { findFiles } from "../store/evidence/files.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";

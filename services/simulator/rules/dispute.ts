@@ -110,7 +110,9 @@ const reviewed: Readonly<Partial<Record<DisputeStatus, DisputeStatus>>> = {
   needs_response: "under_review",
 };
 
-/** The bank decides by what it reads, where that is one of the two magic texts. @returns null when nothing is to be done */
+/**
+ * The bank decides by what it reads, where that is one of the two magic texts. @returns null when nothing is to be done
+ */
 export function decideDispute(intent: Intent, disputeId: string, now: Timestamp): Change | Refusal | null {
   const dispute = intent.disputes.find((one) => one.id === disputeId);
   const verdict = dispute && verdictOf(dispute);

@@ -1,5 +1,5 @@
-// Disputes at Stripe: reading one, files for evidence, sending evidence, conceding. Our id of a submission stands in the
-// dispute's metadata, set by the very request that submits it.
+// Disputes at Stripe: reading one, files for evidence, sending evidence, conceding. Our id of a submission stands in
+// the dispute's metadata, set by the very request that submits it.
 import { randomUUID } from "node:crypto";
 import type Stripe from "stripe";
 import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/evidence.ts";

@@ -1,6 +1,7 @@
-// Concedes a dispute. Phases, each one transaction or one network call, each safe to run again: 1 claim the idempotency key
-// · 2 note it with its operation · 3 ask the processor · 4 settle and store the answer. Conceding is harmless to repeat; no
-// answer leaves it pending, and the reconcile job repeats it until the processor has said what became of the dispute.
+// Concedes a dispute. Phases, each one transaction or one network call, each safe to run again: 1 claim the idempotency
+// key · 2 note it with its operation · 3 ask the processor · 4 settle and store the answer. Conceding is harmless to
+// repeat; no answer leaves it pending, and the reconcile job repeats it until the processor has said what became of the
+// dispute.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
@@ -21,7 +22,7 @@ import {
 import { findDisputeRecord } from "../../lists/disputes.ts";
 import { toDisputeRecord } from "../../messages.ts";
 import { isAnswerable } from "../../rules/evidence.ts";
-import { findDispute, findOwnDispute, type OwnDispute, saveAcceptance } from "../../store/disputes.ts";
+import { findDispute, findOwnDispute, type OwnDispute, saveAcceptance } from "../../store/disputes/disputes.ts";
 import {
   closeOperation,
   findOperation,

@@ -1,6 +1,6 @@
 // Takes in a file of a dispute, a piece a call, so that no process ever holds one whole. Phases: 1 begin, in one
-// transaction · 2 each piece · 3 look at all bytes, piece by piece, and make the file whole or drop it. Each is safe to run
-// again.
+// transaction · 2 each piece · 3 look at all bytes, piece by piece, and make the file whole or drop it. Each is safe to
+// run again.
 import { createHash } from "node:crypto";
 import type { Database } from "#platform/database/database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -14,8 +14,8 @@ import {
   finishFile,
   piecesOf,
   type StoredFile,
-} from "../../store/dispute-files.ts";
-import { findOwnDispute } from "../../store/disputes.ts";
+} from "../../store/disputes/dispute-files.ts";
+import { findOwnDispute } from "../../store/disputes/disputes.ts";
 import type { Owner } from "../../store/payment-records.ts";
 import { lockPayment } from "../../store/payments.ts";
 

@@ -1,6 +1,6 @@
-// Brings a reserved submission of evidence forward. Used by the request that reserved it and by the reconcile job. Phases:
-// 1 hold each file ready at the processor · 2 send the evidence there, once · 3 settle in one transaction. How the dispute
-// moves is the processor's report to say.
+// Brings a reserved submission of evidence forward. Used by the request that reserved it and by the reconcile job.
+// Phases: 1 hold each file ready at the processor · 2 send the evidence there, once · 3 settle in one transaction. How
+// the dispute moves is the processor's report to say.
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -8,9 +8,14 @@ import { Failure, invalid } from "#platform/values/failure.ts";
 import { type DisputeReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { type EvidenceContent, evidenceFiles } from "../../rules/evidence.ts";
 import { notProcessedCode } from "../../rules/payment.ts";
-import { findEvidence, recordFailed, recordSubmitted, type StoredEvidence } from "../../store/dispute-evidence.ts";
-import { filesOf, piecesOf, recordUploaded, type StoredFile } from "../../store/dispute-files.ts";
-import { findDispute, type OwnDispute } from "../../store/disputes.ts";
+import {
+  findEvidence,
+  recordFailed,
+  recordSubmitted,
+  type StoredEvidence,
+} from "../../store/disputes/dispute-evidence.ts";
+import { filesOf, piecesOf, recordUploaded, type StoredFile } from "../../store/disputes/dispute-files.ts";
+import { findDispute, type OwnDispute } from "../../store/disputes/disputes.ts";
 import {
   closeOperation,
   findOperation,

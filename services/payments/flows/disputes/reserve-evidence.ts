@@ -5,9 +5,14 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { isAnswerable, judgeEvidence } from "../../rules/evidence.ts";
-import { findEvidence, hasPendingEvidence, insertEvidence, reopenEvidence } from "../../store/dispute-evidence.ts";
-import { filesOf, useFiles } from "../../store/dispute-files.ts";
-import { findDispute, type OwnDispute } from "../../store/disputes.ts";
+import {
+  findEvidence,
+  hasPendingEvidence,
+  insertEvidence,
+  reopenEvidence,
+} from "../../store/disputes/dispute-evidence.ts";
+import { filesOf, useFiles } from "../../store/disputes/dispute-files.ts";
+import { findDispute, type OwnDispute } from "../../store/disputes/disputes.ts";
 import { openOperation, recordTakeOver, renewOperation } from "../../store/operations.ts";
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { type DriveDeps, type HeldEvidence, neverSent } from "./drive-evidence.ts";

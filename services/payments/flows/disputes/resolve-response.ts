@@ -1,10 +1,10 @@
-// What an operator's word does to an answer to a dispute whose outcome nobody knew: a submission of evidence, or conceding.
-// The processor is asked first; the dispute itself moves by its word alone.
+// What an operator's word does to an answer to a dispute whose outcome nobody knew: a submission of evidence, or
+// conceding. The processor is asked first; the dispute itself moves by its word alone.
 import type { Tx } from "#platform/database/database.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer } from "../../connectors/connector.ts";
 import { isKnown } from "../../connectors/connector.ts";
-import { findEvidence, recordFailed, recordSubmitted } from "../../store/dispute-evidence.ts";
-import { findDispute, saveAcceptance } from "../../store/disputes.ts";
+import { findEvidence, recordFailed, recordSubmitted } from "../../store/disputes/dispute-evidence.ts";
+import { findDispute, saveAcceptance } from "../../store/disputes/disputes.ts";
 import type { OperationRecord } from "../../store/operator-queue.ts";
 import { findEvidenceAt } from "../make-at-processor.ts";
 import type { VerifyDeps } from "../verify-intent.ts";

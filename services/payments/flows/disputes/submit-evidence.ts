@@ -1,7 +1,7 @@
-// Answers a dispute with evidence. Phases, each one transaction or one network call, each safe to run again: 1 claim the
-// idempotency key · 2 reserve the submission (reserve-evidence.ts) · 3 hold its files ready at the processor · 4 send it ·
-// 5 settle and store the answer (drive-evidence.ts). No answer is not a failure: the evidence stays pending, is answered as
-// such, and the reconcile job brings it to its end.
+// Answers a dispute with evidence. Phases, each one transaction or one network call, each safe to run again: 1 claim
+// the idempotency key · 2 reserve the submission (reserve-evidence.ts) · 3 hold its files ready at the processor · 4
+// send it · 5 settle and store the answer (drive-evidence.ts). No answer is not a failure: the evidence stays pending,
+// is answered as such, and the reconcile job brings it to its end.
 import { create } from "@bufbuild/protobuf";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { withIdempotency } from "#platform/database/with-idempotency.ts";
@@ -11,7 +11,7 @@ import { newId } from "#platform/values/id.ts";
 import { type SubmitEvidenceResponse, SubmitEvidenceResponseSchema } from "#proto/payments/v1/disputes_pb.ts";
 import { findDisputeRecord } from "../../lists/disputes.ts";
 import { toDisputeRecord } from "../../messages.ts";
-import { findOwnDispute } from "../../store/disputes.ts";
+import { findOwnDispute } from "../../store/disputes/disputes.ts";
 import type { Owner } from "../../store/payment-records.ts";
 import { driveEvidence, type EvidenceDeps } from "./drive-evidence.ts";
 import { reserveEvidence, type WantedEvidence } from "./reserve-evidence.ts";

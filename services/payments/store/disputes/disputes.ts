@@ -1,8 +1,8 @@
 // The disputes table. The caller holds the lock on the payment whenever it writes here.
 import type { Sql, Tx } from "#platform/database/database.ts";
-import type { Dispute, DisputeStatus } from "../rules/dispute.ts";
-import type { ChangedDispute } from "../rules/settlement.ts";
-import type { Owner } from "./payment-records.ts";
+import type { Dispute, DisputeStatus } from "../../rules/dispute.ts";
+import type { ChangedDispute } from "../../rules/settlement.ts";
+import type { Owner } from "../payment-records.ts";
 
 interface Row {
   id: string;

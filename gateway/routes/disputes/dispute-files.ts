@@ -2,11 +2,11 @@
 // What they are is judged there, by the bytes. Nothing serves them again.
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { piecesOf } from "../http/raw-body.ts";
-import { DisputeFileJson, presentDisputeFile } from "../json/dispute.ts";
-import { idSchema } from "../json/parts/field.ts";
-import type { Peers } from "../peers.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { piecesOf } from "../../http/raw-body.ts";
+import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
+import { idSchema } from "../../json/parts/field.ts";
+import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
 const fileMaxBytes = 5 * 1024 * 1024;

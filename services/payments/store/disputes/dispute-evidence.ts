@@ -1,7 +1,7 @@
-// The dispute_evidence table: each submission of evidence, and what became of it. The caller holds the lock on the payment
-// whenever it writes here.
+// The dispute_evidence table: each submission of evidence, and what became of it. The caller holds the lock on the
+// payment whenever it writes here.
 import type { Sql, Tx } from "#platform/database/database.ts";
-import type { EvidenceContent, EvidenceState } from "../rules/evidence.ts";
+import type { EvidenceContent, EvidenceState } from "../../rules/evidence.ts";
 
 export interface StoredEvidence extends EvidenceContent {
   readonly id: string;

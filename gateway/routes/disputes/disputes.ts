@@ -1,14 +1,14 @@
 // Disputes: list, read, answer with evidence, accept (docs/contract.md §5). Their files: routes/dispute-files.ts.
 import { Type } from "typebox";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { DisputeItem, DisputeOwn, disputeStatuses, presentDisputeItem, presentDisputeOwn } from "../json/dispute.ts";
-import { NewEvidence, splitEvidence } from "../json/evidence.ts";
-import { idSchema, wordSchema } from "../json/parts/field.ts";
-import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { dayOrMomentOf, timeBounds } from "../json/parts/time-bound.ts";
-import { strict } from "../operation.ts";
-import type { Peers } from "../peers.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { keyOrOwn, markReplay } from "../../idempotency.ts";
+import { DisputeItem, DisputeOwn, disputeStatuses, presentDisputeItem, presentDisputeOwn } from "../../json/dispute.ts";
+import { NewEvidence, splitEvidence } from "../../json/evidence.ts";
+import { idSchema, wordSchema } from "../../json/parts/field.ts";
+import { pageOf, pageQueryOf, pageSchema, windowOf } from "../../json/parts/list.ts";
+import { dayOrMomentOf, timeBounds } from "../../json/parts/time-bound.ts";
+import { strict } from "../../operation.ts";
+import type { Peers } from "../../peers.ts";
 
 const tag = "Disputes";
 const disputeId = Type.Object({ id: idSchema("dispute", "Id of the dispute.") });

@@ -1,7 +1,8 @@
-// The dispute_files table with the pieces of their bytes. A file is whole once it has a size; before that nobody sees it.
+// The dispute_files table with the pieces of their bytes. A file is whole once it has a size; before that nobody sees
+// it.
 import { type Sql, type Tx, time } from "#platform/database/database.ts";
-import type { FileType } from "../rules/file-content.ts";
-import type { Owner } from "./payment-records.ts";
+import type { FileType } from "../../rules/file-content.ts";
+import type { Owner } from "../payment-records.ts";
 
 export interface StoredFile {
   readonly id: string;
