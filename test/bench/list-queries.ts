@@ -3,6 +3,7 @@
 import type { Database } from "#platform/database/database.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type DisputeFilters, listDisputeRecords } from "../../services/payments/lists/disputes.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
 import { listRefundRecords, type RefundFilters } from "../../services/payments/lists/refunds.ts";
 
@@ -31,6 +32,13 @@ export function listQueries(db: Database): readonly ListQuery[] {
   const refunds = (name: string, filters: (i: number) => RefundFilters): ListQuery => ({
     name,
     run: async (i) => (await listRefundRecords(db, big, filters(i), { limit: 50, offset: 0n })).total,
+  });
+  const disputes = (name: string, filters: (i: number) => Partial<DisputeFilters>): ListQuery => ({
+    name,
+    run: async (i) => {
+      const none = { status: "", paymentId: "", from: undefined, to: undefined, dueBefore: undefined };
+      return (await listDisputeRecords(db, big, { ...none, ...filters(i) }, { limit: 50, offset: 0n })).total;
+    },
   });
   const always = timeRange(undefined, undefined);
   const small = { ...big, merchantId: "mer_7" };
@@ -86,6 +94,11 @@ export function listQueries(db: Database): readonly ListQuery[] {
     refunds("refunds that failed", () => ({ status: "failed", range: always })),
     refunds("refunds that failed, 9 months", (i) => ({
       ...{ status: "failed", range: timeRange(moment(300, i), moment(30, i)) },
+    })),
+    disputes("disputes", () => ({})),
+    disputes("disputes to be answered within a week", () => ({ status: "needs_response", dueBefore: day(-7) })),
+    disputes("disputes due before a moment, 9 months", (i) => ({
+      ...{ from: moment(300, i), to: moment(30, i), dueBefore: moment(100, i) },
     })),
     {
       name: "a small merchant, amounts and status",

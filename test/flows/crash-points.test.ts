@@ -51,8 +51,8 @@ const crashPoints = new Map(
 
 const behindTheProcessor = 2; // the place of that story in the list
 /**
- * Each story passes these places: a payment by token, then a session that is paid and refunded, whose buyer disputes it
- * twice, then one that is expired.
+ * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and refunded,
+ * then one that is expired.
  */
 const allStories: readonly (readonly string[])[] = [
   [
@@ -131,8 +131,9 @@ for (const [index, places] of stories.entries()) {
       // whose last phases would then not be passed.
       const isOfToken = (place: string) => place.startsWith("create-payment.");
       arm(isOfToken);
-      await payByToken(`story-${index}-token`);
+      const token = await payByToken(`story-${index}-token`);
       arm((place) => !isOfToken(place));
+      await answerDisputes(token, `story-${index}`);
       await play(`story-${index}`);
       await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
     } finally {
@@ -179,13 +180,12 @@ async function play(name: string): Promise<void> {
   await refund(paid, `${name}-refund`);
   await leaveInDoubt(paid.paymentId);
   await refund(paid, `${name}-doubtful-refund`);
-  await answerDisputes(paid, name);
   const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
   assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
 }
 
 /** A payment without a session, asked for under one key until it is answered. */
-async function payByToken(key: string): Promise<void> {
+async function payByToken(key: string): Promise<string> {
   const account = (await rig.merchant.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
   const order = { amount: 700, currency: "EUR", payment_method: await cardToken(rig.running.stack.processor, account) };
   const ask = () => rig.merchant.post("/v1/payments", order, { "idempotency-key": key });
@@ -204,10 +204,13 @@ async function payByToken(key: string): Promise<void> {
     toldPaid: isPaid,
     knownPaid: isPaid,
   });
+  return answer.text("id");
 }
 
 /** One dispute is answered with a file, another one conceded, each under one key until it is answered. */
-async function answerDisputes({ paymentId, intentId }: SeenPayment, name: string): Promise<void> {
+async function answerDisputes(paymentId: string, name: string): Promise<void> {
+  const intents = await rig.processor.get(`/api/intents?reference=${paymentId}`);
+  const intentId = intents.expect(200).text("data.0.id");
   for (const amount of [100, 200]) {
     const made = () => rig.processor.post(`/test/intents/${intentId}/disputes`, { amount });
     assert.equal((await untilAnswered(made, patience))?.status, 201);
