@@ -1,15 +1,34 @@
 // The part of the port's contract that is about answering disputes, registered with the rest of it (contract.ts).
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
-import type { IntentReport } from "../../services/payments/connectors/connector.ts";
+import {
+  type Connector,
+  type IntentReport,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+} from "../../services/payments/connectors/connector.ts";
 import { pdfFile, pngFile } from "../harness/sample-files.ts";
 import type { suite } from "../harness/suite.ts";
-import { type ConnectorRig, valueIn } from "./contract.ts";
+
+/** What it needs of a rig. */
+interface DisputeRig {
+  readonly connector: Connector;
+  readonly account: ProcessorAccount;
+  readonly unreachable: Connector;
+  dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
+  failNext(what: "evidence", trouble: "fault" | "silent"): Promise<void>;
+}
+
+function valueIn<T>(answer: ProcessorAnswer<T>): T {
+  if (isKnown(answer)) return answer.value;
+  throw new Error(`${answer.kind}: ${answer.kind === "declined" ? answer.message : String(answer.cause)}`);
+}
 
 /** @param paid makes a paid intent */
 export function disputeContract(
   test: ReturnType<typeof suite>,
-  rigNow: () => ConnectorRig,
+  rigNow: () => DisputeRig,
   paid: () => Promise<IntentReport>,
 ): void {
   const key = () => newId("operation");

@@ -1,6 +1,8 @@
 // docs/contract.md §5: disputes as a merchant works with them.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -268,6 +270,27 @@ test("docs/contract.md §1: unknown, empty and too long texts are invalid_body a
     (await api.call("submitDisputeEvidence", 200, { path: { id }, body: emoji })).at("status"),
     "under_review",
   );
+});
+
+test("nothing that is sent as evidence is in a log, an event or the audit log, refused or not", async () => {
+  const { id } = await disputed();
+  const secret = "Erika Mustermann, Heidestraße 17";
+  const text = { customer_name: secret, uncategorized_text: `${secret} wrote` };
+  const bytes = pdfFile(secret);
+  await api.call("uploadDisputeFile", 201, upload(id, bytes, "application/pdf"));
+  await api.refused("uploadDisputeFile", 400, "invalid_body", upload(id, bytes.subarray(0, 90), "application/pdf"));
+  await api.refused("submitDisputeEvidence", 400, "invalid_body", { path: { id }, body: { ...text, colour: secret } });
+  await failProcessor(running, merchant, { target: "api.disputes.evidence", kind: "error_after", count: 1 });
+  await api.call("submitDisputeEvidence", 200, { path: { id }, body: text });
+  const audit = await eventually("the audit log to tell of it", async () => {
+    const entries = await api.call("listAuditEntries", 200, { query: { object_id: id } });
+    return entries.list("data").length > 0 && entries.raw;
+  });
+  assert.match(audit, /dispute_response.evidence_requested/);
+  const folder = join(dirname(dirname(running.tls.ca)), "logs");
+  const logs = ["gateway", "checkout", "payments", "merchant", "webhook", "simulator"];
+  const written = await Promise.all(logs.map((name) => readFile(join(folder, `${name}.log`), "utf8")));
+  for (const told of [...written, audit]) assert.ok(!told.includes("Mustermann"));
 });
 
 // Proves listDisputes: after, status, due, payment, from, to

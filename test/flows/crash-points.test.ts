@@ -51,8 +51,8 @@ const crashPoints = new Map(
 
 const behindTheProcessor = 2; // the place of that story in the list
 /**
- * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and refunded,
- * then one that is expired.
+ * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and
+ * refunded, then one that is expired.
  */
 const allStories: readonly (readonly string[])[] = [
   [
