@@ -1,6 +1,7 @@
 // Bodies that are no JSON: bytes of the types that an operation names, read by its handler as they come.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { membersOf } from "#platform/values/members.ts";
 import { ApiError } from "../failures.ts";
 
 /** What an operation takes in place of JSON. */
@@ -21,6 +22,11 @@ export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
   scope.removeAllContentTypeParsers();
   const { types, maxBytes } = raw;
   const message = typesMessage(raw);
+  // A type that is none in any words never comes as far as to a parser.
+  scope.setErrorHandler(async (error) => {
+    if (membersOf(error).code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw error;
+    throw new ApiError("unsupported_media_type", { message });
+  });
   scope.addContentTypeParser("*", async () => {
     throw new ApiError("unsupported_media_type", { message });
   });
@@ -29,6 +35,14 @@ export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
     if (Number(request.headers["content-length"]) > maxBytes) throw new ApiError("payload_too_large");
     return payload;
   });
+}
+
+/** Which of the types the body is said to be. @throws ApiError unsupported_media_type: none, as without a body. */
+export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types">): string {
+  const [said = ""] = (request.headers["content-type"] ?? "").split(";");
+  const type = raw.types.find((known) => known === said.trim().toLowerCase());
+  if (type === undefined) throw new ApiError("unsupported_media_type", { message: typesMessage(raw) });
+  return type;
 }
 
 /** The body in pieces of this size, the last one shorter. @throws ApiError payload_too_large. */

@@ -195,6 +195,7 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
     const answer = await api.refused("uploadDisputeFile", 415, "unsupported_media_type", upload(id, html, type));
     assert.match(answer.text("error.message"), /application\/pdf, image\/jpeg or image\/png/);
   }
+  await api.refused("uploadDisputeFile", 415, "unsupported_media_type", { path: { id } });
   const large = Buffer.alloc(5 * 1024 * 1024 + 1, 0x20);
   await api.refused("uploadDisputeFile", 413, "payload_too_large", upload(id, large, "application/pdf"));
   const body = new ReadableStream({

@@ -171,6 +171,7 @@ test("docs/contract.md §1: 201 for what creates a stored object, 204 for DELETE
       "createCheckoutSession",
       "createPayment",
       "createRefund",
+      "uploadDisputeFile",
       "createWebhookEndpoint",
       "createApiKey",
       "rollApiKey",

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
-import { piecesOf } from "../../http/raw-body.ts";
+import { piecesOf, typeOf } from "../../http/raw-body.ts";
 import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
 import { idSchema } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
@@ -34,8 +34,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
     },
     async ({ principal: { merchantId, environment }, params, request }) => {
       const owner = { merchantId, environment, fileId: newId("file") };
-      const [type = ""] = (request.headers["content-type"] ?? "").split(";");
-      await disputes.beginDisputeFile({ ...owner, disputeId: params.id, type: type.trim().toLowerCase() });
+      await disputes.beginDisputeFile({ ...owner, disputeId: params.id, type: typeOf(request, { types }) });
       let [number, size] = [0, 0];
       for await (const bytes of piecesOf(request, pieceBytes, fileMaxBytes)) {
         await disputes.appendDisputeFile({ ...owner, number, bytes });
