@@ -15,10 +15,8 @@ begin
   return new;
 end $$;
 create trigger disputes_are_owned before insert on disputes for each row execute function own_dispute();
-alter table disputes
-  alter column merchant_id set not null,
-  alter column environment set not null,
-  alter column currency set not null;
+alter table disputes add constraint disputes_owned
+  check (merchant_id is not null and environment is not null and currency is not null);
 
 -- Lists: a largest merchant has some hundred thousand, so they are counted from covering indexes.
 create index disputes_newest on disputes (merchant_id, environment, opened_at desc, id desc) include (status, evidence_due_at);
