@@ -13,6 +13,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     reuse: "the same key with another body is idempotency_key_reuse",
     in_flight: "the same key while its request is in progress is idempotency_conflict",
     body: "amount, currency, description, customer_email, metadata",
+    hosted: "checkout_url only where a hosted origin is configured",
     reference: "the merchant's order number comes back on session, payment and the browser's answer",
     response: "a checkout session",
     errors: "invalid_body, payment_blocked, no_connector, idempotency_key_reuse, idempotency_conflict, connector_error",
