@@ -7,7 +7,7 @@ import { timeRange } from "#platform/lists/day-range.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, type DisputeRow, disputeOf, type Owner } from "../store/payment-records.ts";
-import { Condition, Params } from "./conditions.ts";
+import { Condition, Params } from "./";
 
 /** A dispute by itself. */
 export interface DisputeItem extends DisputeRecord {
