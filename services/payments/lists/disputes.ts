@@ -2,12 +2,12 @@
 // total of the filters. Disputes are few beside payments, so that they are simply counted, from a covering index.
 // Read-only.
 import { type Sql, time } from "#platform/database/database.ts";
+import { Condition, Params } from "#platform/lists/condition.ts";
 import type { PageWindow, Place } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, type DisputeRow, disputeOf, type Owner } from "../store/payment-records.ts";
-import { Condition, Params } from "./";
 
 /** A dispute by itself. */
 export interface DisputeItem extends DisputeRecord {
