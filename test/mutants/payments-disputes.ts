@@ -42,7 +42,6 @@ export const paymentsDisputes: readonly Mutant[] = [
       "isAnswerable(dispute.status) && !(await hasPendingEvidence(tx, disputeId))",
       "isAnswerable(dispute.status)",
       "a dispute is answered once at a time",
-      "the index on what is pending refuses it too, as a defect",
     ],
     ["operation: { ...operation, tried: false }", "operation", "what was just reserved was never tried"],
     ["  if (!neverSent(known)) {", "  if (neverSent(known)) {", "what surely was not sent is sent by a repeat"],

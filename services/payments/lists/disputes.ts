@@ -70,7 +70,7 @@ export async function placeOfDispute(sql: Sql, { merchantId, environment }: Owne
   return { createdAt: row.opened_at, id };
 }
 
-/** A page and the total, of one snapshot. */
+/** A page and the total, of one snapshot. What is passed over is passed over in the index alone. */
 export async function listDisputeRecords(
   sql: Sql,
   owner: Owner,
@@ -83,9 +83,9 @@ export async function listDisputeRecords(
   const shown = after ? where.and("(t.opened_at, t.id) < (?::timestamptz, ?)", after.createdAt, after.id) : where;
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(
     `select (select count(*) from disputes t where ${counted}) as total, page.* from (select) one left join (
-       select ${columns} from (
-         select * from disputes t where ${shown.in(params)}
-         order by t.opened_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}) t ${sentLast}) page on true
+       select ${columns} from disputes t ${sentLast} where t.id = any (array(
+         select t.id from disputes t where ${shown.in(params)}
+         order by t.opened_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}))) page on true
      order by page.opened_at desc, page.id desc`,
     params.values,
   );

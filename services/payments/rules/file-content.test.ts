@@ -60,6 +60,18 @@ test("a header of one type with another content behind it is refused", () => {
   assert.ok(problemOf("application/pdf", Buffer.concat([html, samples["application/pdf"]])));
 });
 
+test("a picture without a picture in it is none", () => {
+  const png = samples["image/png"];
+  const [header, end] = [png.subarray(0, 33), png.subarray(-12)];
+  assert.equal(problemOf("image/png", Buffer.concat([header, end])), "must be a PNG with a picture");
+  const jpeg = samples["image/jpeg"];
+  const [frame, scan] = [jpeg.subarray(2, 15), jpeg.subarray(15, -2)];
+  for (const part of [frame, scan]) {
+    const whole = Buffer.concat([jpeg.subarray(0, 2), part, jpeg.subarray(-2)]);
+    assert.equal(problemOf("image/jpeg", whole), "must be a JPEG with a picture");
+  }
+});
+
 test("a picture that unpacks to a bomb is refused by its header", () => {
   for (const [width, height] of [
     [65_535, 65_535],
