@@ -177,6 +177,20 @@ test("what the processor refuses was not submitted: a dispute that is over, and 
   assert.deepEqual(played.calls, [], "the refusal is stored with its key");
 });
 
+test("an inquiry that was answered and becomes a dispute is answered anew; what is refused hides nothing that was sent", async () => {
+  const open = await disputed("warning_needs_response");
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("warning_under_review") });
+  await submit(open.id);
+  await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("needs_response")] });
+  played.answers.submitEvidence = () => ({ kind: "declined", code: "evidence_not_accepted", message: "no" });
+  await assert.rejects(submit(open.id), refused("INVALID_BODY"));
+  const record = await findDisputeRecord(played.db, owner, open.id);
+  assert.deepEqual([record?.evidence.status, record?.evidence.texts], ["submitted", texts]);
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  await submit(open.id);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+});
+
 test("evidence twice at once is sent once", async () => {
   const open = await disputed();
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
@@ -347,6 +361,11 @@ test("a piece that is repeated changes nothing, a whole file takes no more, and 
   const file = await finishDisputeFile(played.db, owner, { fileId, size: bytes.length });
   assert.deepEqual(await finishDisputeFile(played.db, owner, { fileId, size: bytes.length }), file);
   await assert.rejects(appendDisputeFile(played.db, owner, { fileId, number: 2, bytes }), refused("NOT_FOUND"));
+  const [shorter, image] = [newId("file"), pngFile()];
+  await beginDisputeFile(played.db, owner, { disputeId, fileId: shorter, type: "image/png" });
+  await appendDisputeFile(played.db, owner, { fileId: shorter, number: 0, bytes: image });
+  const tooFew = finishDisputeFile(played.db, owner, { fileId: shorter, size: image.length + 1 });
+  await assert.rejects(tooFew, refused("INVALID_BODY"), "more was sent than came");
   const lacking = newId("file");
   await beginDisputeFile(played.db, owner, { ...begin, fileId: lacking });
   await appendDisputeFile(played.db, owner, { fileId: lacking, number: 1, bytes });
