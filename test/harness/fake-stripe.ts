@@ -204,8 +204,8 @@ async function readRequest(request: IncomingMessage, origin: string): Promise<As
   const boundary = /^multipart\/form-data; boundary=(\S+)$/.exec(headers["content-type"] ?? "")?.[1];
   if (boundary !== undefined) {
     const parts = parseParts(Buffer.concat(chunks).toString("latin1"), boundary);
-    // A repeat has another boundary.
-    return { method, path: url.pathname, key, form: parts, text: JSON.stringify(parts), headers };
+    // With its boundary: a repeat that differs in anything may be another request to Stripe.
+    return { method, path: url.pathname, key, form: parts, text: `${boundary}${JSON.stringify(parts)}`, headers };
   }
   const text = method === "POST" ? Buffer.concat(chunks).toString() : url.search.slice(1);
   return { method, path: url.pathname, key, form: parseForm(text), text, headers };

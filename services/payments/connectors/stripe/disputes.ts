@@ -1,7 +1,8 @@
 // Disputes at Stripe: reading one, files for evidence, sending evidence, conceding. Our id of a submission stands in
 // the dispute's metadata, set by the very request that submits it.
-import { randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type Stripe from "stripe";
+import { membersOf } from "#platform/values/members.ts";
 import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/evidence.ts";
 import {
   type Connector,
@@ -67,7 +68,9 @@ export function stripeDisputes(
         "stripe-version": apiVersion,
         "idempotency-key": key,
       };
-      return uploadAnswer(await uploads.call({ method: "POST", path: "/v1/files", headers, bytes: uploadForm(file) }));
+      return uploadAnswer(
+        await uploads.call({ method: "POST", path: "/v1/files", headers, bytes: uploadForm(file, key) }),
+      );
     },
     submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
       const params = {
@@ -118,9 +121,9 @@ function reportOf(dispute: Stripe.Dispute): DisputeReport {
   return readDispute(dispute, typeof dispute.charge === "string" ? [] : [dispute.charge]);
 }
 
-/** The file as the form that Stripe takes, a piece at a time. */
-function uploadForm({ name, type, size, pieces }: EvidenceUpload) {
-  const boundary = `tollbooth-${randomUUID()}`;
+/** The file as the form that Stripe takes, a piece at a time; of one key it is the same to the last byte. */
+function uploadForm({ name, type, size, pieces }: EvidenceUpload, key: string) {
+  const boundary = `tollbooth-${createHash("sha256").update(key).digest("hex").slice(0, 40)}`;
   const extension = type.slice(type.indexOf("/") + 1);
   const head = Buffer.from(
     `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\ndispute_evidence\r\n` +
@@ -147,7 +150,9 @@ function uploadAnswer(answer: HttpAnswer): ProcessorAnswer<string> {
   const cause = new Error(`Stripe answered ${status} to an upload`);
   if (!isStripes(status, body) || undecided.has(status) || status >= 500) return { kind: "unknown", cause };
   if (status === 401 || status === 403) return { kind: "not_sent", cause };
+  // The key was used for something else: what became of that nobody says here.
+  if (membersOf(membersOf(body).error).type === "idempotency_error") return { kind: "unknown", cause };
   if (status >= 400) return { kind: "declined", code: "evidence_not_accepted", message: cause.message };
-  const isFile = typeof body === "object" && body !== null && "id" in body && typeof body.id === "string";
-  return isFile ? { kind: "succeeded", value: String(body.id) } : { kind: "unknown", cause };
+  const { id } = membersOf(body);
+  return typeof id === "string" ? { kind: "succeeded", value: id } : { kind: "unknown", cause };
 }
