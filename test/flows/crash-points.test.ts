@@ -240,8 +240,8 @@ async function answerDisputes(name: string): Promise<void> {
 }
 
 /**
- * Under one key until it is answered, and until it has ended. A slow machine may be away for longer than this rig's keys
- * are sent again: then the evidence was not submitted, and is sent anew.
+ * Under one key until it is answered, and until it has ended. A slow machine may be away for longer than this rig's
+ * keys are sent again: then the evidence was not submitted, and is sent anew.
  */
 async function submitEvidence(path: string, name: string): Promise<void> {
   const upload = () => rig.merchant.post(`${path}/files`, pngFile(), { "content-type": "image/png" });
