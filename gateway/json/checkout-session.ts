@@ -2,7 +2,8 @@
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { component } from "./parts/component.ts";
+import { LineItemJson, presentLines } from "./line-item.ts";
+import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,
@@ -79,6 +80,7 @@ export const SessionJson = component(
     success_url: Type.Optional(textSchema("Where the hosted page sends the buyer after success.")),
     cancel_url: Type.Optional(textSchema("Where the hosted page sends the buyer who gives up.")),
     locale: Type.Optional(textSchema("BCP 47 tag.", "en")),
+    line_items: Type.Optional(Type.Array(LineItemJson, { description: "What is bought; not in lists of sessions." })),
     created_at: timeSchema("When it was created."),
     completed_at: Type.Optional(timeSchema("When it was completed.")),
   }),
@@ -110,6 +112,7 @@ export function presentSession(session: Session): Static<typeof SessionJson> {
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
     ...given("locale", session.locale),
+    ...presentLines(session.lineItems),
     created_at: timeTextOf(session.createdAt),
     ...given("completed_at", timeText(session.completedAt)),
   };

@@ -10,6 +10,7 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
+import { LineItemInput } from "../json/line-item.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
 import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
@@ -39,7 +40,12 @@ const NewSession = component(
       ),
       cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
       expires_in: Type.Optional(
-        Type.Integer({ minimum: 300, maximum: 86_400, description: "Seconds; 86,400 when absent.", examples: [3600] }),
+        Type.Integer({
+          minimum: 300,
+          maximum: 2_592_000,
+          description: "Seconds, up to 30 days; 86,400 when absent.",
+          examples: [3600],
+        }),
       ),
       locale: Type.Optional(
         Type.String({
@@ -47,6 +53,13 @@ const NewSession = component(
           pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
           description: "BCP 47 tag.",
           examples: ["en"],
+        }),
+      ),
+      line_items: Type.Optional(
+        Type.Array(LineItemInput, {
+          minItems: 1,
+          maxItems: 100,
+          description: "What is bought, for the buyer to see; the lines sum to `amount`.",
         }),
       ),
     },
@@ -111,6 +124,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
         expiresInSeconds: body.expires_in ?? 0,
         locale: body.locale ?? "",
+        lineItems: (body.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
         ...idempotencyOf(request),
       });
       markReplay(reply, answer.replayed);

@@ -59,6 +59,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     description: "Order 7",
     returnUrl: "https://shop.example/return",
     surface: "embedded",
+    lineItems: [],
     ...members,
   });
   const refundOf = (report: IntentReport, amount: bigint): RefundOrder => ({

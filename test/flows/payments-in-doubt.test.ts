@@ -184,7 +184,7 @@ async function neverMade() {
 async function askedAgain(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
   const { amount } = payment.state;
-  const rest = { description: "", customerEmail: "", metadata: {}, returnUrl: "", resumeOnly: true };
+  const rest = { description: "", customerEmail: "", metadata: {}, returnUrl: "", lineItems: [], resumeOnly: true };
   return await createIntent(played.deps, { ...payment, ...rest, amount });
 }
 

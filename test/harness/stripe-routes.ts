@@ -225,8 +225,8 @@ function createRefund({ account, params }: Call): Json {
 
 function createSession({ account, params }: Call): Json {
   const id = account.newId("cs_test");
-  const [line] = Object.values(params.line_items as FormObject) as FormObject[];
-  const price = line?.price_data as FormObject;
+  const lines = Object.values(params.line_items as FormObject) as FormObject[];
+  const prices = lines.map((line) => ({ quantity: Number(line.quantity), price: line.price_data as FormObject }));
   const session = {
     object: "checkout.session",
     created: account.now(),
@@ -235,8 +235,8 @@ function createSession({ account, params }: Call): Json {
     ...params,
     id,
     status: "open",
-    amount_total: Number(price.unit_amount) * Number(line?.quantity),
-    currency: String(price.currency),
+    amount_total: prices.reduce((sum, { quantity, price }) => sum + quantity * Number(price.unit_amount), 0),
+    currency: String(prices[0]?.price.currency),
     payment_intent: null,
     url: `https://checkout.stripe.com/c/pay/${id}`,
   };

@@ -56,7 +56,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
     button,
     expiry(session, texts, locale),
   );
-  element.append(secure);
+  element.append(secure, legal(session, texts) ?? "");
   const cancel = cancelLink(session, texts);
   if (cancel) element.append(cancel);
   element.append(cards);
@@ -108,6 +108,24 @@ function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLE
   });
   const items = makeElement("ul", { lang: "en", dir: "ltr" }, ...rows);
   return makeElement("details", { class: "test-cards" }, makeElement("summary", {}, texts.testCards), items);
+}
+
+/** Who sells, and under which terms; the links leave the fields as they are. */
+function legal({ legal: seller }: SessionView, texts: PageTexts): HTMLElement | undefined {
+  if (!seller) return undefined;
+  const { name, termsUrl, privacyUrl } = seller;
+  const parts: Node[] = [];
+  if (name) {
+    const [before = "", after = ""] = texts.seller.split("{name}");
+    parts.push(makeElement("span", {}, before, makeElement("bdi", {}, name), after));
+  }
+  for (const [href, label] of [
+    [termsUrl, texts.terms],
+    [privacyUrl, texts.privacy],
+  ] as const) {
+    if (href) parts.push(makeElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, label));
+  }
+  return makeElement("p", { class: "legal" }, ...parts);
 }
 
 function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {

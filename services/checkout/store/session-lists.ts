@@ -4,7 +4,7 @@ import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { idFloor } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
+import { listedColumns, type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
 
 export interface Owner {
   readonly merchantId: string;
@@ -26,7 +26,7 @@ export async function findOwnSession(sql: Sql, owner: Owner, id: string): Promis
   return row && sessionOf(row);
 }
 
-const list = { table: "sessions", alias: "s", condition: "true", columns: sessionColumns };
+const list = { table: "sessions", alias: "s", condition: "true", columns: listedColumns };
 
 /** Newest first. */
 export async function listSessions(

@@ -121,6 +121,16 @@ export interface IntentOrder {
   readonly description: string;
   readonly returnUrl: string;
   readonly surface: string;
+  /** What is bought; together they are the amount, or there are none. A processor that cannot show them is not told. */
+  readonly lineItems: readonly OrderLine[];
+}
+
+/** One line of what is bought. */
+export interface OrderLine {
+  readonly name: string;
+  readonly quantity: number;
+  /** Of the whole line, minor units; negative for a discount. */
+  readonly amount: bigint;
 }
 
 /** A payment to be made at once, without the buyer. */

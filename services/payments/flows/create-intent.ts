@@ -10,7 +10,13 @@ import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { type CreatedIntent, isKnown, type Known, type ProcessorAccount } from "../connectors/connector.ts";
+import {
+  type CreatedIntent,
+  isKnown,
+  type Known,
+  type OrderLine,
+  type ProcessorAccount,
+} from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import {
   findOperation,
@@ -43,6 +49,8 @@ export interface CreateIntentDeps {
 
 export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
   readonly returnUrl: string;
+  /** For the processor's page and receipt: never kept here. */
+  readonly lineItems: readonly OrderLine[];
 };
 
 export interface IntentAnswer {
@@ -126,8 +134,8 @@ async function makeAndRecord(
   operation: Operation,
 ): Promise<IntentAnswer> {
   const { account, surface } = place;
-  const { id: reference, amount, currency, description, returnUrl } = request;
-  const order = { reference, amount, currency, description, returnUrl, surface };
+  const { id: reference, amount, currency, description, returnUrl, lineItems } = request;
+  const order = { reference, amount, currency, description, returnUrl, surface, lineItems };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
   // intent.

@@ -3,7 +3,10 @@ import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
 
 /** What its caller says of it. */
-export type WantedIntent = Pick<Intent, "account" | "reference" | "amount" | "currency" | "description" | "return_url">;
+export type WantedIntent = Pick<
+  Intent,
+  "account" | "reference" | "amount" | "currency" | "description" | "return_url" | "line_items"
+>;
 
 export function newIntent(wanted: WantedIntent): Intent {
   const id = newId("pi");

@@ -6,7 +6,7 @@ import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-by-token.ts";
 import { presentIntent } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
-import type { Intent } from "../rules/intent.ts";
+import type { Intent, LineItem } from "../rules/intent.ts";
 import { cancelIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
@@ -19,6 +19,7 @@ export const referenceMax = 128;
 export const referenceShape = /^[\x20-\x7e]+$/;
 const descriptionMax = 500;
 const urlMax = 2_048;
+const linesMax = 100;
 
 export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   const { db } = processor;
@@ -108,12 +109,27 @@ function readIntent(account: string, fields: Fields): WantedIntent {
   const return_url = fields.optionalText("return_url", urlMax);
   if (return_url !== null && !(URL.canParse(return_url) && /^https?:$/.test(new URL(return_url).protocol)))
     throw badField("return_url", "must be an http or https URL");
+  const amount = fields.integer("amount", 1, amountMax);
   return {
     account,
     reference: fields.text("reference", referenceMax, referenceShape),
-    amount: fields.integer("amount", 1, amountMax),
+    amount,
     currency: fields.text("currency", 3, /^[A-Za-z]{3}$/).toUpperCase(),
     description: fields.optionalText("description", descriptionMax),
     return_url,
+    line_items: readLines(fields, amount),
   };
+}
+
+/** @throws ApiFailure when the lines are not exactly what is to be paid */
+function readLines(fields: Fields, amount: number): readonly LineItem[] | null {
+  const lines = fields.optionalList("line_items", linesMax)?.map((line) => ({
+    name: line.text("name", descriptionMax),
+    quantity: line.integer("quantity", 1, amountMax),
+    amount: line.integer("amount", -amountMax, amountMax),
+  }));
+  if (lines && lines.reduce((sum, line) => sum + line.amount, 0) !== amount) {
+    throw badField("line_items", "must sum to amount");
+  }
+  return lines ?? null;
 }

@@ -85,6 +85,13 @@ export interface Dispute {
   readonly moved_at: Timestamp;
 }
 
+/** What is bought; the amount is of the whole line, negative for a discount. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity: number;
+  readonly amount: number;
+}
+
 /** A payment that a merchant wants. Amounts in minor units. */
 export interface Intent {
   readonly id: string;
@@ -94,6 +101,8 @@ export interface Intent {
   readonly currency: string;
   readonly description: string | null;
   readonly return_url: string | null;
+  /** Null: not told. */
+  readonly line_items: readonly LineItem[] | null;
   readonly status: IntentStatus;
   readonly client_secret: string;
   readonly receipt_token: string;

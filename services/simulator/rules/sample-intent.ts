@@ -15,6 +15,7 @@ export function unpaidIntent(): Intent {
     currency: "EUR",
     description: null,
     return_url: null,
+    line_items: null,
     status: "requires_payment_method",
     client_secret: "pi_1_secret_x",
     receipt_token: "token",

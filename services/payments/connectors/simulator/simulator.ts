@@ -73,6 +73,9 @@ export function simulatorConnector(
         reference: order.reference,
         description: order.description,
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+        ...(order.lineItems.length > 0 && {
+          line_items: order.lineItems.map((line) => ({ ...line, amount: Number(line.amount) })),
+        }),
       };
       return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
     },
