@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
 import { LineItemJson, presentLines } from "./line-item.ts";
-import { component, optional } from "./parts/component.ts";
+import { component } from "./parts/component.ts";
 import {
   amountSchema,
   currencySchema,

@@ -17,7 +17,7 @@ export function linesElement(
   const rows = lineItems.map((line) => {
     const name = makeElement("span", { class: "line-name" }, makeElement("bdi", {}, line.name));
     if (line.quantity > 1)
-      name.append(makeElement("span", { class: "line-count" }, `× ${count.format(line.quantity)}`));
+      name.append(" ", makeElement("span", { class: "line-count" }, `× ${count.format(line.quantity)}`));
     return makeElement("li", {}, name, sumElement(line.amount.formatted));
   });
   const list = makeElement("ul", {}, ...rows);

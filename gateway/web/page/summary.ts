@@ -30,7 +30,7 @@ export function summaryElement(session: SessionView, texts: PageTexts, locale: s
           { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" },
           amount.formatted,
         ),
-      description ? makeElement("p", { class: "description", dir: "auto" }, description) : undefined,
+      description ? makeElement("p", { class: "description" }, makeElement("bdi", {}, description)) : undefined,
       linesElement(session, texts, locale),
     ),
     support(session, texts),
