@@ -178,10 +178,7 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
       const session = sessionOf(call);
       if (session.status !== "open")
         refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
-      Object.assign(session, { status: "expired", url: null });
-      const intent = call.account.intents.get(session.payment_intent ?? "");
-      if (intent && intent.status !== "canceled") call.account.cancel(intent);
-      call.account.announce("checkout.session.expired", session);
+      call.account.expirePage(call.id);
       return session;
     },
   ],

@@ -137,10 +137,17 @@ function intentOrder(
     customerEmail,
     metadata: { ...metadata },
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
-    // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.
-    returnUrl: context.checkoutOrigin === undefined ? request.successUrl : pageUrl(context.checkoutOrigin, sessionId),
+    returnUrl: intentReturnUrl(context, { id: sessionId, successUrl: request.successUrl }),
     expiresAt: timestampFromDate(expiresAt),
   };
+}
+
+/** The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser. */
+export function intentReturnUrl(
+  { checkoutOrigin }: Pick<CheckoutContext, "checkoutOrigin">,
+  { id, successUrl }: Pick<NewSession, "id" | "successUrl">,
+): string {
+  return checkoutOrigin === undefined ? successUrl : pageUrl(checkoutOrigin, id);
 }
 
 function pageUrl(origin: string, sessionId: string): string {

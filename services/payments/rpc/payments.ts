@@ -22,6 +22,7 @@ import {
   ListRefundsResponseSchema,
   type PaymentsService,
   ReceiveProcessorEventResponseSchema,
+  RenewIntentResponseSchema,
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
@@ -31,6 +32,7 @@ import { createPayment } from "../flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
+import { renewIntent } from "../flows/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
@@ -63,6 +65,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(VerifyIntentResponseSchema, { payment: toPaymentState(await confirmIntent(deps, paymentId, "confirm")) }),
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
+    renewIntent: async (request) => {
+      recovery.assertOff();
+      const { payment: after, render } = await renewIntent(deps, request);
+      return create(RenewIntentResponseSchema, { payment: toPaymentState(after), ...(render && { render }) });
+    },
     createPayment: async (request) => {
       recovery.assertOff();
       const record = await createPayment(deps, { ...request, id: request.paymentId });

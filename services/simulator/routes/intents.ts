@@ -20,6 +20,7 @@ export const referenceShape = /^[\x20-\x7e]+$/;
 const descriptionMax = 500;
 const urlMax = 2_048;
 const linesMax = 100;
+const renewalMax = 10_000;
 
 export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   const { db } = processor;
@@ -31,7 +32,7 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
     const method = fields.optionalText("payment_method", referenceMax);
     const references = async () => [wanted.reference];
     return answerApi(processor, request, reply, { target: "api.intents.create", references }, async (stamp) => {
-      const intent = newIntent(wanted);
+      const intent = newIntent(wanted, processor.pageSeconds);
       const made = method === null ? { intent, events: [] } : await payByToken(processor, intent, method);
       const answer = { status: 201, body: present(made.intent) };
       const operation = stamp.operation({ id: intent.id, reference: intent.reference, intent: intent.id });
@@ -118,6 +119,7 @@ function readIntent(account: string, fields: Fields): WantedIntent {
     description: fields.optionalText("description", descriptionMax),
     return_url,
     line_items: readLines(fields, amount),
+    renewal: fields.optionalInteger("renewal", 1, renewalMax),
   };
 }
 

@@ -16,6 +16,8 @@ export function unpaidIntent(): Intent {
     description: null,
     return_url: null,
     line_items: null,
+    renewal: null,
+    page_expires_at: null,
     status: "requires_payment_method",
     client_secret: "pi_1_secret_x",
     receipt_token: "token",

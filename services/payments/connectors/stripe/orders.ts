@@ -32,7 +32,10 @@ export function paymentParams(order: PaymentOrder, amount: number): Stripe.Payme
 
 /** Stripe's own page. Its PaymentIntent comes into being when the buyer pays, and carries our metadata then. */
 export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.SessionCreateParams {
-  const metadata = { [metadataNames.payment]: order.reference };
+  const metadata = {
+    [metadataNames.payment]: order.reference,
+    ...(order.renewal && { [metadataNames.renewal]: String(order.renewal) }),
+  };
   return {
     mode: "payment",
     line_items: pageLines(order, amount),
