@@ -221,6 +221,9 @@ export class StripeAccount extends StripeRecords {
     return this.pay(intent.id, token);
   }
 
+  /** How long a page lives that is made from now on: at most a day. */
+  pageSeconds = 86_400;
+
   /** The page's time is over, or somebody ended it. */
   expirePage(sessionId: string): void {
     const session = this.sessions.get(sessionId);

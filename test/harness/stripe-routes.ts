@@ -227,7 +227,7 @@ function createSession({ account, params }: Call): Json {
   const session = {
     object: "checkout.session",
     created: account.now(),
-    expires_at: account.now() + 86_400,
+    expires_at: account.now() + account.pageSeconds,
     payment_status: "unpaid",
     ...params,
     id,
