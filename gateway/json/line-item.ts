@@ -1,4 +1,5 @@
-// A line of what a session sells as public JSON (docs/contract.md §4): what a merchant sends is what it and its buyer read.
+// A line of what a session sells as public JSON (docs/contract.md §4): what a merchant sends is what it and its buyer
+// read.
 import { type Static, Type } from "typebox";
 import type { LineItem } from "#proto/payments/v1/payments_pb.ts";
 import { displayLine } from "../http/display-text.ts";

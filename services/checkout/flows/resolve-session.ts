@@ -11,7 +11,9 @@ import { openWithSecret } from "./session-secret.ts";
 
 export type ResolvedSession = Awaited<ReturnType<typeof withLivingRender>>;
 
-/** @throws Failure NOT_FOUND, PAYMENT_BLOCKED; for an overdue session, or one whose page has ended, also CONNECTOR_ERROR. */
+/**
+ * @throws Failure NOT_FOUND, PAYMENT_BLOCKED; for an overdue session, or one whose page has ended, CONNECTOR_ERROR, too.
+ */
 export async function resolveSession(
   context: CheckoutContext,
   sessionId: string,

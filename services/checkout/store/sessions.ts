@@ -149,8 +149,8 @@ export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedH
 }
 
 /**
- * Stores what the browser needs of the intent that took the place of another one, unless somebody did since. As above, its
- * version stays.
+ * Stores what the browser needs of the intent that took the place of another one, unless somebody did since. As above,
+ * its version stays.
  */
 export async function replaceRender(sql: Sql, id: Id<"session">, old: Buffer, fresh: Buffer): Promise<void> {
   await sql.rows("update sessions set render = $3 where id = $1 and render = $2", [id, old, fresh]);

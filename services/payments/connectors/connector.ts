@@ -86,8 +86,8 @@ export interface IntentReport {
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
   /**
-   * Its page or client secret has come to its end, and nobody has paid, is paying or can pay it any more: another intent
-   * may take its place. Such an end is no `intent_canceled`. Absent: it has not.
+   * Its page or client secret has come to its end, and nobody has paid, is paying or can pay it any more: another
+   * intent may take its place. Such an end is no `intent_canceled`. Absent: it has not.
    */
   readonly pageEndedAt?: Date;
 }

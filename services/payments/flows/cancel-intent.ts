@@ -1,16 +1,17 @@
 // Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled
 // instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation, or
-// whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another intent has
-// taken the place of that one meanwhile: then again from 1.
+// whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another intent
+// has taken the place of that one meanwhile: then again from 1.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { isReturned, isUnpaid } from "../rules/payment.ts";
-import { closeOperation, findOpenRenewal, findOperation, type Operation, renewalOf } from "../store/operations.ts";
-import { findPayment, recordRenewal, type StoredPayment } from "../store/payments.ts";
+import { closeOperation, findOpenRenewal, findOperation } from "../store/operations.ts";
+import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { lookForIntent } from "./make-at-processor.ts";
+import { endRenewal } from "./renewals/adopt-renewal.ts";
 import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
@@ -67,23 +68,6 @@ async function settleEnd(
   });
   crashPoint("cancel-intent.3-settled");
   return settled && answerSettled(deps, settled, "reconcile");
-}
-
-/**
- * Takes in a renewal that nobody recorded, so that its intent is the one to cancel. What the buyer's browser would need
- * of it stays unknown: nobody is to pay.
- * @throws Failure CONNECTOR_ERROR while it may still come to be.
- */
-async function endRenewal(deps: VerifyDeps, payment: StoredPayment, operation: Operation): Promise<StoredPayment> {
-  const account = await deps.accounts.byId(payment.connectorAccountId);
-  const connector = deps.connectors.get(payment.connector);
-  const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
-  if (found.kind === "never_made") await closeOperation(deps.db, "renew_intent", operation.reference);
-  else {
-    const renewal = { id: payment.id, renewal: renewalOf(operation), connectorRef: provenValue(found).report.ref };
-    await recordRenewal(deps.db, renewal, payment.render);
-  }
-  return (await findPayment(deps.db, payment.id)) ?? payment;
 }
 
 /**

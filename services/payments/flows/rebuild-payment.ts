@@ -72,7 +72,7 @@ interface Found {
   readonly renewal: number;
 }
 
-/** Intents that took the place of the one that is known, which the restored database has lost. @returns it after them */
+/** Intents in the place of the one that is known, which the restored database has lost. @returns it after them */
 async function takeInRenewals(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
   const account = await deps.accounts.byId(known.connectorAccountId);
   let renewal = known.renewals;

@@ -5,15 +5,15 @@ import type { JobContext, Wake } from "#platform/jobs/job.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { type CreatedIntent, isKnown } from "../connectors/connector.ts";
+import { isKnown } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
-import { lookForIntent, type Made } from "../flows/make-at-processor.ts";
+import { lookForIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
-import { adoptRenewal } from "../flows/renew-intent.ts";
+import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
 import { driveGiveBack } from "../flows/suspense/give-back.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
@@ -105,25 +105,13 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
     );
   }
   if (payment.sessionId === "") return await drivePayment(deps, payment, operation);
+  if (operation.kind === "renew_intent") return await driveRenewal(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
-  if (operation.kind === "renew_intent") return await endRenewal(deps, payment, operation, found);
   if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
-  return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
-}
-
-/** A renewal whose answer got lost; one that the processor has not is made anew when the buyer comes again. */
-async function endRenewal(
-  deps: ReconcileDeps,
-  payment: StoredPayment,
-  operation: Operation,
-  found: Made<CreatedIntent>,
-): Promise<string> {
-  if (isKnown(found)) await adoptRenewal(deps, payment, operation, found.value);
-  if (found.kind === "never_made") await closeOperation(deps.db, "renew_intent", operation.reference);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 

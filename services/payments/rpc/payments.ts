@@ -32,7 +32,7 @@ import { createPayment } from "../flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
-import { renewIntent } from "../flows/renew-intent.ts";
+import { renewIntent } from "../flows/renewals/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";

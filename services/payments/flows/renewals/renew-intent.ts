@@ -1,7 +1,7 @@
 // Makes another intent in the place of one whose page ended while its session lives on. Phases, each one transaction or
 // one network call, each safe to run again: 1 read · 2 ask the processor, and settle by its answer: it alone says that
-// nobody can pay the old one any more · 3 the operation's row, under the payment's lock · 4 create at the processor, once
-// however many ask · 5 record. A renewal that nobody recorded is found by the reconcile job and by a cancellation.
+// nobody can pay the old one any more · 3 the operation's row, under the payment's lock · 4 create at the processor,
+// once however many ask · 5 record. A renewal that nobody recorded is found by the reconcile job and by a cancellation.
 import { setTimeout as pause } from "node:timers/promises";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -10,24 +10,16 @@ import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { type CreatedIntent, type IntentOrder, isKnown } from "../connectors/connector.ts";
-import { isUnpaid } from "../rules/payment.ts";
-import {
-  closeOperation,
-  findOpenRenewal,
-  type Operation,
-  openRenewal,
-  renewalOf,
-  rotateKey,
-} from "../store/operations.ts";
-import { findPayment, recordRenewal, type StoredPayment } from "../store/payments.ts";
-import { provenValue } from "./accounts/ask-processor.ts";
-import { type CreateIntentDeps, renderOf, sealedRender, storedRender } from "./create-intent.ts";
-import { makeIntent } from "./make-at-processor.ts";
-import { lockedBooks } from "./settle-payment.ts";
-import { settleReport, type VerifyDeps } from "./verify-intent.ts";
-
-export type RenewDeps = CreateIntentDeps & VerifyDeps;
+import { type IntentOrder, isKnown } from "../../connectors/connector.ts";
+import { isUnpaid } from "../../rules/payment.ts";
+import { closeOperation, type Operation, openRenewal, renewalOf, rotateKey } from "../../store/operations.ts";
+import { findPayment, type StoredPayment } from "../../store/payments.ts";
+import { provenValue } from "../accounts/ask-processor.ts";
+import { storedRender } from "../create-intent.ts";
+import { makeIntent } from "../make-at-processor.ts";
+import { lockedBooks } from "../settle-payment.ts";
+import { settleReport } from "../verify-intent.ts";
+import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
 
 /** What is not kept of an order, and is sent again. */
 export interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
@@ -129,27 +121,4 @@ async function makeRenewal(
   crashPoint("renew-intent.4-made");
   await adoptRenewal(deps, payment, operation, intent);
   crashPoint("renew-intent.5-recorded");
-}
-
-/**
- * Phase 5, also for a renewal that is found later. One that comes too late, when the payment has ended without it, is
- * canceled: never can two be paid.
- */
-export async function adoptRenewal(
-  deps: Pick<RenewDeps, "db" | "vault" | "accounts" | "connectors">,
-  payment: StoredPayment,
-  operation: Operation,
-  intent: CreatedIntent,
-): Promise<void> {
-  const account = await deps.accounts.byId(payment.connectorAccountId);
-  const render = sealedRender(deps.vault, payment.id, renderOf(account, intent));
-  const { ref: connectorRef } = intent.report;
-  const renewal = { id: payment.id, renewal: renewalOf(operation), connectorRef };
-  if (await recordRenewal(deps.db, renewal, render)) return;
-  const after = await findPayment(deps.db, payment.id);
-  if (after?.connectorRef !== connectorRef) {
-    const answer = await deps.connectors.get(payment.connector).cancelIntent(account, connectorRef);
-    if (answer.kind !== "declined" && !isKnown(answer)) provenValue(answer);
-  }
-  await closeOperation(deps.db, "renew_intent", operation.reference);
 }
