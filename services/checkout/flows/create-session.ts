@@ -125,7 +125,8 @@ function intentOrder(
   sessionId: Id<"session">,
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
-  const { merchantId, environment, amount, currency, description, customerEmail, metadata, lineItems } = request;
+  const { merchantId, environment, amount, currency, description, orderReference, customerEmail, metadata } = request;
+  const { lineItems } = request;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -134,6 +135,7 @@ function intentOrder(
     amount,
     currency,
     description,
+    orderReference,
     customerEmail,
     metadata: { ...metadata },
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),

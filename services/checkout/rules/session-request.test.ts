@@ -8,6 +8,7 @@ const good: SessionRequest = {
   amount: 1_000n,
   currency: "EUR",
   description: "",
+  orderReference: "",
   customerEmail: "",
   metadata: {},
   successUrl: "",
