@@ -2,9 +2,11 @@
 // many ask and wherever a process died, and never are there two that can be paid.
 import assert from "node:assert/strict";
 import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";
+import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
@@ -244,6 +246,39 @@ test("a renewal that turns up after its payment ended is canceled, so that nobod
   ]);
   await eventually("the job to cancel it", async () => (await intents(session))[1] === "canceled", { limitMs: 20_000 });
   assert.equal((await pay(url)).text("status"), "canceled");
+});
+
+test("a restored database that lost a renewal, or the whole payment, takes in the page that was paid", async () => {
+  const peer = connectPeer({ url: services.money.urls.payments, token: services.money.settings.RPC_TOKEN });
+  try {
+    const [known, lost] = [await ended(), await ended()];
+    for (const { session } of [known, lost]) await pay((await resolve(session)).url);
+    const forgotten =
+      "delete from operation_history h using operations o where o.id = h.operation_id and o.payment_id = $1";
+    await forget(known.session, known.old);
+    for (const { paymentId } of [known.session, lost.session]) await payments.rows(forgotten, [paymentId]);
+    await payments.rows("delete from operations where payment_id = $1 and kind = 'renew_intent'", [
+      known.session.paymentId,
+    ]);
+    await payments.rows("delete from operations where payment_id = $1", [lost.session.paymentId]);
+    await payments.rows("delete from payments where id = $1", [lost.session.paymentId]);
+    for (const { session } of [known, lost]) {
+      const { merchantId, environment } = services.money;
+      const order = { merchantId, environment, amount: 1_050n, currency: "EUR", sessionId: session.id };
+      const { rebuilt } = await peer
+        .client(PaymentRecoveryService)
+        .rebuildPayment({ ...order, paymentId: session.paymentId });
+      assert.equal(rebuilt?.status, "succeeded");
+      assert.equal((await session.confirm()).status, "completed");
+      const [row] = await payments.rows<{ renewals: number; held: string }>(
+        `select renewals, (select count(*) from suspense s where s.payment_id = p.id) as held from payments p where id = $1`,
+        [session.paymentId],
+      );
+      assert.deepEqual(row, { renewals: 1, held: "0" }, "no second charge");
+    }
+  } finally {
+    peer.close();
+  }
 });
 
 test("a renewal that was begun and not sent keeps the session from being ended past it", async () => {

@@ -140,7 +140,8 @@ function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): H
   if (!expiresAt) return note;
   const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
   const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
-  setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));
+  // A timer takes no longer wait, and nobody keeps a tab open for 24 days.
+  if (wait < 2 ** 31) setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, wait));
   return note;
 }
 
