@@ -12,7 +12,7 @@ import { openWithSecret } from "./session-secret.ts";
 export type ResolvedSession = Awaited<ReturnType<typeof withLivingRender>>;
 
 /**
- * @throws Failure NOT_FOUND, PAYMENT_BLOCKED; for an overdue session, or one whose page has ended, CONNECTOR_ERROR, too.
+ * @throws Failure NOT_FOUND, PAYMENT_BLOCKED; CONNECTOR_ERROR for an overdue session, and for one whose page has ended.
  */
 export async function resolveSession(
   context: CheckoutContext,
