@@ -2,7 +2,6 @@
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { LineItemJson, presentLines } from "./line-item.ts";
 import { component } from "./parts/component.ts";
 import {
   amountSchema,
@@ -20,6 +19,7 @@ import {
   timeTextOf,
   wordSchema,
 } from "./parts/field.ts";
+import { LineItemJson, presentLines } from "./parts/line-item.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 

@@ -5,7 +5,6 @@ import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/chec
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
 import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
-import { LineItemJson, presentLines } from "./line-item.ts";
 import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
@@ -21,6 +20,7 @@ import {
   timeTextOf,
   wordSchema,
 } from "./parts/field.ts";
+import { LineItemJson, presentLines } from "./parts/line-item.ts";
 
 export const ResolvedCheckout = component(
   "Checkout",

@@ -10,7 +10,6 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
-import { LineItemInput } from "../json/line-item.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
 import {
@@ -22,6 +21,7 @@ import {
   returnUrlOf,
   urlInput,
 } from "../json/parts/input.ts";
+import { LineItemInput } from "../json/parts/line-item.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";

@@ -2,9 +2,9 @@
 // read.
 import { type Static, Type } from "typebox";
 import type { LineItem } from "#proto/payments/v1/payments_pb.ts";
-import { displayLine } from "../http/display-text.ts";
-import { component } from "./parts/component.ts";
-import { numberOf, textSchema } from "./parts/field.ts";
+import { displayLine } from "../../http/display-text.ts";
+import { component } from "./component.ts";
+import { numberOf, textSchema } from "./field.ts";
 
 const amountMax = 99_999_999;
 
