@@ -16,12 +16,27 @@ export function published(schema: object, components: JsonObject): JsonObject {
 }
 
 function plain(schema: object, components: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      key === "required" ? withoutDefaults(schema, value) : inner(value, components),
-    ]),
-  );
+  const words = openWords(schema);
+  return {
+    ...Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => [
+        key,
+        key === "required" ? withoutDefaults(schema, value) : inner(value, components),
+      ]),
+    ),
+    ...(words.length > 0 && { "x-extensible-enum": words }),
+  };
+}
+
+// "`a`, `b` or `c`", alone or behind a colon, with what follows a full stop or semicolon.
+const wordList = /^(?:[^`]*: )?((?:`[a-z_]+`, )*`[a-z_]+`) or `([a-z_]+)`(?=[.;,]|$)/;
+
+/** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
+function openWords(schema: object): string[] {
+  const { type, description, enum: closed } = membersOf(schema);
+  if (type !== "string" || closed !== undefined || typeof description !== "string") return [];
+  const [, first = "", last] = wordList.exec(description) ?? [];
+  return last === undefined ? [] : [...first.replaceAll("`", "").split(", "), last];
 }
 
 function inner(value: unknown, components: JsonObject): Json {
