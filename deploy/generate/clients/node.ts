@@ -176,8 +176,9 @@ function eventsFile({ events }: ClientModel): string {
   return [
     fileHead,
     ...events.map(({ type, text }) => `\n${interfaceOf({ ...type, text }, false)}`),
-    "\n/** An event of a type that is newer than this library. */\nexport interface UnknownEvent {\n",
-    "  type: string & { readonly isUnknown: never };\n  [field: string]: unknown;\n}\n",
+    "\n/**\n * An event of a type that is newer than this library. `type` is what was sent; it is declared as a text that no event\n",
+    " * has, so that TypeScript can tell the known ones apart: read it as `String(event.type)`.\n */\n",
+    'export interface UnknownEvent {\n  type: "newer than this library";\n  [field: string]: unknown;\n}\n',
     "\n/** Told apart by `type`; one that is none of these is to be acknowledged and passed over. */\n",
     `export type WebhookEvent =\n${events.map(({ type }) => `  | ${type.name}\n`).join("")}  | UnknownEvent;\n`,
   ].join("");

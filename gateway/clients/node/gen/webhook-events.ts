@@ -97,9 +97,12 @@ export interface TestPingEvent {
   created_at: string;
 }
 
-/** An event of a type that is newer than this library. */
+/**
+ * An event of a type that is newer than this library. `type` is what was sent; it is declared as a text that no event
+ * has, so that TypeScript can tell the known ones apart: read it as `String(event.type)`.
+ */
 export interface UnknownEvent {
-  type: string & { readonly isUnknown: never };
+  type: "newer than this library";
   [field: string]: unknown;
 }
 
