@@ -117,7 +117,6 @@ guarantee("each refusal has its class, and says which field is wrong and what is
     ["away", "ServiceError", "service_unavailable"],
     ["open", "TypeError", undefined],
     ["draft", undefined, undefined],
-    ["connector", "none", undefined],
   ]);
   assert.equal(seen.draft, "draft");
   assert.deepEqual(told("invalid").fields, ["amount", "currency"]);

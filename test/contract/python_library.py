@@ -127,7 +127,6 @@ def errors(given: dict[str, Any]) -> Any:
     reader = Tollbooth(api_key=given["narrow_key"], base_url=gateway)
     hurried = Tollbooth(api_key=given["api_key"], base_url=given["tight"], max_retries=0)
     waiting = Tollbooth(api_key=given["api_key"], base_url=given["away"], max_retries=0)
-    hasty = Tollbooth(api_key=given["api_key"], base_url=gateway, max_retries=0)
     sessions = client.checkout_sessions
     sessions.create(amount=1000, currency="EUR", idempotency_key="one key")
     payment_id = paid(client, gateway, 500)
@@ -143,7 +142,6 @@ def errors(given: dict[str, Any]) -> Any:
         "away": failure(waiting.checkout_sessions.list),
         "open": failure(Tollbooth(base_url=gateway).merchant.get),
         "draft": Tollbooth(base_url=gateway).applications.create(legal_name="Lemon Books GmbH").status,
-        "connector": failure(lambda: hasty.checkout_sessions.create(amount=1000, currency="EUR", idempotency_key="c")),
     }
 
 

@@ -66,8 +66,9 @@ function resourceModule(resource: Resource, model: ClientModel, owners: Readonly
 }
 
 function imports(text: string, places: Readonly<Record<string, readonly string[]>>): string {
+  const code = text.replace(/"""[\s\S]*?"""/g, "");
   const lines = Object.entries(places).flatMap(([place, names]) => {
-    const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
+    const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(code));
     return needed.length === 0 ? [] : [`from ${place} import ${needed.join(", ")}\n`];
   });
   const own = lines.filter((line) => !line.startsWith("from ."));

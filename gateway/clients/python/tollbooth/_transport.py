@@ -72,9 +72,6 @@ class Transport:
     ) -> WireAnswer:
         is_reusable = False
         try:
-            if connection.sock is None:
-                connection.connect()
-                connection.sock = _BoundedSocket(connection.sock)
             connection.sock.bound(deadline)
             connection.request(method, target, body=body, headers=dict(headers))
             response = connection.getresponse()
@@ -115,9 +112,18 @@ class Transport:
         return b"".join(parts)
 
     def _connection(self, timeout: float) -> Any:
-        if self._context is None:
-            return HTTPConnection(self._host, self._port, timeout=timeout)
-        return HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
+        connection: Any = (
+            HTTPConnection(self._host, self._port, timeout=timeout)
+            if self._context is None
+            else HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
+        )
+        try:
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        connection.sock = _BoundedSocket(connection.sock)
+        return connection
 
     def _take_idle(self) -> Any:
         oldest = time.monotonic() - _IDLE_SECONDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Sequence
+from typing import Literal, Sequence
 
 from .._answer import TollboothObject
 from .._caller import Caller
