@@ -1,9 +1,11 @@
-// Packs the server library for Node: plain JavaScript and declarations of its TypeScript, file by file, as npm wants it.
+// Packs the server library for Node: one file of plain JavaScript, which is loaded in half the time of many, and the
+// declarations of its TypeScript.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { build } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -13,9 +15,27 @@ const library = join(root, "gateway/clients/node");
 export async function packNodeClient(folder: string): Promise<string> {
   const stage = await mkdtemp(join(tmpdir(), "tollbooth-node-"));
   try {
+    await build({
+      entryPoints: [join(library, "tollbooth.ts")],
+      outfile: join(stage, "tollbooth.js"),
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      logLevel: "error",
+    });
     const tsc = join(root, "node_modules/.bin/tsc");
-    execFileSync(tsc, ["-p", library, "--noEmit", "false", "--declaration", "--outDir", stage]);
-    // The compiler names the written files in code, and the sources in declarations.
+    execFileSync(tsc, [
+      "-p",
+      library,
+      "--noEmit",
+      "false",
+      "--declaration",
+      "--emitDeclarationOnly",
+      "--outDir",
+      stage,
+    ]);
+    // Declarations name the files beside them as a published package does.
     for (const path of globSync("**/*.d.ts", { cwd: stage })) {
       const text = await readFile(join(stage, path), "utf8");
       await writeFile(join(stage, path), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
@@ -42,6 +62,6 @@ function manifest(version: string) {
     engines: { node: ">=20" },
     exports: { ".": { types: "./tollbooth.d.ts", default: "./tollbooth.js" } },
     types: "./tollbooth.d.ts",
-    files: ["*.js", "*.d.ts", "gen"],
+    files: ["tollbooth.js", "*.d.ts", "gen"],
   };
 }
