@@ -4,10 +4,9 @@ every try; tries again where that is invited; and makes objects or errors of wha
 from __future__ import annotations
 
 import json
+import os
 import re
-import uuid
-from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, NamedTuple
 
 from ._answer import Kind, facts_of
 from ._errors import TollboothError, UnexpectedAnswerError, error_of
@@ -19,9 +18,8 @@ from ._transport import Transport, WireAnswer
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
-@dataclass(frozen=True)
-class Settings:
-    api_key: Callable[[], str | None] = field(repr=False)
+class Settings(NamedTuple):
+    api_key: Callable[[], str | None]
     """A function: whoever prints or copies settings has no key."""
     prefix: str
     max_retries: int
@@ -148,7 +146,7 @@ class Caller:
                 raise TypeError("this operation needs a client with an api_key")
             headers["Authorization"] = f"Bearer {api_key}"
         if is_idempotent:
-            chosen = str(uuid.uuid4()) if key is None else key
+            chosen = os.urandom(16).hex() if key is None else key
             if not isinstance(chosen, str) or not _KEY.fullmatch(chosen):
                 raise ValueError("idempotency_key must have 1 to 255 printable ASCII characters")
             headers["Idempotency-Key"] = chosen

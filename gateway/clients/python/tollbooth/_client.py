@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 import random
 import re
 import ssl
+import sys
 import time
-from ipaddress import ip_address
 from typing import Callable, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
@@ -55,7 +54,7 @@ class Tollbooth(Resources):
         if not 0 < timeout <= 600 or not 0 < total_timeout <= 3_600:
             raise ValueError("timeout must be at most 600 seconds, total_timeout at most 3,600")
         origin = _checked(base_url)
-        agent = f"tollbooth-python/{VERSION} python/{platform.python_version()}"
+        agent = f"tollbooth-python/{VERSION} python/{'.'.join(map(str, sys.version_info[:3]))}"
         context = (ssl_context or ssl.create_default_context()) if origin.scheme == "https" else None
         transport = Transport(origin, context=context, answer_bytes_max=answer_bytes_max)
         settings = Settings(
@@ -102,9 +101,4 @@ def _checked(base_url: str) -> SplitResult:
 
 
 def _is_here(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return bool(re.fullmatch(r"(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|::1", host, re.ASCII))
