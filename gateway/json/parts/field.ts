@@ -78,6 +78,8 @@ export function listed(words: readonly string[]): string {
 export const secretSchema = (description: string, example?: string) =>
   Type.String({ description, format: "password", ...(example !== undefined && { examples: [example] }) });
 
+export const referenceSchema = textSchema("Your own order number.", "order-1042");
+
 export const environmentSchema = wordSchema(["sandbox", "live"], "The environment of the API key.");
 
 /** Text by text, as metadata. */

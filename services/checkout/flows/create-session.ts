@@ -125,7 +125,7 @@ function intentOrder(
   sessionId: Id<"session">,
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
-  const { merchantId, environment, amount, currency, description, customerEmail, metadata } = request;
+  const { merchantId, environment, amount, currency, description, orderReference, customerEmail, metadata } = request;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -134,6 +134,7 @@ function intentOrder(
     amount,
     currency,
     description,
+    orderReference,
     customerEmail,
     metadata: { ...metadata },
     // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.

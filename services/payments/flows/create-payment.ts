@@ -20,7 +20,15 @@ export type CreatePaymentDeps = CreateIntentDeps & VerifyDeps;
 
 export type PaymentRequest = Pick<
   NewPayment,
-  "id" | "merchantId" | "environment" | "amount" | "currency" | "description" | "customerEmail" | "metadata"
+  | "id"
+  | "merchantId"
+  | "environment"
+  | "amount"
+  | "currency"
+  | "description"
+  | "orderReference"
+  | "customerEmail"
+  | "metadata"
 > & {
   /** The processor's token; kept sealed while the outcome is in doubt. */
   readonly paymentMethod: string;

@@ -30,7 +30,14 @@ export async function rebuildRefund(
 ): Promise<RebuiltRefund> {
   try {
     let isLost = (await findRefund(deps.db, refundId)) === undefined;
-    const unknown = { description: "", customerEmail: "", metadata: {}, money: undefined, expiresAt: undefined };
+    const unknown = {
+      description: "",
+      orderReference: "",
+      customerEmail: "",
+      metadata: {},
+      money: undefined,
+      expiresAt: undefined,
+    };
     await rebuildPayment(deps, { ...unknown, id: paymentId, merchantId, environment, sessionId: "" });
     if (attributes.image) {
       const sealed = openRefundKey(deps.vault, refundId, attributes.image);

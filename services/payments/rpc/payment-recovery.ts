@@ -79,7 +79,14 @@ async function rebuiltRefunds(deps: RebuildRefundDeps, event: Event): Promise<Re
 }
 
 // What only a session knows, or the processor.
-const unknown = { description: "", customerEmail: "", metadata: {}, money: undefined, expiresAt: undefined };
+const unknown = {
+  description: "",
+  orderReference: "",
+  customerEmail: "",
+  metadata: {},
+  money: undefined,
+  expiresAt: undefined,
+};
 
 /** What an event tells of its payment; undefined: it is about something else. */
 function fromLostEvent({ type, objectId: id, merchantId, environment, attributes }: Event): LostPayment | undefined {

@@ -47,6 +47,8 @@ export interface NewPayment {
   readonly amount: bigint;
   readonly currency: string;
   readonly description: string;
+  /** The merchant's own order number; may be empty. */
+  readonly orderReference: string;
   readonly customerEmail: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly connector: string;
@@ -159,8 +161,8 @@ export async function insertPayment(
   const rows = await sql.rows(
     `with payment as (
        insert into payments (id, merchant_id, environment, session_id, amount, currency, description, customer_email, metadata,
-         connector, connector_account_id, surface, expires_at, next_check_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14))
+         connector, connector_account_id, surface, expires_at, next_check_at, order_reference)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20)
        on conflict do nothing returning id)
      insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order, state)
      select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18, $19 from payment
@@ -185,6 +187,7 @@ export async function insertPayment(
       operation.sentAfter?.toISOString() ?? null,
       operation.sealedOrder ?? null,
       operation.state,
+      payment.orderReference,
     ],
   );
   return rows.length === 1;

@@ -22,6 +22,8 @@ export interface CheckoutSession {
   environment: "sandbox" | "live" | (string & {});
   /** The caller's words. */
   description?: string;
+  /** Your own order number. */
+  reference?: string;
   /** The buyer's e-mail. */
   customer_email?: string;
   /** Up to 50 names of 1 to 40 characters with text values of up to 500. */
@@ -93,6 +95,8 @@ export interface NewCheckoutSession {
   currency: string;
   /** At most 255 characters. */
   description?: string | undefined;
+  /** Your own order number; need not be unique. Lists find it by its beginning. At most 100 characters. */
+  reference?: string | undefined;
   /** The buyer's e-mail. At most 254 characters. */
   customer_email?: string | undefined;
   /** Up to 50 names of 1 to 40 characters with text values of up to 500. */
@@ -127,6 +131,12 @@ export interface ListCheckoutSessionsQuery {
   from?: string | undefined;
   /** Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters. */
   to?: string | undefined;
+  /** Your order number, exactly. At most 100 characters. */
+  reference?: string | undefined;
+  /** Exact, any case. At most 254 characters. */
+  customer_email?: string | undefined;
+  /** A session's id, or the beginning of its reference or of its e-mail (any case). At most 254 characters. */
+  q?: string | undefined;
 }
 
 export class CheckoutSessionsResource {

@@ -71,6 +71,8 @@ export interface NewPayment {
   payment_method: string;
   /** At most 255 characters. */
   description?: string | undefined;
+  /** Your own order number; need not be unique. Lists find it by its beginning. At most 100 characters. */
+  reference?: string | undefined;
   /** The buyer's e-mail. At most 254 characters. */
   customer_email?: string | undefined;
   /** Up to 50 names of 1 to 40 characters with text values of up to 500. */
@@ -225,6 +227,8 @@ export interface Payment {
   connector?: string;
   /** The caller's words. */
   description?: string;
+  /** Your own order number. */
+  reference?: string;
   /** The buyer's e-mail. */
   customer_email?: string;
   /** The issuer's code. */
@@ -350,12 +354,25 @@ export interface ListPaymentsQuery {
   from?: string | undefined;
   /** Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters. */
   to?: string | undefined;
-  /** Payment id (exact or prefix), part of an e-mail (any case), or the last four digits. At most 254 characters. */
+  /**
+   * Payment id (exact or prefix), part of an e-mail (any case), the last four digits, or the beginning of a reference.
+   * At most 254 characters.
+   */
   q?: string | undefined;
   /** Minor units. */
   min_amount?: number | undefined;
   /** Minor units. */
   max_amount?: number | undefined;
+  /** Your order number, exactly. At most 100 characters. */
+  reference?: string | undefined;
+  /** ISO 4217, any case. */
+  currency?: string | undefined;
+  /** Name of the connector, exactly. At most 64 characters. */
+  connector?: string | undefined;
+  /** Captured at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40 characters. */
+  captured_from?: string | undefined;
+  /** Captured before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters. */
+  captured_to?: string | undefined;
 }
 
 /** Filters and pages of "List the refunds of a payment". */

@@ -226,6 +226,7 @@ export class WebhookEndpointsResource {
 
   /**
    * List the webhook endpoints.
+   * A URL that was registered twice is listed twice, each with its own id.
    * Scope `merchant:read`.
    */
   list(options?: RequestOptions): List<WebhookEndpoint> {

@@ -30,6 +30,8 @@ class CheckoutSession(TollboothObject):
     """The environment of the API key."""
     description: str | None
     """The caller's words."""
+    reference: str | None
+    """Your own order number."""
     customer_email: str | None
     """The buyer's e-mail."""
     metadata: dict[str, str] | None
@@ -108,6 +110,7 @@ class CheckoutSessionsResource:
         amount: int,
         currency: str,
         description: str | None = None,
+        reference: str | None = None,
         customer_email: str | None = None,
         metadata: Mapping[str, str] | None = None,
         success_url: str | None = None,
@@ -126,6 +129,8 @@ class CheckoutSessionsResource:
         `amount`: Minor units: 1050 means 10.50. 1 to 99,999,999.
         `currency`: ISO 4217, any case.
         `description`: At most 255 characters.
+        `reference`: Your own order number; need not be unique. Lists find it by its beginning. At most 100
+        characters.
         `customer_email`: The buyer's e-mail. At most 254 characters.
         `metadata`: Up to 50 names of 1 to 40 characters with text values of up to 500.
         `success_url`: Where the hosted page sends the buyer after success: https; in sandbox also http to localhost.
@@ -143,6 +148,7 @@ class CheckoutSessionsResource:
                     "amount": amount,
                     "currency": currency,
                     "description": description,
+                    "reference": reference,
                     "customer_email": customer_email,
                     "metadata": metadata,
                     "success_url": success_url,
@@ -165,6 +171,9 @@ class CheckoutSessionsResource:
         status: Literal["open", "processing", "completed", "expired", "canceled"] | None = None,
         from_: str | None = None,
         to: str | None = None,
+        reference: str | None = None,
+        customer_email: str | None = None,
+        q: str | None = None,
         timeout: float | None = None,
     ) -> Page[CheckoutSession]:
         """List checkout sessions.
@@ -180,6 +189,9 @@ class CheckoutSessionsResource:
         `status`: Only this status.
         `from_`: Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40 characters.
         `to`: Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters.
+        `reference`: Your order number, exactly. At most 100 characters.
+        `customer_email`: Exact, any case. At most 254 characters.
+        `q`: A session's id, or the beginning of its reference or of its e-mail (any case). At most 254 characters.
         """
         return self._caller.list(
             CheckoutSession,
@@ -193,6 +205,9 @@ class CheckoutSessionsResource:
                     "status": status,
                     "from": from_,
                     "to": to,
+                    "reference": reference,
+                    "customer_email": customer_email,
+                    "q": q,
                 },
             ),
             paging="after",

@@ -188,6 +188,8 @@ class Payment(TollboothObject):
     """Name of the connector."""
     description: str | None
     """The caller's words."""
+    reference: str | None
+    """Your own order number."""
     customer_email: str | None
     """The buyer's e-mail."""
     authorization_code: str | None
@@ -303,6 +305,7 @@ class PaymentsResource:
         currency: str,
         payment_method: str,
         description: str | None = None,
+        reference: str | None = None,
         customer_email: str | None = None,
         metadata: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
@@ -324,6 +327,8 @@ class PaymentsResource:
         `payment_method`: The processor's token of a card. The buyer's browser gets it from the processor: card data
         never comes here.
         `description`: At most 255 characters.
+        `reference`: Your own order number; need not be unique. Lists find it by its beginning. At most 100
+        characters.
         `customer_email`: The buyer's e-mail. At most 254 characters.
         `metadata`: Up to 50 names of 1 to 40 characters with text values of up to 500.
         """
@@ -337,6 +342,7 @@ class PaymentsResource:
                     "currency": currency,
                     "payment_method": payment_method,
                     "description": description,
+                    "reference": reference,
                     "customer_email": customer_email,
                     "metadata": metadata,
                 },
@@ -358,6 +364,11 @@ class PaymentsResource:
         q: str | None = None,
         min_amount: int | None = None,
         max_amount: int | None = None,
+        reference: str | None = None,
+        currency: str | None = None,
+        connector: str | None = None,
+        captured_from: str | None = None,
+        captured_to: str | None = None,
         timeout: float | None = None,
     ) -> Page[PaymentItem]:
         """List payments.
@@ -373,10 +384,17 @@ class PaymentsResource:
         `status`: Exact match. At most 32 characters.
         `from_`: Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40 characters.
         `to`: Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters.
-        `q`: Payment id (exact or prefix), part of an e-mail (any case), or the last four digits. At most 254
-        characters.
+        `q`: Payment id (exact or prefix), part of an e-mail (any case), the last four digits, or the beginning of a
+        reference. At most 254 characters.
         `min_amount`: Minor units.
         `max_amount`: Minor units.
+        `reference`: Your order number, exactly. At most 100 characters.
+        `currency`: ISO 4217, any case.
+        `connector`: Name of the connector, exactly. At most 64 characters.
+        `captured_from`: Captured at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40
+        characters.
+        `captured_to`: Captured before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40
+        characters.
         """
         return self._caller.list(
             PaymentItem,
@@ -393,6 +411,11 @@ class PaymentsResource:
                     "q": q,
                     "min_amount": min_amount,
                     "max_amount": max_amount,
+                    "reference": reference,
+                    "currency": currency,
+                    "connector": connector,
+                    "captured_from": captured_from,
+                    "captured_to": captured_to,
                 },
             ),
             paging="after",

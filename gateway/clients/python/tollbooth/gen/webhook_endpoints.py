@@ -228,6 +228,7 @@ class WebhookEndpointsResource:
     def list(self, *, timeout: float | None = None) -> Page[WebhookEndpoint]:
         """List the webhook endpoints.
 
+        A URL that was registered twice is listed twice, each with its own id.
         Scope `merchant:read`.
         """
         return self._caller.list(WebhookEndpoint, "GET", "/v1/merchants/me/webhooks", paging="none", timeout=timeout)
