@@ -1,5 +1,5 @@
-// The server libraries as merchants install them: packed, put into an empty folder without a network, and their READMEs'
-// quickstarts run word for word against the running system.
+// The server libraries as merchants install them: packed, put into an empty folder without a network, and the
+// quickstarts of their pages run word for word against the running system.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -16,7 +16,8 @@ export interface WireAnswer {
 }
 
 /**
- * @throws ConnectionFailedError, or TimedOutError, when no whole answer came; the caller's reason when its signal said so
+ * @throws ConnectionFailedError, or TimedOutError, when no whole answer came; the caller's reason when its signal said
+ * so
  */
 export async function tryOnce(
   settings: Pick<Settings, "fetch" | "answerBytesMax">,

@@ -3,13 +3,12 @@
 import { randomUUID } from "node:crypto";
 import { keepFacts, parsed } from "./answer.ts";
 import { tryOnce, type WireAnswer, type WireRequest } from "./attempt.ts";
-import { errorOf, membersOf, TollboothError, UnexpectedAnswerError } from "./errors.ts";
+import { errorOf, TollboothError, UnexpectedAnswerError } from "./errors.ts";
+import { membersOf } from "./members.ts";
 import { List, nextQuery, Page, type Paging } from "./page.ts";
 import { bodyText, queryText } from "./path.ts";
 import { pauseBefore } from "./retry.ts";
 import { checkNumber, type Settings } from "./settings.ts";
-
-export type Members = Readonly<Record<string, unknown>>;
 
 /** What a single call may choose. */
 export interface RequestOptions {

@@ -1,5 +1,6 @@
 // What can go wrong, by class. An error tells what the API told, and never a key, a secret or a value that was sent.
 import type { ErrorCode } from "./gen/contract.ts";
+import { membersOf } from "./members.ts";
 
 /** A field that is wrong, with the form that is wanted. */
 export interface FieldProblem {
@@ -148,8 +149,4 @@ function secondsOf(text: string | null): number | undefined {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
-}
-
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,5 +1,5 @@
 // Lists: awaited, a list is its first page; iterated, it is every object of every page.
-import type { Members } from "./caller.ts";
+import type { Members } from "./members.ts";
 
 /** How a list is read on: behind its last object, by its offset, or it is one page. */
 export type Paging = "after" | "offset" | "none";
