@@ -25,10 +25,12 @@ import {
 } from "./parts/field.ts";
 import { presentRefund, RefundJson } from "./refund.ts";
 
-const status = textSchema(
-  "`pending`, `requires_action`, `processing`, `succeeded`, `failed`, `canceled`, `partially_refunded`, `refunded` or `disputed`.",
-  "succeeded",
-);
+const statuses = [
+  ...["pending", "requires_action", "processing", "succeeded", "failed", "canceled"],
+  ...["partially_refunded", "refunded", "disputed"],
+];
+export const paymentStatusText = listed(statuses);
+const status = textSchema(paymentStatusText, "succeeded");
 
 const cardSummary = {
   brand: Type.Optional(textSchema("Card brand.", "visa")),

@@ -28,8 +28,8 @@ function plain(schema: object, components: JsonObject): JsonObject {
   };
 }
 
-// "`a`, `b` or `c`", alone or behind a colon, with what follows a full stop or semicolon.
-const wordList = /^(?:[^`]*: )?((?:`[a-z_]+`, )*`[a-z_]+`) or `([a-z_]+)`(?=[.;,]|$)/;
+// "`a`, `b` or `c`", alone or behind a colon, up to a full stop, comma or semicolon.
+const wordList = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
 
 /** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
 function openWords(schema: object): string[] {

@@ -103,12 +103,15 @@ test("every operation that a server calls has one method, which sends what the d
 
 /** Calls a method with as many ids as its path has: fewer are a mistake that it names. */
 async function callWithIds(method: (...words: unknown[]) => PromiseLike<unknown>): Promise<void> {
+  const file = [new Uint8Array(1), "application/pdf"];
   for (const ids of [[], ["x"], ["x", "x"], ["x", "x", "x"]]) {
-    try {
-      await method(...ids, {});
-      return;
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
+    for (const rest of [[{}], file]) {
+      try {
+        await method(...ids, ...rest);
+        return;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+      }
     }
   }
   throw new Error("no number of ids is right");

@@ -50,7 +50,9 @@ def methods(_: dict[str, Any]) -> Any:
             parameters = inspect.signature(method).parameters.values()
             ids = ["x" for each in parameters if each.kind is each.POSITIONAL_ONLY]
             needed = {
-                each.name: "x" for each in parameters if each.kind is each.KEYWORD_ONLY and each.default is each.empty
+                each.name: {"file": b"x", "content_type": "text/plain"}.get(each.name, "x")
+                for each in parameters
+                if each.kind is each.KEYWORD_ONLY and each.default is each.empty
             }
             method(*ids, **needed)
     return sent

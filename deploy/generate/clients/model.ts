@@ -38,6 +38,8 @@ export interface ClientOperation {
   readonly query: readonly Field[];
   /** A type of fields. */
   readonly body: ObjectType | undefined;
+  /** The media types of a file that is the body. */
+  readonly fileTypes: readonly string[];
   readonly result: Result;
   readonly isIdempotent: boolean;
 }
@@ -184,18 +186,24 @@ function operationOf(method: string, path: string, operation: Members, types: Ty
     pathNames: pathNames(path),
     query,
     body: bodyOf(id, operation, types),
+    fileTypes: fileTypesOf(operation),
     result: resultOf(id, operation, query, types),
     isIdempotent: parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key"),
   };
 }
 
+function fileTypesOf({ requestBody }: Members): string[] {
+  return Object.keys(membersOf(membersOf(requestBody).content)).filter((type) => type !== "application/json");
+}
+
 function bodyOf(id: string, operation: Members, types: TypeBook): ObjectType | undefined {
-  if (operation.requestBody === undefined) return undefined;
+  if (operation.requestBody === undefined || fileTypesOf(operation).length > 0) return undefined;
   const schema = jsonOf(id, membersOf(operation.requestBody));
   const shape = shapeOf(schema, `${pascal(id)}Body`, types);
   const type = shape.kind === "named" ? types.all.get(shape.name) : undefined;
   if (!type) throw new Error(`${id}: its body has no fields, and the libraries know no other`);
-  return type;
+  // A body without fields may be empty, and is left out.
+  return type.fields.length > 0 ? type : undefined;
 }
 
 function resultOf(id: string, operation: Members, query: readonly Field[], types: TypeBook): Result {

@@ -73,12 +73,19 @@ function fieldOf({ name, shape, isRequired, isClearable, text }: Field, isSent: 
   const type = `${typeOf(shape, isSent)}${isClearable ? " | null" : ""}`;
   const whole = isRequired || !isSent ? type : `${type} | undefined`;
   const line = `  ${name}${isRequired ? "" : "?"}: ${whole};\n`;
-  // As the formatter would have it.
-  const long = `  ${name}${isRequired ? "" : "?"}:\n${whole
-    .split(" | ")
-    .map((each) => `    | ${each}`)
-    .join("\n")};\n`;
+  const long = `  ${name}${isRequired ? "" : "?"}:${brokenType(whole)};\n`;
   return docComment(text, "  ") + (line.length - 1 <= columnsMax ? line : long);
+}
+
+/** A long union over several lines, as the formatter would have it. */
+function brokenType(type: string): string {
+  const lines = (union: string) =>
+    union
+      .split(" | ")
+      .map((each) => `\n    | ${each}`)
+      .join("");
+  const [, items, rest] = /^\((.*)\)\[\](| \| undefined)$/.exec(type) ?? [];
+  return items === undefined ? lines(type) : ` (${lines(items)}\n  )[]${rest}`;
 }
 
 /** What is answered may have words that are new; what is sent may not, unless the document says so. */
@@ -95,7 +102,7 @@ function typeOf(shape: Shape, isSent: boolean): string {
     case "constant":
       return JSON.stringify(shape.value);
     case "words": {
-      const words = shape.words.map((word) => JSON.stringify(word)).join(" | ");
+      const words = wordsOf(shape.words);
       return shape.isOpen || !isSent ? `${words} | (string & {})` : words;
     }
     case "list": {
@@ -109,12 +116,17 @@ function typeOf(shape: Shape, isSent: boolean): string {
   }
 }
 
+function wordsOf(words: readonly string[]): string {
+  return words.map((word) => JSON.stringify(word)).join(" | ");
+}
+
 function methodOf(operation: ClientOperation): string {
-  const { id, name, method, path, pathNames, query, body, result, isIdempotent, scope } = operation;
+  const { id, name, method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
   const needsBody = body?.fields.some((field) => field.isRequired) ?? false;
   const parameters = [
     ...pathNames.map((each) => `${each}: string`),
     ...(body ? [`body: ${body.name}${needsBody ? "" : " = {}"}`] : []),
+    ...(fileTypes.length > 0 ? ["file: Uint8Array", `contentType: ${wordsOf(fileTypes)}`] : []),
     ...(query.length > 0 ? [`query: ${pascal(id)}Query = {}`] : []),
     `options?: ${isIdempotent ? "IdempotentOptions" : "RequestOptions"}`,
   ];
@@ -125,6 +137,7 @@ function methodOf(operation: ClientOperation): string {
     `path: ${pathNames.length > 0 ? `path\`${filled}\`` : `"${path}"`}`,
     ...(query.length > 0 ? ["query"] : []),
     ...(body ? ["body"] : []),
+    ...(fileTypes.length > 0 ? ["file: { content: file, type: contentType }"] : []),
     ...(isIdempotent ? ["isIdempotent: true"] : []),
     ...(scope === undefined ? ["isOpen: true"] : []),
     ...(result.kind === "bytes" ? ["isBytes: true"] : []),

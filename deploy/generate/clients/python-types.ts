@@ -35,7 +35,7 @@ export function typeOf(shape: Shape, direction: Direction, names: PythonNames): 
     case "constant":
       return `Literal["${shape.value}"]`;
     case "words": {
-      const words = `Literal[${shape.words.map((word) => `"${word}"`).join(", ")}]`;
+      const words = `Literal[${quotedWords(shape.words)}]`;
       return shape.isOpen || direction === "answered" ? `${words} | str` : words;
     }
     case "list":
@@ -45,6 +45,10 @@ export function typeOf(shape: Shape, direction: Direction, names: PythonNames): 
     case "named":
       return direction === "sent" && names.answered.has(shape.name) ? `${shape.name}Params` : shape.name;
   }
+}
+
+export function quotedWords(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(", ");
 }
 
 /** A class whose fields are attributes. */

@@ -9,6 +9,7 @@ import {
   brokenLine,
   docString,
   type PythonNames,
+  quotedWords,
   sentDict,
   typeOf,
 } from "./python-types.ts";
@@ -79,7 +80,7 @@ function imports(text: string, places: Readonly<Record<string, readonly string[]
 }
 
 function methodOf(operation: ClientOperation, names: PythonNames): string {
-  const { name, pathNames, query, body, isIdempotent } = operation;
+  const { name, pathNames, query, body, fileTypes, isIdempotent } = operation;
   const fields = [...(body?.fields ?? []), ...query];
   const required = fields.filter((field) => field.isRequired);
   const optional = fields.filter((field) => !field.isRequired);
@@ -88,6 +89,7 @@ function methodOf(operation: ClientOperation, names: PythonNames): string {
     "self",
     ...(positional.length > 0 ? [...positional, "/"] : []),
     "*",
+    ...(fileTypes.length > 0 ? ["file: bytes", `content_type: Literal[${quotedWords(fileTypes)}]`] : []),
     ...required.map((field) => parameterOf(field, names)),
     ...optional.map((field) => parameterOf(field, names)),
     ...(isIdempotent ? ["idempotency_key: str | None = None"] : []),
@@ -119,7 +121,7 @@ function parameterOf({ name, shape, isRequired, isClearable }: Field, names: Pyt
 }
 
 function sendingOf(operation: ClientOperation): string {
-  const { method, path, pathNames, query, body, result, isIdempotent, scope } = operation;
+  const { method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
   let turn = 0;
   const parts = path.split("/").slice(1);
   const ids = parts.map((part) => (part.startsWith("{") ? snake(pathNames[turn++] ?? "") : JSON.stringify(part)));
@@ -130,6 +132,7 @@ function sendingOf(operation: ClientOperation): string {
     pathNames.length > 0 ? `path_of(${ids.join(", ")})` : JSON.stringify(path),
     ...(query.length > 0 ? [`query=${givenOf(query)}`] : []),
     ...(body ? [`body=${givenOf(body.fields)}`] : []),
+    ...(fileTypes.length > 0 ? ["file=(file, content_type)"] : []),
     ...(result.kind === "page" ? [`paging="${result.paging}"`] : []),
     ...(isIdempotent ? ["is_idempotent=True", "idempotency_key=idempotency_key"] : []),
     ...(scope === undefined ? ["is_open=True"] : []),

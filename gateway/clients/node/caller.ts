@@ -31,6 +31,8 @@ export interface OperationCall {
   readonly path: string;
   readonly query?: object;
   readonly body?: object;
+  /** The body itself, in place of JSON. */
+  readonly file?: { readonly content: Uint8Array; readonly type: string };
   /** It honours an idempotency key. */
   readonly isIdempotent?: true;
   /** It takes no API key. */
@@ -98,7 +100,7 @@ export class Caller {
   }
 
   #request(
-    { method, path, query, body, isIdempotent, isOpen }: OperationCall,
+    { method, path, query, body, file, isIdempotent, isOpen }: OperationCall,
     options: IdempotentOptions,
   ): WireRequest {
     const { apiKey, base, userAgent } = this.#settings;
@@ -115,11 +117,20 @@ export class Caller {
         "user-agent": userAgent,
         ...(!isOpen && { authorization: `Bearer ${apiKey}` }),
         ...(body && { "content-type": "application/json" }),
+        ...(file && { "content-type": typeOf(file) }),
         ...(isIdempotent && idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       },
-      body: body && bodyText(body),
+      body: file?.content ?? (body && bodyText(body)),
     };
   }
+}
+
+/** @throws TypeError for what is no file */
+function typeOf({ content, type }: { content: Uint8Array; type: string }): string {
+  if (!(content instanceof Uint8Array) || !/^[\w.+-]+\/[\w.+-]+$/.test(type)) {
+    throw new TypeError("a file is its bytes, and its content type as application/pdf");
+  }
+  return type;
 }
 
 /** Errors of ours are looked at; whatever else was thrown, such as the caller's own reason, goes on. */

@@ -348,8 +348,22 @@ export interface ListPaymentsQuery {
    * created meanwhile. Without `offset`.
    */
   after?: string | undefined;
-  /** Exact match. At most 32 characters. */
-  status?: string | undefined;
+  /**
+   * Exact match: `pending`, `requires_action`, `processing`, `succeeded`, `failed`, `canceled`, `partially_refunded`,
+   * `refunded` or `disputed`. At most 32 characters.
+   */
+  status?:
+    | "pending"
+    | "requires_action"
+    | "processing"
+    | "succeeded"
+    | "failed"
+    | "canceled"
+    | "partially_refunded"
+    | "refunded"
+    | "disputed"
+    | (string & {})
+    | undefined;
   /** Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40 characters. */
   from?: string | undefined;
   /** Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters. */

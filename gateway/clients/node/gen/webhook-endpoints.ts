@@ -48,7 +48,19 @@ export interface NewWebhookEndpoint {
   /** https only. At most 2,048 characters. */
   url: string;
   /** At least one code of the catalogue; duplicates are folded. At most 100. */
-  event_types: string[];
+  event_types: (
+    | "payment.succeeded"
+    | "payment.failed"
+    | "payment.refunded"
+    | "payment.disputed"
+    | "refund.succeeded"
+    | "refund.failed"
+    | "checkout_session.completed"
+    | "checkout_session.expired"
+    | "checkout_session.canceled"
+    | "test.ping"
+    | (string & {})
+  )[];
   /** At most 255 characters. */
   description?: string | undefined;
   /** The environment of the API key. */
@@ -132,7 +144,19 @@ export interface WebhookEndpointChange {
   /** https only. At most 2,048 characters. */
   url?: string | undefined;
   /** At least one code of the catalogue; duplicates are folded. At most 100. */
-  event_types?: string[] | undefined;
+  event_types?: (
+    | "payment.succeeded"
+    | "payment.failed"
+    | "payment.refunded"
+    | "payment.disputed"
+    | "refund.succeeded"
+    | "refund.failed"
+    | "checkout_session.completed"
+    | "checkout_session.expired"
+    | "checkout_session.canceled"
+    | "test.ping"
+    | (string & {})
+  )[] | undefined;
   /** At most 255 characters. */
   description?: string | undefined;
 }

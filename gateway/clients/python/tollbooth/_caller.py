@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ._answer import Kind, facts_of
 from ._errors import TollboothError, UnexpectedAnswerError, error_of
-from ._given import body_bytes, query_text
+from ._given import body_bytes, checked_file, query_text
 from ._page import Page, Paging, next_query
 from ._retry import pause_before
 from ._transport import Transport, WireAnswer
@@ -85,6 +85,7 @@ class Caller:
         *,
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        file: tuple[bytes, str] | None = None,
         is_idempotent: bool = False,
         is_open: bool = False,
         idempotency_key: str | None = None,
@@ -93,9 +94,13 @@ class Caller:
         settings = self._settings
         if timeout is not None and not 0 < timeout <= 600:
             raise ValueError("timeout must be at most 600 seconds")
-        headers = self._headers(body is not None, is_idempotent, is_open, idempotency_key)
+        headers = self._headers(is_idempotent, is_open, idempotency_key)
         target = settings.prefix + path + query_text(query or {})
-        sent = None if body is None else body_bytes(body)
+        sent = None
+        if body is not None:
+            sent, headers["Content-Type"] = body_bytes(body), "application/json"
+        elif file is not None:
+            sent, headers["Content-Type"] = checked_file(*file)
         is_repeatable = method == "GET" or is_idempotent
         ends_at = settings.clock() + settings.total_timeout
         attempts = 0
@@ -135,11 +140,9 @@ class Caller:
             told = None  # no envelope: error_of says so
         return error_of(answer.status, answer.headers, told)
 
-    def _headers(self, has_body: bool, is_idempotent: bool, is_open: bool, key: str | None) -> dict[str, str]:
+    def _headers(self, is_idempotent: bool, is_open: bool, key: str | None) -> dict[str, str]:
         settings = self._settings
         headers = {"Accept": "application/json", "User-Agent": settings.user_agent}
-        if has_body:
-            headers["Content-Type"] = "application/json"
         if not is_open:
             api_key = settings.api_key()
             if api_key is None:

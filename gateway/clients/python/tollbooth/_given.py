@@ -55,3 +55,10 @@ def _query_value(value: Any) -> str:
 def body_bytes(body: Mapping[str, Any]) -> bytes:
     """JSON. Raises TypeError or ValueError for what JSON does not have: a Decimal, NaN."""
     return json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def checked_file(content: bytes, content_type: str) -> tuple[bytes, str]:
+    """The body itself, in place of JSON."""
+    if not isinstance(content, (bytes, bytearray)) or not re.fullmatch(r"[\w.+-]+/[\w.+-]+", content_type, re.ASCII):
+        raise TypeError("a file is its bytes, and its content type as application/pdf")
+    return bytes(content), content_type

@@ -358,7 +358,10 @@ class PaymentsResource:
         limit: int | None = None,
         offset: int | None = None,
         after: str | None = None,
-        status: str | None = None,
+        status: Literal[
+            "pending", "requires_action", "processing", "succeeded", "failed", "canceled", "partially_refunded",
+            "refunded", "disputed",
+        ] | str | None = None,
         from_: str | None = None,
         to: str | None = None,
         q: str | None = None,
@@ -381,7 +384,8 @@ class PaymentsResource:
         `offset`: How many to pass over.
         `after`: Only those that follow this one: pages by the last id of the page before repeat and miss nothing,
         whatever is created meanwhile. Without `offset`.
-        `status`: Exact match. At most 32 characters.
+        `status`: Exact match: `pending`, `requires_action`, `processing`, `succeeded`, `failed`, `canceled`,
+        `partially_refunded`, `refunded` or `disputed`. At most 32 characters.
         `from_`: Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC). At most 40 characters.
         `to`: Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters.
         `q`: Payment id (exact or prefix), part of an e-mail (any case), the last four digits, or the beginning of a

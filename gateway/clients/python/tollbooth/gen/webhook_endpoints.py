@@ -189,7 +189,11 @@ class WebhookEndpointsResource:
         self,
         *,
         url: str,
-        event_types: Sequence[str],
+        event_types: Sequence[Literal[
+            "payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "refund.succeeded",
+            "refund.failed", "checkout_session.completed", "checkout_session.expired", "checkout_session.canceled",
+            "test.ping",
+        ] | str],
         description: str | None = None,
         environment: Literal["sandbox", "live"] | None = None,
         idempotency_key: str | None = None,
@@ -252,7 +256,11 @@ class WebhookEndpointsResource:
         *,
         status: Literal["active", "disabled"] | None = None,
         url: str | None = None,
-        event_types: Sequence[str] | None = None,
+        event_types: Sequence[Literal[
+            "payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "refund.succeeded",
+            "refund.failed", "checkout_session.completed", "checkout_session.expired", "checkout_session.canceled",
+            "test.ping",
+        ] | str] | None = None,
         description: str | None = None,
         timeout: float | None = None,
     ) -> WebhookEndpoint:
