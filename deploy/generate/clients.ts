@@ -24,8 +24,9 @@ export function clientFiles(): Map<string, string> {
 }
 
 async function write(): Promise<void> {
+  const files = clientFiles();
   for (const folder of generatedFolders) await rm(join(root, folder), { recursive: true, force: true });
-  for (const [path, text] of clientFiles()) {
+  for (const [path, text] of files) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
     console.log(`${String(text.length).padStart(8)}  ${path}`);

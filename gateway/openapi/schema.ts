@@ -30,13 +30,17 @@ function plain(schema: object, components: JsonObject): JsonObject {
 
 // "`a`, `b` or `c`", alone or behind a colon, up to a full stop, comma or semicolon.
 const wordList = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
+// A word, or a word and what it means: parts of "`a`: this; `b`: that; `c`."
+const toldWord = /^`([a-z_.]+)`(?:: [^`]*)?\.?$/;
 
 /** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
 function openWords(schema: object): string[] {
   const { type, description, enum: closed } = membersOf(schema);
   if (type !== "string" || closed !== undefined || typeof description !== "string") return [];
   const [, first = "", last] = wordList.exec(description) ?? [];
-  return last === undefined ? [] : [...first.replaceAll("`", "").split(", "), last];
+  if (last !== undefined) return [...first.replaceAll("`", "").split(", "), last];
+  const parts = description.split("; ").map((part) => toldWord.exec(part)?.[1]);
+  return parts.length > 1 && parts.every((word) => word !== undefined) ? parts : [];
 }
 
 function inner(value: unknown, components: JsonObject): Json {
