@@ -128,6 +128,18 @@ class Connections(unittest.TestCase):
             with self.assertRaises(TimedOutError):
                 self.get(self.transport(server), timeout=0.3)
 
+    def test_time_is_over_also_in_silence(self) -> None:
+        server = self.serve(lambda connection, _: None)
+
+        def answer_late(connection: socket.socket, _: int) -> None:
+            request_of(connection)
+            server.is_over.wait(5)
+            connection.sendall(ANSWER)
+
+        server._talk = answer_late
+        with self.assertRaises(TimedOutError):
+            self.get(self.transport(server), timeout=0.3)
+
     def test_a_cut_an_early_end_and_a_closed_port_are_a_failed_connection(self) -> None:
         early = [
             b"",
