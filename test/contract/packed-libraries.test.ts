@@ -112,7 +112,12 @@ function linesOf(child: ChildProcess): readonly string[] {
 }
 
 /** Every Node that is here: the one of the product, and the one of the machine. */
-const nodes = [process.execPath, ...["/usr/local/bin/node", "/usr/bin/node"].filter((path) => existsSync(path))];
+const nodes = [process.execPath, ...["/usr/local/bin/node", "/usr/bin/node"].filter(isNode)];
+
+/** Whether it is one that the library runs on. */
+function isNode(path: string): boolean {
+  return existsSync(path) && Number(execFileSync(path, ["-p", "process.versions.node.split('.')[0]"])) >= 20;
+}
 
 test("the Node README's quickstart is at most twenty lines and runs, on the oldest Node that is here as well", async () => {
   const [code = ""] = codeOf(pages.node, "js");

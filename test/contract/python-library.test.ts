@@ -176,6 +176,7 @@ guarantee("what does not speak as Tollbooth does is an error, and the key goes n
     const { kind, text } = await through("payment", [trouble]);
     assert.equal(kind, "UnexpectedAnswerError", trouble);
     assert.ok(!text.includes("nobody_should_see"), text);
+    if (trouble === "redirect") assert.match(text, /a redirect \(HTTP 307\), which is not followed/);
   }
   const half = await through("payment", ["half an answer", "half an answer", "half an answer"]);
   assert.deepEqual([half.kind, half.passed.length], ["ConnectionFailedError", 3]);

@@ -1,9 +1,10 @@
 // The generated part of the Node library: a file for each resource, with its types before its class; the list of
 // resources; events; and what the contract's tables say.
 import { columnsMax, docComment, methodText } from "./comments.ts";
-import { type ClientModel, type ClientOperation, namesIn, namesOf, type Resource } from "./model.ts";
+import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { kebab, pascal } from "./names.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
+import { namesIn } from "./type-book.ts";
 
 const fileHead = "// Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost.\n";
 

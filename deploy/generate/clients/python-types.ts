@@ -1,7 +1,7 @@
 // Objects of the document in Python: a class for what is answered, a TypedDict for what is sent inside of a parameter.
 import { columnsMax, wrapped } from "./comments.ts";
-import { namesIn } from "./model.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
+import { namesIn } from "./type-book.ts";
 
 /** Which way named types go; one that goes both ways has two forms. */
 export interface PythonNames {

@@ -1,7 +1,7 @@
 // The generated part of the Python library: a module for each resource, the list of resources, events, and what the
 // contract's tables say.
 import { columnsMax, methodText, wrapped } from "./comments.ts";
-import { type ClientModel, type ClientOperation, namesIn, namesOf, type Resource } from "./model.ts";
+import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { pascal, snake } from "./names.ts";
 import {
   answeredClass,
@@ -14,6 +14,7 @@ import {
   typeOf,
 } from "./python-types.ts";
 import type { Field } from "./shape.ts";
+import { namesIn } from "./type-book.ts";
 
 const fileHead = '"""Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost."""\n';
 

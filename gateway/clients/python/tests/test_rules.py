@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import hashlib
 import hmac
 import json
 import pickle
 import random
+import sys
 import time
 import unittest
 from decimal import Decimal
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
+
+import tollbooth
 
 from tollbooth import (
     CheckoutSession,
@@ -252,6 +257,24 @@ class Settings(unittest.TestCase):
         for writes in (pickle.dumps, copy.copy, copy.deepcopy):
             with self.assertRaises(TypeError):
                 writes(client)
+
+
+class Package(unittest.TestCase):
+    def test_it_is_python_3_10_and_imports_itself_and_the_standard_library(self) -> None:
+        modules = sorted(Path(tollbooth.__file__).parent.rglob("*.py"))
+        self.assertGreater(len(modules), 20)
+        for module in modules:
+            tree = ast.parse(module.read_text(), feature_version=(3, 10))
+            for node in ast.walk(tree):
+                names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.level == 0:
+                    names = [node.module or ""]
+                for name in names:
+                    self.assertIn(name.split(".")[0], sys.stdlib_module_names, str(module))
+
+    def test_what_it_exports_is_there(self) -> None:
+        for name in ("Tollbooth", "Payment", "PaymentSucceededEvent", "verify_webhook", "NOT_GIVEN", "__version__"):
+            self.assertTrue(hasattr(tollbooth, name), name)
 
 
 if __name__ == "__main__":
