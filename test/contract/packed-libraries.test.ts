@@ -20,7 +20,7 @@ import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
-const test = suite("packed libraries", { timeoutMs: 120_000 });
+const test = suite("packed libraries", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const pages = { node: "gateway/clients/node/README.md", python: "gateway/clients/python/README.md" };
