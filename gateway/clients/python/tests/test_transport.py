@@ -105,6 +105,21 @@ class Connections(unittest.TestCase):
         self.assertEqual(self.get(transport), b'{"data":[]}')
         self.assertEqual(server.connections, 2)
 
+    def test_a_process_that_was_forked_off_talks_on_connections_of_its_own(self) -> None:
+        def talk(connection: socket.socket, _: int) -> None:
+            while request_of(connection):
+                connection.sendall(ANSWER)
+
+        server = self.serve(talk)
+        transport = self.transport(server)
+        self.get(transport)
+        idle = transport._idle[0][1]
+        self.addCleanup(idle.close)
+        transport._process = -1  # as in a process of another number, which the copied object was not made in
+        self.get(transport)
+        self.get(transport)
+        self.assertEqual(server.connections, 2)
+
     def test_an_answer_that_says_so_ends_its_connection_and_is_read_to_the_end(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             request_of(connection)

@@ -75,6 +75,12 @@ class Tollbooth(Resources):
         """Ends idle connections; the client can be used on."""
         self._transport.close()
 
+    def __enter__(self) -> Tollbooth:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return "Tollbooth()"
 

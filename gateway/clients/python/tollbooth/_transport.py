@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import ssl
 import threading
@@ -35,6 +36,7 @@ class Transport:
         self._port = origin.port
         self._context = context if origin.scheme == "https" else None
         self._answer_bytes_max = answer_bytes_max
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[tuple[float, Any]] = []
 
@@ -93,6 +95,7 @@ class Transport:
 
     def close(self) -> None:
         """Ends idle connections."""
+        self._leave_parent()
         with self._lock:
             idle, self._idle = self._idle, []
         for _, connection in idle:
@@ -125,7 +128,13 @@ class Transport:
         connection.sock = _BoundedSocket(connection.sock)
         return connection
 
+    def _leave_parent(self) -> None:
+        """A process that was forked off has its parent's connections, on which two would talk at once."""
+        if self._process != os.getpid():
+            self._process, self._lock, self._idle = os.getpid(), threading.Lock(), []
+
     def _take_idle(self) -> Any:
+        self._leave_parent()
         oldest = time.monotonic() - _IDLE_SECONDS
         with self._lock:
             stale = [connection for since, connection in self._idle if since < oldest]
@@ -136,6 +145,7 @@ class Transport:
         return taken
 
     def _give_back(self, connection: Any) -> None:
+        self._leave_parent()
         with self._lock:
             is_kept = len(self._idle) < _IDLE_MAX
             if is_kept:
