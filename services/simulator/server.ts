@@ -3,7 +3,9 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { ApiFailure, broken, outage } from "./failure.ts";
 import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
+import { disputeRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { formRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -56,6 +58,8 @@ export function buildServer(
   });
   intentRoutes(app, processor);
   refundRoutes(app, processor);
+  disputeRoutes(app, processor);
+  fileRoutes(app, processor);
   statementRoutes(app, processor);
   eventRoutes(app, processor);
   formRoutes(app, processor);

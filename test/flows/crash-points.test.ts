@@ -6,12 +6,14 @@ import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { membersOf } from "#platform/values/members.ts";
 import { finalDifferences } from "../chaos/money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";
 import { Seen, type SeenPayment } from "../chaos/seen.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cardToken, pay } from "../harness/pay.ts";
+import { pngFile } from "../harness/sample-files.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -49,8 +51,8 @@ const crashPoints = new Map(
 
 const behindTheProcessor = 2; // the place of that story in the list
 /**
- * Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is
- * expired.
+ * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and
+ * refunded, then one that is expired.
  */
 const allStories: readonly (readonly string[])[] = [
   [
@@ -60,6 +62,9 @@ const allStories: readonly (readonly string[])[] = [
     "verify-intent.2-asked",
     "confirm-session.2-asked",
     "refund-payment.1-claimed",
+    "submit-evidence.1-claimed",
+    "submit-evidence.3-uploaded",
+    "accept-dispute.1-claimed",
     "receive-event.1-account-found",
     "cancel-intent.1-read",
     "expire-session.1-remembered",
@@ -71,6 +76,8 @@ const allStories: readonly (readonly string[])[] = [
     "verify-intent.3-settled",
     "confirm-session.3-applied",
     "refund-payment.2-reserved",
+    "submit-evidence.2-reserved",
+    "accept-dispute.2-noted",
     "receive-event.2-verified",
     "cancel-intent.2-canceled",
     "expire-session.2-asked",
@@ -83,6 +90,8 @@ const allStories: readonly (readonly string[])[] = [
     "settle-payment.before-commit",
     "follow-payments.1-taken-in",
     "refund-payment.3-made",
+    "submit-evidence.4-sent",
+    "accept-dispute.3-asked",
     "receive-event.4-settled",
     "cancel-intent.3-settled",
     "expire-session.3-applied",
@@ -94,6 +103,8 @@ const allStories: readonly (readonly string[])[] = [
     "receive-event.3-asked",
     "reconcile.1-claimed",
     "refund-payment.4-settled",
+    "submit-evidence.5-settled",
+    "accept-dispute.4-settled",
   ],
 ];
 
@@ -120,8 +131,9 @@ for (const [index, places] of stories.entries()) {
       // whose last phases would then not be passed.
       const isOfToken = (place: string) => place.startsWith("create-payment.");
       arm(isOfToken);
-      await payByToken(`story-${index}-token`);
+      const token = await payByToken(`story-${index}-token`);
       arm((place) => !isOfToken(place));
+      await answerDisputes(token, `story-${index}`);
       await play(`story-${index}`);
       await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
     } finally {
@@ -173,7 +185,7 @@ async function play(name: string): Promise<void> {
 }
 
 /** A payment without a session, asked for under one key until it is answered. */
-async function payByToken(key: string): Promise<void> {
+async function payByToken(key: string): Promise<string> {
   const account = (await rig.merchant.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
   const order = { amount: 700, currency: "EUR", payment_method: await cardToken(rig.running.stack.processor, account) };
   const ask = () => rig.merchant.post("/v1/payments", order, { "idempotency-key": key });
@@ -192,6 +204,50 @@ async function payByToken(key: string): Promise<void> {
     toldPaid: isPaid,
     knownPaid: isPaid,
   });
+  return answer.text("id");
+}
+
+/** One dispute is answered with a file, another one conceded, each under one key until it is answered. */
+async function answerDisputes(paymentId: string, name: string): Promise<void> {
+  const intents = await rig.processor.get(`/api/intents?reference=${paymentId}`);
+  const intentId = intents.expect(200).text("data.0.id");
+  for (const amount of [100, 200]) {
+    const made = () => rig.processor.post(`/test/intents/${intentId}/disputes`, { amount });
+    assert.equal((await untilAnswered(made, patience))?.status, 201);
+  }
+  const open = await eventually(
+    "both disputes to be heard of",
+    async () => {
+      const list = await rig.merchant.get(`/v1/disputes?payment_id=${paymentId}&status=needs_response`);
+      return list.status === 200 && list.list("data").length === 2 && list.list("data").map(membersOf);
+    },
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  const [first, second] = open.map(({ id }) => String(id));
+  const upload = () => rig.merchant.post(`/v1/disputes/${first}/files`, pngFile(), { "content-type": "image/png" });
+  const file = (await untilAnswered(upload, patience))?.expect(201).text("id");
+  const evidence = { uncategorized_text: "It was delivered.", receipt_file: file };
+  const submit = () =>
+    rig.merchant.post(`/v1/disputes/${first}/evidence`, evidence, { "idempotency-key": `${name}-evidence` });
+  assert.equal((await untilAnswered(submit, patience))?.status, 200);
+  const accept = () => rig.merchant.post(`/v1/disputes/${second}/accept`, {}, { "idempotency-key": `${name}-accept` });
+  assert.equal((await untilAnswered(accept, patience))?.status, 200);
+  await eventually(
+    "both to be known",
+    async () => {
+      const [answered, conceded] = [
+        await rig.merchant.get(`/v1/disputes/${first}`),
+        await rig.merchant.get(`/v1/disputes/${second}`),
+      ];
+      return (
+        answered.at("evidence.status") === "submitted" &&
+        answered.at("status") === "under_review" &&
+        conceded.at("acceptance") === "accepted" &&
+        conceded.at("status") === "lost"
+      );
+    },
+    { limitMs: patience.limitMs, everyMs: 200 },
+  );
 }
 
 /** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */

@@ -6,6 +6,7 @@ import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
@@ -16,6 +17,7 @@ import { infra } from "./infra.ts";
 
 export interface MoneyServices {
   readonly payments: Client<typeof PaymentsService>;
+  readonly disputes: Client<typeof DisputeService>;
   readonly merchantId: string;
   readonly environment: Environment;
   /** Superuser URLs. */
@@ -147,6 +149,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
   const { merchantId, account } = await newMerchant(merchantPeer);
   return {
     payments: paymentsPeer.client(PaymentsService),
+    disputes: paymentsPeer.client(DisputeService),
     merchantId,
     environment: Environment.SANDBOX,
     paymentsDatabaseUrl: paymentsDb.url,

@@ -1,19 +1,13 @@
 // The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request once its parameters
 // were checked.
 import type { StripeAccount } from "./stripe-account.ts";
+import type { Call, Route } from "./stripe-call.ts";
+import { disputeRoutes } from "./stripe-disputes.ts";
 import { type FormObject, misfits } from "./stripe-form.ts";
 import { expanded, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
 import type { Json } from "./stripe-records.ts";
 import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
-
-interface Call {
-  readonly account: StripeAccount;
-  readonly params: FormObject;
-  /** The part of the path that names an object. */
-  readonly id: string;
-}
-type Handler = (call: Call) => Json;
 
 /** Does the work of a request. @param complain hears what Stripe's published types do not allow */
 export function serve(
@@ -48,7 +42,8 @@ const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing
 const smallest = 50; // Stripe's least amount in most currencies
 const typesMax = 20; // of the event list's filter
 
-const routes: readonly (readonly [pattern: string, file: string, params: string, handler: Handler])[] = [
+const routes: readonly Route[] = [
+  ...disputeRoutes,
   [
     "GET /v1/account",
     "Accounts.d.ts",

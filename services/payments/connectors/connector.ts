@@ -2,6 +2,7 @@
 // prove is unknown, and unknown is never failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
+import type { EvidenceContent } from "../rules/evidence.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
 import type { IntentFact } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
@@ -69,6 +70,8 @@ export type DeclineCode =
   | "amount_too_large"
   | "not_cancelable"
   | "unknown_payment_method"
+  | "not_answerable"
+  | "evidence_not_accepted"
   | "amount_not_accepted"
   | "return_url_missing"
   | "refused";
@@ -139,6 +142,27 @@ export interface RefundOrder {
   readonly amount: bigint;
   readonly currency: string;
   readonly reason: string;
+}
+
+/** A file to be held ready at the processor for evidence. */
+export interface EvidenceUpload {
+  readonly name: string;
+  /** `application/pdf`, `image/jpeg` or `image/png`. */
+  readonly type: string;
+  readonly size: number;
+  /** Its bytes in their order, anew at each call. */
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+/** Evidence against a dispute. */
+export interface EvidenceOrder {
+  /** The dispute's id at the processor. */
+  readonly disputeRef: string;
+  /** Our id of the submission. */
+  readonly reference: string;
+  readonly texts: EvidenceContent["texts"];
+  /** The processor's ids of files that were uploaded before. */
+  readonly files: EvidenceContent["files"];
 }
 
 /** What a search by our reference needs to know. */
@@ -252,6 +276,24 @@ export interface Connector {
     account: ProcessorAccount,
     order: Pick<RefundOrder, "intentRef" | "reference">,
   ): Promise<ProcessorAnswer<RefundReport>>;
+  /** Asks how a dispute stands, with `evidenceReference`. */
+  retrieveDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
+  /**
+   * Holds a file ready for evidence. A repeat makes at most a file that nobody uses. Declined `evidence_not_accepted`:
+   * the file will never be taken. @returns its id at the processor
+   */
+  uploadFile(account: ProcessorAccount, file: EvidenceUpload, key: string): Promise<ProcessorAnswer<string>>;
+  /**
+   * Sends evidence for good; the same key sends it at most once, and `retrieveDispute` then tells its reference.
+   * Declined `not_answerable` when the dispute needs no response (any more), `evidence_not_accepted` when the content
+   * is refused.
+   */
+  submitEvidence(account: ProcessorAccount, order: EvidenceOrder, key: string): Promise<ProcessorAnswer<DisputeReport>>;
+  /**
+   * Concedes a dispute; declined `not_answerable` when it is decided otherwise or under review. Harmless to repeat: one
+   * that is lost is answered as such.
+   */
+  acceptDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
   /**
    * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the
    * page before; empty: the first one. Absent: the processor has no such list.

@@ -11,6 +11,7 @@ import { adoptIntent, findPayment, lockPayment } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
+import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";
 import { settleRefund } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -67,6 +68,7 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
       ]);
       // What of an item went back is the processor's report to say; here only the question ends.
       if (operation.kind === "give_back") return;
+      if (isResponse(operation)) return await endResponse(tx, operation, happened);
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
       else await endIntent(tx, deps, operation, word.connectorRef);
     });
@@ -110,6 +112,7 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   const payment = await findPayment(deps.db, operation.paymentId);
   if (!payment) throw new Error("an operation without its payment");
   const { reference } = operation;
+  if (isResponse(operation)) return await askAboutResponse(deps, connector, account, operation);
   if (operation.kind === "give_back") {
     const item = await findSuspense(deps.db, reference);
     if (!item) throw new Error("an item's operation without its item");

@@ -2,14 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { placeOf, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   CancelIntentResponseSchema,
   CreateIntentResponseSchema,
@@ -17,7 +15,6 @@ import {
   GetBalancesResponseSchema,
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
-  type Idempotency,
   type ListPaymentsRequest,
   ListPaymentsResponseSchema,
   ListRefundsResponseSchema,
@@ -38,6 +35,7 @@ import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../li
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import { readBalances } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
+import { scopeOf } from "./idempotency-scope.ts";
 
 export type PaymentsDeps = CreateIntentDeps &
   VerifyDeps &
@@ -84,7 +82,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     refundPayment: (request) => {
       recovery.assertOff();
-      const idempotency = scopeOf(request, request.idempotency);
+      const idempotency = scopeOf("refund_payment", request);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
     getRefund: async (request) => {
@@ -131,14 +129,4 @@ function filtersOf(request: ListPaymentsRequest): PaymentFilters {
     capturedFrom: request.capturedFrom && timestampDate(request.capturedFrom),
     capturedTo: request.capturedTo && timestampDate(request.capturedTo),
   };
-}
-
-function scopeOf(
-  owner: { merchantId: string; environment: Environment },
-  idempotency: Idempotency | undefined,
-): IdempotencyScope | undefined {
-  if (!idempotency) return undefined;
-  const { merchantId, environment } = owner;
-  const operation = "refund_payment";
-  return { merchantId, environment, operation, key: idempotency.key, fingerprint: idempotency.fingerprint };
 }

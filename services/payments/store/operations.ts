@@ -4,7 +4,7 @@ import { Failure } from "#platform/values/failure.ts";
 
 export interface Operation {
   readonly id: string;
-  readonly kind: "create_intent" | "create_refund" | "give_back";
+  readonly kind: "create_intent" | "create_refund" | "give_back" | "submit_evidence" | "accept_dispute";
   readonly paymentId: string;
   readonly refundId: string;
   readonly reference: string;
@@ -212,15 +212,16 @@ export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfte
   return operationOf(row);
 }
 
-/** The operation that gives an item back; one that has ended begins anew, for what is left now. */
-export async function openGiveBack(
+/** An operation of what its reference names; one that has ended begins anew. */
+export async function openOperation(
   sql: Sql,
-  operation: { id: string; paymentId: string; suspenseId: string; sentAfter: Date | undefined },
+  kind: "give_back" | "submit_evidence" | "accept_dispute",
+  operation: Pick<Operation, "id" | "paymentId" | "reference" | "sentAfter">,
   tryAfterSeconds: number,
 ): Promise<Operation> {
   const [row] = await sql.rows<Row>(
     `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
-     values ($1, 'give_back', $2, $3, now() + make_interval(secs => $4), $5)
+     values ($1, $6, $2, $3, now() + make_interval(secs => $4), $5)
      on conflict (kind, reference) do update set state = 'started', tries = greatest(o.tries, 1),
        next_try_at = excluded.next_try_at,
        generation = o.generation + case when o.state = 'done' then 1 else 0 end,
@@ -229,9 +230,10 @@ export async function openGiveBack(
     [
       operation.id,
       operation.paymentId,
-      operation.suspenseId,
+      operation.reference,
       tryAfterSeconds,
       operation.sentAfter?.toISOString() ?? null,
+      kind,
     ],
   );
   if (!row) throw new Error("an operation was not written");

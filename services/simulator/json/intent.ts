@@ -52,6 +52,6 @@ export function presentRefund(refund: Refund) {
 }
 
 export function presentDispute(dispute: Dispute) {
-  const { id, amount, status, reason, opened_at, evidence_due_at, closed_at } = dispute;
-  return { id, amount, status, reason, opened_at, evidence_due_at, closed_at };
+  const { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at } = dispute;
+  return { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at };
 }

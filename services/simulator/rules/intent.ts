@@ -72,6 +72,9 @@ export type DisputeStatus =
   | "won"
   | "lost";
 
+/** What a merchant answers: texts, and ids of files. */
+export type Evidence = Readonly<Record<string, string>>;
+
 export interface Dispute {
   readonly id: string;
   readonly account: string;
@@ -81,6 +84,10 @@ export interface Dispute {
   readonly reason: string;
   readonly opened_at: Timestamp;
   readonly evidence_due_at: Timestamp;
+  /** The caller's name for what it sent last; null: nothing was sent. */
+  readonly evidence_reference: string | null;
+  readonly evidence: Evidence | null;
+  readonly evidence_at: Timestamp | null;
   readonly closed_at: Timestamp | null;
   readonly moved_at: Timestamp;
 }
@@ -128,7 +135,7 @@ export type EventType =
 
 /** Something that will happen by itself after `delays` times the configured delay. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt";
+  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute";
   readonly object_id: string;
   readonly delays: number;
 }

@@ -113,7 +113,8 @@ const writes = {
       failure_message = excluded.failure_message, moved_at = excluded.moved_at`,
   disputes: `insert into disputes select d.* from jsonb_populate_recordset(null::disputes, $) d, gate
     on conflict (id) do update set status = excluded.status, closed_at = excluded.closed_at,
-      moved_at = excluded.moved_at`,
+      moved_at = excluded.moved_at, evidence_reference = excluded.evidence_reference, evidence = excluded.evidence,
+      evidence_at = excluded.evidence_at`,
   events: `insert into events (id, account, intent_id, type, body, created_at)
     select e.id, gate.account, gate.id, e.type, e.body, e.created_at
     from jsonb_to_recordset($) as e(id text, type text, body text, created_at timestamptz), gate`,

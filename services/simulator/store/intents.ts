@@ -72,6 +72,7 @@ function fromRow(row: StoredIntent): Intent {
       ...one,
       opened_at: utc(one.opened_at),
       evidence_due_at: utc(one.evidence_due_at),
+      evidence_at: instant(one.evidence_at),
       closed_at: instant(one.closed_at),
       moved_at: utc(one.moved_at),
     })),

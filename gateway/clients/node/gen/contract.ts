@@ -22,6 +22,8 @@ export type ErrorCode =
   | "idempotency_key_reuse"
   | "connector_not_eligible"
   | "too_many_keys"
+  | "dispute_not_answerable"
+  | "too_many_files"
   | "rate_limited"
   | "internal_error"
   | "connector_error"

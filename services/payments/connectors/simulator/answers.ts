@@ -66,6 +66,8 @@ const declineCodes: Readonly<Record<string, DeclineCode>> = {
   intent_not_refundable: "not_refundable",
   amount_too_large: "amount_too_large",
   intent_not_cancelable: "not_cancelable",
+  dispute_not_answerable: "not_answerable",
+  evidence_not_accepted: "evidence_not_accepted",
   payment_method_unknown: "unknown_payment_method",
 };
 

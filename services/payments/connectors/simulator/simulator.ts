@@ -11,10 +11,13 @@ import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./ans
 import { simulatorFailureNames } from "./failure-names.ts";
 import {
   parseEvent,
+  readDispute,
   readEventPage,
   readIntent,
   readRefund,
   readStatementPage,
+  SimulatorDispute,
+  SimulatorFile,
   SimulatorIntent,
   SimulatorList,
   SimulatorRefund,
@@ -97,6 +100,19 @@ export function simulatorConnector(
     },
     findRefund: async (account, { reference }) =>
       searchAnswer(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), toRefund),
+    retrieveDispute: async (account, ref) => questionAnswer(await get(account, disputePath(ref)), toDispute),
+    uploadFile: async (account, { type, size: length, pieces }, key) => {
+      const headers = { ...authOf(account), "idempotency-key": key };
+      const sent = await http.call({ method: "POST", path: "/api/files", headers, bytes: { type, length, pieces } });
+      return commandAnswer(sent, (body) => SimulatorFile.parse(body).id);
+    },
+    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
+      const json = { reference, ...texts, ...files };
+      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+    },
+    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
+    acceptDispute: async (account, ref) =>
+      commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
@@ -115,6 +131,8 @@ export function simulatorConnector(
 }
 
 const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));
+const toDispute = (body: unknown) => readDispute(SimulatorDispute.parse(body));
+const disputePath = (ref: string) => `/api/disputes/${encodeURIComponent(ref)}`;
 const toRefund = (body: unknown) => readRefund(SimulatorRefund.parse(body));
 
 function authOf(account: ProcessorAccount): Record<string, string> {

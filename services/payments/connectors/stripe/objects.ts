@@ -13,6 +13,7 @@ export const metadataNames = {
   payment: "tollbooth_payment",
   refund: "tollbooth_refund",
   page: "tollbooth_page",
+  evidence: "tollbooth_evidence",
 } as const;
 
 /** Everything that Stripe knows about one of our intents. */
@@ -79,6 +80,7 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
   // A dispute in another currency than its charge is about all of the charge.
   const { amount, currency } = charge && charge.currency !== dispute.currency ? charge : dispute;
   const due = dispute.evidence_details.due_by;
+  const reference = dispute.metadata?.[metadataNames.evidence];
   return {
     ref: dispute.id,
     amount: fromStripe(amount, currency.toUpperCase()),
@@ -86,6 +88,7 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
     reason: dispute.reason,
     openedAt: dateOf(dispute.created),
     evidenceDueAt: due === null ? undefined : dateOf(due),
+    ...(reference && { evidenceReference: reference }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
 import { askedWithNewKey, commandAnswer, declinedIntent, type Refusals, stripeClient } from "./client.ts";
+import { stripeDisputes } from "./disputes.ts";
 import { readEvent } from "./event.ts";
 import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
@@ -29,7 +30,7 @@ const scriptUrl = "https://js.stripe.com/endive/stripe.js";
  * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
  */
 export function stripeConnector(origin: string, timeoutMs: number, keyLifeSeconds: number): Connector {
-  const { sdk, time, close } = stripeClient(origin, timeoutMs);
+  const { sdk, uploads, time, close } = stripeClient(origin, timeoutMs);
   const reader = new StripeReader(sdk, timeoutMs, time);
   const keyOf = ({ credentials }: Pick<ProcessorAccount, "credentials">) => ({ apiKey: credentials.secret_key ?? "" });
   return {
@@ -105,6 +106,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
         return { kind: "not_found", at: time(), cause: new Error("Stripe has no refund under this reference") };
       return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
     },
+    ...stripeDisputes(sdk, uploads, keyOf),
     readStatement: (account, period, after) => reader.statement(account, period, after),
     readEvents: (account, since, after) => reader.events(account, since, after),
     readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),

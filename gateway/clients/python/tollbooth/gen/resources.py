@@ -9,6 +9,7 @@ from .applications import Application, ApplicationsResource
 from .audit_log import AuditEntry, AuditLogResource
 from .checkout_sessions import CheckoutSession, Render, CreatedCheckoutSession, CheckoutSessionsResource
 from .connectors import Connector, ConnectorsResource
+from .disputes import DisputeEvidence, DisputeEvidenceState, DisputeFile, DisputeItem, DisputeRecord, DisputesResource
 from .event_types import EventType, EventTypesResource
 from .events import Event, EventsResource
 from .merchant import Branding, Merchant, MerchantProfile, MerchantResource
@@ -59,6 +60,12 @@ __all__ = [
     "CheckoutSessionsResource",
     "Connector",
     "ConnectorsResource",
+    "DisputeEvidence",
+    "DisputeEvidenceState",
+    "DisputeFile",
+    "DisputeItem",
+    "DisputeRecord",
+    "DisputesResource",
     "EventType",
     "EventTypesResource",
     "Event",
@@ -103,6 +110,7 @@ class Resources:
         self.checkout_sessions = CheckoutSessionsResource(caller)
         self.payments = PaymentsResource(caller)
         self.refunds = RefundsResource(caller)
+        self.disputes = DisputesResource(caller)
         self.webhook_endpoints = WebhookEndpointsResource(caller)
         self.merchant = MerchantResource(caller)
         self.connectors = ConnectorsResource(caller)
