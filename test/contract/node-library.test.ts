@@ -1,6 +1,7 @@
 // The server library for Node against the running system: it has every operation, takes a merchant through a day, tells
 // errors apart by class, and repeats what may be repeated once and under one key.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import {
@@ -22,9 +23,11 @@ import {
   UnexpectedAnswerError,
   verifyWebhook,
 } from "../../gateway/clients/node/tollbooth.ts";
+import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { pdfFile } from "../harness/sample-files.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { type TroubledWay, troubledWay } from "../harness/troubled-way.ts";
@@ -61,9 +64,9 @@ test.after(async () => {
 });
 
 /** A paid session's payment. */
-async function paid(amount = 1050): Promise<string> {
+async function paid(amount = 1050, card: string = cards.succeeds): Promise<string> {
   const session = await tollbooth.checkoutSessions.create({ amount, currency: "EUR" });
-  await pay(session.render.frame_url ?? "", cards.succeeds);
+  await pay(session.render.frame_url ?? "", card);
   const query = new URLSearchParams({ secret: session.session_secret });
   return (await merchant.api.post(`/v1/checkout/${session.id}/confirm?${query}`)).expect(200).text("payment_id");
 }
@@ -140,6 +143,16 @@ test("a merchant's day: create, pay, a verified webhook, read, refund", async ()
   const payment = await tollbooth.payments.get(paymentId);
   assert.deepEqual([payment.status, payment.refunded_amount], ["partially_refunded", 400]);
   await tollbooth.webhookEndpoints.delete(endpoint.id);
+});
+
+test("a file goes as its bytes", async () => {
+  const payment_id = await paid(1000, cards.disputedLater);
+  const dispute = await eventually("the dispute", async () => (await tollbooth.disputes.list({ payment_id })).data[0]);
+  const bytes = pdfFile();
+  const file = await tollbooth.disputes.uploadFile(dispute.id, bytes, "application/pdf");
+  assert.deepEqual([file.size, file.sha256], [bytes.length, createHash("sha256").update(bytes).digest("hex")]);
+  const words: unknown[] = [dispute.id, bytes.toString("base64"), "application/pdf"];
+  await assert.rejects(Reflect.apply(tollbooth.disputes.uploadFile, tollbooth.disputes, words), TypeError);
 });
 
 test("a secret of an answer is read and sent on, and shown to nobody who prints it", async () => {

@@ -33,7 +33,7 @@ from tollbooth import (
     verify_webhook,
 )
 from tollbooth._errors import error_of
-from tollbooth._given import NOT_GIVEN, body_bytes, given, path_of, query_text
+from tollbooth._given import NOT_GIVEN, body_bytes, checked_file, given, path_of, query_text
 from tollbooth._page import next_query
 from tollbooth._retry import pause_before
 
@@ -221,6 +221,10 @@ class Sent(unittest.TestCase):
                 body_bytes({"amount": amount})
         with self.assertRaises(TypeError):
             body_bytes({"amount": Decimal("10.50")})
+        for content, kind in (("text", "application/pdf"), (b"", "pdf"), (b"", "a/b\r\nX: y")):
+            with self.assertRaises(TypeError):
+                checked_file(content, kind)  # type: ignore[arg-type]
+        self.assertEqual(checked_file(bytearray(b"a"), "image/png"), (b"a", "image/png"))
         client = Tollbooth(api_key=API_KEY, base_url="https://pay.example")
         for key in ("", "ключ", "a" * 256, "a\n"):
             with self.assertRaises(ValueError):
