@@ -17,7 +17,7 @@ import { testFaultRoutes } from "./routes/test-faults.ts";
 import { testIntentRoutes } from "./routes/test-intents.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
-const bodyBytesMax = 64 * 1_024; // the largest sensible body is a few kilobytes
+const bodyBytesMax = 131_072; // a caller of a caller may send 64 KiB, of which lines with long names are the most
 const requestMs = 20_000; // to receive a request: a phone on a bad network takes seconds
 const parameterMax = 200; // characters of an id in a path; ours have under 70
 

@@ -103,7 +103,7 @@ export class StripeShop {
 
   order(members: Partial<IntentOrder> = {}): IntentOrder {
     const wanted = { reference: newId("payment"), amount: 1_050n, currency: "EUR", description: "" };
-    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", ...members };
+    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", lineItems: [], ...members };
   }
 
   create(order = this.order(), key: string = newId("operation")): Promise<ProcessorAnswer<CreatedIntent>> {

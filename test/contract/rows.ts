@@ -13,6 +13,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     reuse: "the same key with another body is idempotency_key_reuse",
     in_flight: "the same key while its request is in progress is idempotency_conflict",
     body: "amount, currency, description, customer_email, metadata",
+    line_items: "1 to 100 lines that sum to the amount; a wrong one is named by its place",
+    expires_in: "300 seconds to 30 days",
     hosted: "checkout_url only where a hosted origin is configured",
     reference: "the merchant's order number comes back on session, payment and the browser's answer",
     response: "a checkout session",
@@ -24,10 +26,13 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     q: "id, or the beginning of a reference or of an e-mail",
   },
   getCheckoutSession: {
+    line_items: "what is bought, line by line; not in lists",
     payment_id: "named only when the payment can be read",
   },
   resolveCheckout: {
     secret: "is public, by the session's secret, and resolves the session",
+    line_items: "what is bought, unless it ended unpaid",
+    legal: "who sells, and under which terms",
   },
   confirmCheckout: {
     secret: "is public; the query's secret is required",

@@ -28,7 +28,14 @@ test.before(async () => {
   dir = await tempDir("crash-points");
   await chmod(dir, 0o777);
   rig = await startMoneyRig({
-    env: { CRASH_POINT_DIR: dir, NODE_ENV: "test", IDEMPOTENCY_LEASE_SECONDS: "1", RECONCILE_AFTER_SECONDS: "1" },
+    env: {
+      CRASH_POINT_DIR: dir,
+      NODE_ENV: "test",
+      IDEMPOTENCY_LEASE_SECONDS: "1",
+      RECONCILE_AFTER_SECONDS: "1",
+      // So near their end that checkout asks each time whether they live.
+      SIMULATOR_PAGE_SECONDS: "240",
+    },
   });
 });
 test.after(async () => {
@@ -59,6 +66,7 @@ const allStories: readonly (readonly string[])[] = [
     "create-payment.3-paid",
     "create-session.1-claimed",
     "create-intent.1-account-chosen",
+    "renew-intent.2-asked",
     "verify-intent.2-asked",
     "confirm-session.2-asked",
     "refund-payment.1-claimed",
@@ -73,6 +81,7 @@ const allStories: readonly (readonly string[])[] = [
     "create-payment.4-settled",
     "create-session.2-screened",
     "create-intent.2-rows-written",
+    "renew-intent.3-row-written",
     "verify-intent.3-settled",
     "confirm-session.3-applied",
     "refund-payment.2-reserved",
@@ -87,6 +96,8 @@ const allStories: readonly (readonly string[])[] = [
     "create-payment.5-answered",
     "create-session.3-intent-made",
     "create-intent.3-made",
+    "renew-intent.4-made",
+    "renew-render.1-asked",
     "settle-payment.before-commit",
     "follow-payments.1-taken-in",
     "refund-payment.3-made",
@@ -99,6 +110,7 @@ const allStories: readonly (readonly string[])[] = [
   [
     "create-session.4-stored",
     "create-intent.4-recorded",
+    "renew-intent.5-recorded",
     "make-at-processor.1-in-doubt",
     "receive-event.3-asked",
     "reconcile.1-claimed",
@@ -177,6 +189,7 @@ async function play(name: string): Promise<void> {
 /** A session that is paid and confirmed. */
 async function buy(key: string): Promise<SeenPayment> {
   const paid = await create(key);
+  await renewPage(paid);
   await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
   await eventually(
     "the session to complete",
@@ -188,6 +201,27 @@ async function buy(key: string): Promise<SeenPayment> {
   );
   paid.toldPaid = true;
   return paid;
+}
+
+/** The page that the buyer was given has ended; another one takes its place. */
+async function renewPage(payment: SeenPayment & { frameUrl: string; resolvePath: string }): Promise<void> {
+  const old = payment.frameUrl;
+  (await rig.processor.post(`/test/intents/${payment.intentId}/end-page`)).expect(200);
+  await eventually(
+    "another page",
+    async () => {
+      const answer = await rig.buyer.get(payment.resolvePath);
+      const url = answer.status === 200 ? answer.at("render.frame_url") : undefined;
+      if (typeof url === "string") payment.frameUrl = url;
+      return payment.frameUrl !== old;
+    },
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  payment.intentId = intentOf(payment.frameUrl);
+}
+
+function intentOf(frameUrl: string): string {
+  return new URL(frameUrl).pathname.split("/").at(-1) ?? "";
 }
 
 /** A payment without a session, asked for under one key until it is answered. */
@@ -276,7 +310,9 @@ async function leaveInDoubt(paymentId: string): Promise<void> {
   }
 }
 
-async function create(key: string): Promise<SeenPayment & { frameUrl: string; confirmPath: string }> {
+async function create(
+  key: string,
+): Promise<SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string }> {
   const ask = () =>
     rig.merchant.post("/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, { "idempotency-key": key });
   seen.creations += 1;
@@ -287,7 +323,7 @@ async function create(key: string): Promise<SeenPayment & { frameUrl: string; co
   const payment = {
     paymentId: `pay_${sessionId.slice(3)}`,
     sessionId,
-    intentId: new URL(frameUrl).pathname.split("/").at(-1) ?? "",
+    intentId: intentOf(frameUrl),
     amount: 1_000,
     currency: "EUR",
     toldPaid: false,
@@ -296,6 +332,7 @@ async function create(key: string): Promise<SeenPayment & { frameUrl: string; co
     refunds: [],
     story: key,
     frameUrl,
+    resolvePath: `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
     confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
   };
   seen.payments.set(payment.paymentId, payment);

@@ -173,10 +173,7 @@ const routes: readonly Route[] = [
       const session = sessionOf(call);
       if (session.status !== "open")
         refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
-      Object.assign(session, { status: "expired", url: null });
-      const intent = call.account.intents.get(session.payment_intent ?? "");
-      if (intent && intent.status !== "canceled") call.account.cancel(intent);
-      call.account.announce("checkout.session.expired", session);
+      call.account.expirePage(call.id);
       return session;
     },
   ],
@@ -220,18 +217,18 @@ function createRefund({ account, params }: Call): Json {
 
 function createSession({ account, params }: Call): Json {
   const id = account.newId("cs_test");
-  const [line] = Object.values(params.line_items as FormObject) as FormObject[];
-  const price = line?.price_data as FormObject;
+  const lines = Object.values(params.line_items as FormObject) as FormObject[];
+  const prices = lines.map((line) => ({ quantity: Number(line.quantity), price: line.price_data as FormObject }));
   const session = {
     object: "checkout.session",
     created: account.now(),
-    expires_at: account.now() + 86_400,
+    expires_at: account.now() + account.pageSeconds,
     payment_status: "unpaid",
     ...params,
     id,
     status: "open",
-    amount_total: Number(price.unit_amount) * Number(line?.quantity),
-    currency: String(price.currency),
+    amount_total: prices.reduce((sum, { quantity, price }) => sum + quantity * Number(price.unit_amount), 0),
+    currency: String(prices[0]?.price.currency),
     payment_intent: null,
     url: `https://checkout.stripe.com/c/pay/${id}`,
   };

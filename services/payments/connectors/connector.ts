@@ -88,6 +88,11 @@ export interface IntentReport {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
+  /**
+   * Its page or client secret has come to its end, and nobody has paid, is paying or can pay it any more: another
+   * intent may take its place. Such an end is no `intent_canceled`. Absent: it has not.
+   */
+  readonly pageEndedAt?: Date;
 }
 
 export interface StatementPeriod {
@@ -110,6 +115,8 @@ export interface Mount {
   readonly scriptUrl: string;
   readonly frameUrl: string;
   readonly redirectUrl: string;
+  /** When the processor says that it ends; absent: it does not. A hint when to ask, never a proof. */
+  readonly expiresAt?: Date;
 }
 
 export interface CreatedIntent {
@@ -124,6 +131,18 @@ export interface IntentOrder {
   readonly description: string;
   readonly returnUrl: string;
   readonly surface: string;
+  /** What is bought; together they are the amount, or there are none. A processor that cannot show them is not told. */
+  readonly lineItems: readonly OrderLine[];
+  /** The how-manieth of its payment, after pages that ended; absent: the first. */
+  readonly renewal?: number;
+}
+
+/** One line of what is bought. */
+export interface OrderLine {
+  readonly name: string;
+  readonly quantity: number;
+  /** Of the whole line, minor units; negative for a discount. */
+  readonly amount: bigint;
 }
 
 /** A payment to be made at once, without the buyer. */
@@ -169,6 +188,8 @@ export interface EvidenceOrder {
 export interface IntentSearch {
   /** Our payment id. */
   readonly reference: string;
+  /** As in its order. */
+  readonly renewal?: number;
   readonly surface: string;
   /**
    * A time of the processor's own clock before the first try was sent; undefined: none is known, so the search has no
@@ -259,7 +280,7 @@ export interface Connector {
    * what came of it.
    */
   payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
-  /** Asks for the intent under our reference: the oldest where there are several. */
+  /** Asks for the intent under our reference and of this renewal: the oldest where there are several. */
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
   /** Asks what became of an intent. @param withForgotten looks for attempts, too, that it has forgotten itself */
   retrieveIntent(

@@ -27,6 +27,7 @@ import {
   recordNothingFound,
   recordResend,
   recordSearch,
+  renewalOf,
 } from "../store/operations.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
@@ -122,10 +123,11 @@ export async function findEvidenceAt(
 function findMade(
   connector: Connector,
   account: ProcessorAccount,
-  { reference, sentAfter: since, searchAfter: after }: Operation,
+  operation: Operation,
   surface: string,
 ): Promise<ProcessorAnswer<CreatedIntent>> {
-  return connector.findIntent(account, { reference, surface, since, after });
+  const { paymentId: reference, sentAfter: since, searchAfter: after } = operation;
+  return connector.findIntent(account, { reference, renewal: renewalOf(operation), surface, since, after });
 }
 
 function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<IntentReport> {

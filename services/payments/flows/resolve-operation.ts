@@ -6,8 +6,9 @@ import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { isKnown, type ProcessorAnswer, type RefundReport } from "../connectors/connector.ts";
+import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
-import { adoptIntent, findPayment, lockPayment } from "../store/payments.ts";
+import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
@@ -120,7 +121,11 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   }
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
-    : await connector.findIntent(account, { reference, surface: payment.surface });
+    : await connector.findIntent(account, {
+        reference: payment.id,
+        renewal: renewalOf(operation),
+        surface: payment.surface,
+      });
 }
 
 async function endRefund(
@@ -152,6 +157,13 @@ async function endIntent(
   operation: OperationRecord,
   connectorRef: string | undefined,
 ): Promise<void> {
+  if (operation.kind === "renew_intent") {
+    const { paymentId: id } = operation;
+    if (connectorRef === undefined) return;
+    // What the browser would need of it nobody knows: the next one that comes is made in its place.
+    await recordRenewal(tx, { id, renewal: renewalOf(operation), connectorRef }, undefined);
+    return;
+  }
   if (connectorRef !== undefined) await adoptIntent(tx, operation.paymentId, connectorRef);
   else await endUnmadePayment(tx, deps, operation.paymentId);
 }

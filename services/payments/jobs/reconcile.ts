@@ -15,6 +15,7 @@ import { driveAcceptanceAgain } from "../flows/disputes/accept-dispute.ts";
 import { driveEvidence } from "../flows/disputes/drive-evidence.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
+import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
 import { driveGiveBack } from "../flows/suspense/give-back.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
@@ -114,6 +115,7 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
     );
   }
   if (payment.sessionId === "") return await drivePayment(deps, payment, operation);
+  if (operation.kind === "renew_intent") return await driveRenewal(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);

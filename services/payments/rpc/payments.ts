@@ -20,6 +20,7 @@ import {
   ListRefundsResponseSchema,
   type PaymentsService,
   ReceiveProcessorEventResponseSchema,
+  RenewIntentResponseSchema,
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
@@ -29,6 +30,7 @@ import { createPayment } from "../flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
+import { renewIntent } from "../flows/renewals/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
@@ -62,6 +64,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(VerifyIntentResponseSchema, { payment: toPaymentState(await confirmIntent(deps, paymentId, "confirm")) }),
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
+    renewIntent: async (request) => {
+      recovery.assertOff();
+      const { payment: after, render } = await renewIntent(deps, request);
+      return create(RenewIntentResponseSchema, { payment: toPaymentState(after), ...(render && { render }) });
+    },
     createPayment: async (request) => {
       recovery.assertOff();
       const record = await createPayment(deps, { ...request, id: request.paymentId });

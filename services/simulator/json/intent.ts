@@ -16,6 +16,8 @@ export function presentIntent(intent: Intent, publicUrl: string) {
     client_secret: intent.client_secret,
     captured_amount: intent.captured_amount,
     created_at: intent.created_at,
+    page_expires_at: intent.page_expires_at,
+    renewal: intent.renewal,
     canceled_at: intent.canceled_at,
     receipt_url: receiptUrl(intent, publicUrl),
     attempts: intent.attempts.map(presentAttempt),

@@ -1,7 +1,14 @@
 // The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the
 // events that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
 
-export type IntentStatus = "requires_payment_method" | "requires_action" | "processing" | "succeeded" | "canceled";
+export type IntentStatus =
+  | "requires_payment_method"
+  | "requires_action"
+  | "processing"
+  | "succeeded"
+  | "canceled"
+  /** Its page's time is over, and nobody had begun to pay. */
+  | "expired";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
 /** An instant: RFC 3339, UTC, milliseconds. */
@@ -92,6 +99,13 @@ export interface Dispute {
   readonly moved_at: Timestamp;
 }
 
+/** What is bought; the amount is of the whole line, negative for a discount. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity: number;
+  readonly amount: number;
+}
+
 /** A payment that a merchant wants. Amounts in minor units. */
 export interface Intent {
   readonly id: string;
@@ -101,6 +115,12 @@ export interface Intent {
   readonly currency: string;
   readonly description: string | null;
   readonly return_url: string | null;
+  /** Null: not told. */
+  readonly line_items: readonly LineItem[] | null;
+  /** The how-manieth intent under its reference, as the caller counts; null: the first. */
+  readonly renewal: number | null;
+  /** When its page ends; null: never. */
+  readonly page_expires_at: Timestamp | null;
   readonly status: IntentStatus;
   readonly client_secret: string;
   readonly receipt_token: string;

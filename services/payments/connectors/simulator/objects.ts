@@ -88,6 +88,9 @@ const IntentShape = Type.Object({
   status: Text,
   client_secret: Text,
   captured_amount: Amount,
+  // Absent in events of an earlier release of the processor.
+  page_expires_at: Type.Optional(MaybeText),
+  renewal: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   canceled_at: MaybeText,
   receipt_url: MaybeText,
   attempts: Type.Array(AttemptShape),
@@ -184,6 +187,7 @@ export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
     amount: BigInt(intent.amount),
     currency: intent.currency,
     facts,
+    ...(intent.status === "expired" && { pageEndedAt: dateIn(intent.page_expires_at ?? "") }),
     refunds: intent.refunds.map(readRefund),
     disputes: intent.disputes.map(readDispute),
   };

@@ -46,7 +46,7 @@ export function simulatorConnector(
     (surface: string) =>
     (body: unknown): CreatedIntent => {
       const intent = SimulatorIntent.parse(body);
-      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent.id, intent.client_secret) };
+      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent) };
     };
   return {
     name: "simulator",
@@ -76,6 +76,10 @@ export function simulatorConnector(
         reference: order.reference,
         description: order.description,
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+        ...(order.renewal && { renewal: order.renewal }),
+        ...(order.lineItems.length > 0 && {
+          line_items: order.lineItems.map((line) => ({ ...line, amount: Number(line.amount) })),
+        }),
       };
       return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
     },
@@ -85,8 +89,12 @@ export function simulatorConnector(
       const json = { amount, currency, reference, description, payment_method: paymentMethod };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
-    findIntent: async (account, { reference, surface }) =>
-      searchAnswer(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
+    findIntent: async (account, { reference, surface, renewal = 0 }) =>
+      searchAnswer(
+        await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`),
+        created(surface),
+        (body) => (SimulatorIntent.parse(body).renewal ?? 0) === renewal,
+      ),
     retrieveIntent: async (account, ref) =>
       questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
     // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
@@ -149,8 +157,12 @@ const credentialForms: CredentialForms = {
   webhook_secret: [/^\S{1,255}$/, "is required"],
 };
 
-function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
-  const page = `${origin}/form/${ref}#${clientSecret}`;
+function mountOf(
+  origin: string,
+  surface: string,
+  { id, client_secret: clientSecret, page_expires_at: end }: ReturnType<typeof SimulatorIntent.parse>,
+): Mount {
+  const page = `${origin}/form/${id}#${clientSecret}`;
   return {
     kind: surface === "redirect" ? "redirect" : "frame",
     publishableKey: "",
@@ -158,6 +170,7 @@ function mountOf(origin: string, surface: string, ref: string, clientSecret: str
     scriptUrl: "",
     frameUrl: surface === "redirect" ? "" : page,
     redirectUrl: surface === "redirect" ? page : "",
+    ...(end && { expiresAt: new Date(end) }),
   };
 }
 

@@ -147,7 +147,9 @@ function createdIntent(account: ProcessorAccount, intent: StripeIntent): Created
   const report = readIntent(intent);
   if (intent.session) {
     // Without an address the page is closed; then there is nothing to show, and the report says why.
-    return { report, mount: { ...nothing, kind: "redirect", redirectUrl: intent.session.url ?? "" } };
+    const { url, expires_at: end } = intent.session;
+    const expiresAt = new Date(end * 1_000);
+    return { report, mount: { ...nothing, kind: "redirect", redirectUrl: url ?? "", expiresAt } };
   }
   const clientSecret = intent.intent?.client_secret;
   if (!clientSecret) throw new Error("a PaymentIntent without its client secret");
