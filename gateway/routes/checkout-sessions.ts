@@ -15,6 +15,7 @@ import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/part
 import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { captureMethodInput } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -34,6 +35,7 @@ const NewSession = component(
       description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
+      capture_method: Type.Optional(captureMethodInput),
       success_url: Type.Optional(
         urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
       ),
@@ -111,6 +113,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
         expiresInSeconds: body.expires_in ?? 0,
         locale: body.locale ?? "",
+        captureMethod: body.capture_method ?? "",
         ...idempotencyOf(request),
       });
       markReplay(reply, answer.replayed);

@@ -14,7 +14,7 @@ import {
 } from "#proto/payments/v1/payments_pb.ts";
 import type { AccountReport } from "./connectors/connector.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
-import { isReturned, type Outcome } from "./rules/payment.ts";
+import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
 import type {
   AttemptRecord,
   DisputeRecord,
@@ -39,13 +39,17 @@ export function toPaymentState(payment: StoredPayment): PaymentState {
   return create(PaymentStateSchema, {
     paymentId: payment.id,
     status: payment.status,
-    // The session of a payment whose debit came back was paid, and stays completed.
-    outcome: isReturned(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
+    // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
+    outcome: wasPaid(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",
     version: BigInt(payment.version),
   });
+}
+
+function wasPaid(state: StoredPayment["state"]): boolean {
+  return isReturned(state) || isReleased(state);
 }
 
 /** A list item: the fields of docs/contract.md §5's list item only. */
@@ -60,6 +64,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     metadata: { ...record.metadata },
     createdAt: timestampFromDate(record.createdAt),
     authorizedAt: toTimestamp(record.authorizedAt),
+    captureBefore: toTimestamp(record.captureBefore),
     capturedAt: toTimestamp(record.capturedAt),
     failedAt: toTimestamp(record.failedAt),
     card: record.card,

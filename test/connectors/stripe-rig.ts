@@ -64,9 +64,10 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
     },
     tokens: async () => ({ good: "pm_card_visa", declined: "pm_card_chargeDeclined", unknown: "pm_unknown" }),
     failNext: async (what, trouble) => {
-      const path = what === "intent" ? /payment_intents$/ : /refunds$/;
+      const path = { intent: /payment_intents$/, refund: /refunds$/, capture: /capture$/ }[what];
       fake.failNext("POST", path, trouble === "fault" ? "500" : "silent");
     },
+    lapse: async ({ ref }) => stripe.lapse(stripe.sessions.get(ref)?.payment_intent ?? ref),
     event: async ({ report }, at) => {
       const object = stripe.intent(report.ref);
       const event = { id: stripe.newId("evt"), object: "event", type: "payment_intent.succeeded", livemode: false };
@@ -99,7 +100,13 @@ export class StripeShop {
 
   order(members: Partial<IntentOrder> = {}): IntentOrder {
     const wanted = { reference: newId("payment"), amount: 1_050n, currency: "EUR", description: "" };
-    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", ...members };
+    return {
+      ...wanted,
+      returnUrl: "https://shop.example/return",
+      surface: "embedded",
+      captureMethod: "automatic",
+      ...members,
+    };
   }
 
   create(order = this.order(), key: string = newId("operation")): Promise<ProcessorAnswer<CreatedIntent>> {

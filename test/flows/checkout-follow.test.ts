@@ -39,6 +39,7 @@ async function newSession(): Promise<Id<"session">> {
     metadata: {},
     connector: "simulator",
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

@@ -38,6 +38,7 @@ async function dueSession(): Promise<string> {
     metadata: {},
     connector: "simulator",
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

@@ -46,7 +46,14 @@ const began = new Date("2026-01-01T12:00:00Z");
 
 function byToken(): PaymentRequest & { readonly resumeOnly: boolean } {
   const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
-  return { ...owner, ...what, id: newId("payment"), paymentMethod: "pm_1", resumeOnly: false };
+  return {
+    ...owner,
+    ...what,
+    id: newId("payment"),
+    paymentMethod: "pm_1",
+    captureMethod: "automatic",
+    resumeOnly: false,
+  };
 }
 
 async function stateOf(paymentId: string) {
@@ -183,9 +190,9 @@ async function neverMade() {
 /** The request whose creation of a session began the payment, once more. */
 async function askedAgain(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
-  const { amount } = payment.state;
+  const { amount, captureMethod } = payment.state;
   const rest = { description: "", customerEmail: "", metadata: {}, returnUrl: "", resumeOnly: true };
-  return await createIntent(played.deps, { ...payment, ...rest, amount });
+  return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });
 }
 
 const longLook = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;

@@ -120,7 +120,12 @@ export async function playedPayments(): Promise<Played> {
     async payment({ expiresAt = new Date(Date.now() + 3_600_000) } = {}) {
       const id = newId("payment");
       const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
-      const where = { connector: account.connector, connectorAccountId: account.id, surface: account.surface };
+      const where = {
+        connector: account.connector,
+        connectorAccountId: account.id,
+        surface: account.surface,
+        captureMethod: "automatic" as const,
+      };
       const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
       const operation = {
         id: newId("operation"),

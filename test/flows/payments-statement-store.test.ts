@@ -37,7 +37,12 @@ test.after(() => db.close());
 async function captured(account: string, ref: string, at = new Date()): Promise<Id<"payment">> {
   const [id, operationId] = [newId("payment"), newId("operation")];
   const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
-  const where = { connector: "simulator", connectorAccountId: account, surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: account,
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt: new Date() };
   const order = firstTry(operationId, "create_intent", id, undefined);

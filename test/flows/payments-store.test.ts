@@ -66,7 +66,12 @@ async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }>
 
 function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
   const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
-  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const expiresAt = new Date(Date.now() + 3_600_000);
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
   return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), {

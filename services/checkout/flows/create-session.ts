@@ -125,7 +125,7 @@ function intentOrder(
   sessionId: Id<"session">,
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
-  const { merchantId, environment, amount, currency, description, customerEmail, metadata } = request;
+  const { merchantId, environment, amount, currency, description, customerEmail, metadata, captureMethod } = request;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -136,6 +136,7 @@ function intentOrder(
     description,
     customerEmail,
     metadata: { ...metadata },
+    captureMethod,
     // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.
     returnUrl: context.checkoutOrigin === undefined ? request.successUrl : pageUrl(context.checkoutOrigin, sessionId),
     expiresAt: timestampFromDate(expiresAt),

@@ -25,6 +25,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
   };
   const page = {
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

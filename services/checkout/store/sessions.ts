@@ -21,6 +21,7 @@ export interface NewSession {
   readonly metadata: Readonly<Record<string, string>>;
   readonly connector: string;
   readonly surface: string;
+  readonly captureMethod: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly locale: string;
@@ -50,6 +51,7 @@ export interface SessionRow {
   metadata: Record<string, string>;
   connector: string;
   surface: string;
+  capture_method: string;
   success_url: string;
   cancel_url: string;
   locale: string;
@@ -70,7 +72,7 @@ export interface SessionRow {
 export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
-  s.expires_at, s.completed_at`;
+  s.expires_at, s.completed_at, s.capture_method`;
 
 /**
  * Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal
@@ -91,8 +93,8 @@ export async function insertSession(
        select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
        surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
-       secret_hash_key_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22)`,
+       secret_hash_key_id, capture_method)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23)`,
     [
       session.id,
       session.merchantId,
@@ -116,6 +118,7 @@ export async function insertSession(
       events.bodies,
       JSON.stringify(looks),
       secrets.hash.keyId,
+      session.captureMethod,
     ],
   );
 }
@@ -246,6 +249,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     metadata: row.metadata,
     connector: row.connector,
     surface: row.surface,
+    captureMethod: row.capture_method,
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
     locale: row.locale,

@@ -3,7 +3,7 @@
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
-import type { IntentFact } from "../rules/payment.ts";
+import type { CaptureMethod, IntentFact } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
 
@@ -65,6 +65,7 @@ export function isKnown<A extends { readonly kind: string }>(
  */
 export type DeclineCode =
   | "currency_not_accepted"
+  | "not_capturable"
   | "not_refundable"
   | "amount_too_large"
   | "not_cancelable"
@@ -81,6 +82,8 @@ export interface IntentReport {
   /** Minor units. */
   readonly amount: bigint;
   readonly currency: string;
+  /** As it was ordered; absent: the processor does not tell. */
+  readonly captureMethod?: CaptureMethod;
   /** In the order in which they happened. */
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
@@ -121,6 +124,7 @@ export interface IntentOrder {
   readonly description: string;
   readonly returnUrl: string;
   readonly surface: string;
+  readonly captureMethod: CaptureMethod;
 }
 
 /** A payment to be made at once, without the buyer. */
@@ -131,6 +135,14 @@ export interface PaymentOrder {
   readonly description: string;
   /** The processor's token of a card that it has. */
   readonly paymentMethod: string;
+  readonly captureMethod: CaptureMethod;
+}
+
+/** To take what is authorized, or a part of it, which releases the rest. */
+export interface CaptureOrder {
+  readonly intentRef: string;
+  readonly amount: bigint;
+  readonly currency: string;
 }
 
 export interface RefundOrder {
@@ -212,6 +224,8 @@ export interface Connector {
   readonly keyLifeSeconds: number;
   /** The processor's codes for failed attempts in the contract's words, where they differ. */
   readonly failureNames: FailureNames;
+  /** It can authorize now and capture later; false: orders with `captureMethod` manual never come to it. */
+  readonly capturesLater: boolean;
   /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */
   processorTime(): Date | undefined;
   /** Why the processor never takes this amount in this currency, as `must …`; undefined: it does. Minor units. */
@@ -243,8 +257,20 @@ export interface Connector {
     ref: string,
     withForgotten?: boolean,
   ): Promise<ProcessorAnswer<IntentReport>>;
-  /** Cancels an unpaid intent; declined `not_cancelable` when it is paid or being paid. Harmless to repeat. */
-  cancelIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
+  /**
+   * Captures what is authorized, once; the same key captures at most once. Declined `not_capturable` when it is not
+   * authorized (any more), `amount_too_large` above what is authorized.
+   */
+  captureIntent(account: ProcessorAccount, order: CaptureOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
+  /**
+   * Cancels an intent of which nothing is captured; declined `not_cancelable` when something is or it is being paid.
+   * Harmless to repeat. @param authorized `keep`: declined, too, when it is authorized
+   */
+  cancelIntent(
+    account: ProcessorAccount,
+    ref: string,
+    authorized: "keep" | "release",
+  ): Promise<ProcessorAnswer<IntentReport>>;
   /** Refunds; the same key makes at most one. */
   createRefund(account: ProcessorAccount, order: RefundOrder, key: string): Promise<ProcessorAnswer<RefundReport>>;
   /** Asks for the refund under our reference: the oldest where there are several. */

@@ -1,5 +1,5 @@
-// Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled
-// instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was
+// Cancels an intent that is not paid. The processor decides: an intent that was paid, authorized or is being paid is
+// settled instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was
 // never recorded · 3 cancel at the processor · 4 settle in one transaction.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -22,7 +22,9 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
   const ref = payment.connectorRef || (await madeRef(deps, payment));
   if (ref === undefined) return await cancelUnmade(deps, paymentId);
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const answer = await deps.connectors.get(payment.connector).cancelIntent(account, ref);
+  // Its buyer may have paid a moment ago: that is the merchant's to take or to give up.
+  const authorized = payment.state.captureMethod === "manual" ? "keep" : "release";
+  const answer = await deps.connectors.get(payment.connector).cancelIntent(account, ref, authorized);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind === "declined") return await verifyIntent(deps, paymentId, "reconcile");
   const settled = await settleReport(deps, paymentId, provenValue(answer), "reconcile");
@@ -34,7 +36,7 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise
  * The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure
  * CONNECTOR_ERROR.
  */
-async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
+export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
   const operation = await findOperation(deps.db, "create_intent", payment.id);
   if (!operation) throw new Error("a payment without its operation");
   const account = await deps.accounts.byId(payment.connectorAccountId);

@@ -28,6 +28,8 @@ import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
 import { type CreateIntentDeps, createIntent } from "../flows/create-intent.ts";
 import { createPayment } from "../flows/create-payment.ts";
+import { cancelPayment } from "../flows/endings/cancel-payment.ts";
+import { capturePayment } from "../flows/endings/capture-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
@@ -35,6 +37,7 @@ import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
+import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 
@@ -54,6 +57,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       recovery.assertOff();
       const made = await createIntent(deps, {
         ...request,
+        captureMethod: captureMethodOf(request),
         id: request.paymentId,
         expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : clockNow(),
       });
@@ -65,7 +69,8 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
     createPayment: async (request) => {
       recovery.assertOff();
-      const record = await createPayment(deps, { ...request, id: request.paymentId });
+      const captureMethod = captureMethodOf(request);
+      const record = await createPayment(deps, { ...request, id: request.paymentId, captureMethod });
       return create(CreatePaymentResponseSchema, { payment: payment(record) });
     },
     getPayment: async (request) => {
@@ -90,9 +95,10 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     refundPayment: (request) => {
       recovery.assertOff();
-      const idempotency = scopeOf(request, request.idempotency);
+      const idempotency = scopeOf(request, "refund_payment", request.idempotency);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
+    ...endings(deps),
     getRefund: async (request) => {
       const refund = await findRefundRecord(db, request, request.refundId);
       if (!refund) throw new Failure("NOT_FOUND");
@@ -128,12 +134,32 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
   };
 }
 
+function endings(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "capturePayment" | "cancelPayment"> {
+  return {
+    capturePayment: (request) => {
+      deps.recovery.assertOff();
+      const idempotency = scopeOf(request, "capture_payment", request.idempotency);
+      return capturePayment(deps, { ...request, amount: request.amount, idempotency });
+    },
+    cancelPayment: (request) => {
+      deps.recovery.assertOff();
+      const idempotency = scopeOf(request, "cancel_payment", request.idempotency);
+      return cancelPayment(deps, { ...request, idempotency });
+    },
+  };
+}
+
+/** Empty: what the release before asks for. */
+function captureMethodOf({ captureMethod }: { captureMethod: string }): CaptureMethod {
+  return captureMethod === "manual" ? "manual" : "automatic";
+}
+
 function scopeOf(
   owner: { merchantId: string; environment: Environment },
+  operation: string,
   idempotency: Idempotency | undefined,
 ): IdempotencyScope | undefined {
   if (!idempotency) return undefined;
   const { merchantId, environment } = owner;
-  const operation = "refund_payment";
   return { merchantId, environment, operation, key: idempotency.key, fingerprint: idempotency.fingerprint };
 }

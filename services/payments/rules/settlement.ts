@@ -10,6 +10,8 @@ import {
   type Change,
   endUnmade,
   type IntentFact,
+  isAuthorized,
+  isReleased,
   isReturned,
   type Path,
   type PaymentState,
@@ -134,10 +136,11 @@ class Draft {
   fact(fact: IntentFact): void {
     const before = this.state;
     this.apply(applyFact(this.state, fact, this.#path, this.#books.fees), fact.kind);
-    if (isReturned(this.state) && !isReturned(before)) this.#release();
+    const isGone = (state: PaymentState) => isReturned(state) || isReleased(state);
+    if (isGone(this.state) && !isGone(before)) this.#release();
   }
 
-  /** The money that open disputes held went back with its debit; none of them holds what is paid afterwards. */
+  /** The money that open disputes held went back; none of them holds what is paid afterwards. */
   #release(): void {
     for (const { id, status, amount } of this.#books.disputes) {
       if (this.#released.has(id)) continue;
@@ -149,11 +152,18 @@ class Draft {
   apply(change: Change, what: string): void {
     this.state = change.state;
     this.#movements.push(...change.movements);
-    this.#attempts.push(...change.ended);
+    for (const end of change.ended) this.#end(end);
     const [end] = change.ended;
     const why = end?.outcome === "failed" ? { failure_code: end.code } : {};
     for (const type of change.announce) this.#announce(type, type === "payment.failed" ? why : {});
     if (change.ignored !== undefined) this.#ignored.push(`${what}: ${change.ignored}`);
+  }
+
+  /** An attempt that was paid may fail in the same report: it is written once, as it ended last. */
+  #end(end: AttemptEnd): void {
+    const index = this.#attempts.findIndex(({ ref }) => ref === end.ref);
+    const attempt = end.attempt ?? this.#attempts[index]?.attempt;
+    this.#attempts.splice(index < 0 ? this.#attempts.length : index, 1, { ...end, attempt });
   }
 
   refund(report: RefundReport): void {
@@ -181,9 +191,10 @@ class Draft {
 
   result(): Settlement {
     const { outcome, disputeHold } = this.state;
-    // Without a session nobody tries again after a decline; a returned payment has ended, too.
+    // Without a session nobody tries again after a decline; a returned payment has ended, too. What is only authorized
+    // ends by its capture or without it.
     const isFinal =
-      outcome === "succeeded" ||
+      (outcome === "succeeded" && !isAuthorized(this.state)) ||
       outcome === "canceled" ||
       isReturned(this.state) ||
       (outcome === "failed" && this.#books.isDirect);
@@ -301,8 +312,8 @@ class Draft {
 
   /** What a refund that was really made can be of: the debit that it gave back may have come back afterwards. */
   get #refundable(): bigint {
-    const { amount, capturedAmount, refundedAmount } = this.state;
-    return (capturedAmount === 0n ? amount : capturedAmount) - refundedAmount;
+    const { amount, capturedAmount, refundedAmount, outcome } = this.state;
+    return (outcome === "failed" ? amount : capturedAmount) - refundedAmount;
   }
 
   get #isPaid(): boolean {
@@ -346,8 +357,8 @@ class Draft {
     // Whoever follows payments hears of each change of status; merchants have no such event.
     if (!isHeard && statusOf(state) !== statusOf(this.#books.state)) this.#announce("payment.updated");
     const after = {
-      // The session of a payment whose debit came back was paid, and stays completed.
-      outcome: isReturned(state) ? "succeeded" : state.outcome,
+      // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
+      outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,
       payment_status: statusOf(state),
       receipt_url: state.receiptUrl,
     };

@@ -4,10 +4,12 @@ import { Failure } from "#platform/values/failure.ts";
 
 export interface Operation {
   readonly id: string;
-  readonly kind: "create_intent" | "create_refund" | "give_back";
+  readonly kind: "create_intent" | "create_refund" | "give_back" | "capture" | "cancel";
   readonly paymentId: string;
   readonly refundId: string;
   readonly reference: string;
+  /** Of a capture, minor units; else 0. */
+  readonly amount: bigint;
   readonly generation: number;
   readonly state: "started" | "done" | "parked";
   readonly tries: number;
@@ -32,6 +34,7 @@ interface Row {
   payment_id: string;
   refund_id: string | null;
   reference: string;
+  amount: string | null;
   generation: number;
   state: Operation["state"];
   tries: number;
@@ -41,7 +44,7 @@ interface Row {
   sealed_order: Buffer | null;
 }
 
-const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.generation, o.state, o.tries, o.sent_after, o.search_after,
+const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.amount, o.generation, o.state, o.tries, o.sent_after, o.search_after,
   o.sealed_order, extract(epoch from now() - o.key_since) as key_age`;
 
 /**
@@ -53,7 +56,7 @@ export function firstTry(
   kind: Operation["kind"],
   paymentId: string,
   sentAfter: Date | undefined,
-  { refundId = "", sealedOrder }: { refundId?: string; sealedOrder?: Buffer } = {},
+  { refundId = "", sealedOrder, amount = 0n }: { refundId?: string; sealedOrder?: Buffer; amount?: bigint } = {},
 ): Operation {
   const reference = refundId || paymentId;
   return {
@@ -62,6 +65,7 @@ export function firstTry(
     paymentId,
     refundId,
     reference,
+    amount,
     generation: 1,
     state: "started",
     tries: 0,
@@ -277,6 +281,7 @@ function operationOf(row: Row): Operation {
     paymentId: row.payment_id,
     refundId: row.refund_id ?? "",
     reference: row.reference,
+    amount: BigInt(row.amount ?? 0),
     generation: row.generation,
     state: row.state,
     tries: row.tries,

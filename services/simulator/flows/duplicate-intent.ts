@@ -18,8 +18,9 @@ export async function duplicateIntent(
   card: CardEntry,
 ): Promise<Intent> {
   const { account, reference, currency, description, return_url } = original;
-  const intent = newIntent({ account, reference, amount, currency, description, return_url });
-  const change = payIntent(intent, attemptWith(keptCard(processor, card), true));
+  const capture_method = "automatic"; // what is only authorized moves no money
+  const intent = newIntent({ account, reference, amount, currency, description, return_url, capture_method });
+  const change = payIntent(intent, attemptWith(processor, keptCard(processor, card), true));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
   await insertIntent(processor.db, change.intent, consequencesOf(processor, change));
   wakeFor(processor, change);

@@ -3,7 +3,10 @@ import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
 
 /** What its caller says of it. */
-export type WantedIntent = Pick<Intent, "account" | "reference" | "amount" | "currency" | "description" | "return_url">;
+export type WantedIntent = Pick<
+  Intent,
+  "account" | "reference" | "amount" | "currency" | "description" | "return_url" | "capture_method"
+>;
 
 export function newIntent(wanted: WantedIntent): Intent {
   const id = newId("pi");
@@ -17,7 +20,9 @@ export function newIntent(wanted: WantedIntent): Intent {
     refunded_amount: 0,
     created_at: new Date().toISOString(),
     paid_at: null,
+    capture_before: null,
     canceled_at: null,
+    cancellation_reason: null,
     outage_until: null,
     returned_at: null,
     lost_at: null,

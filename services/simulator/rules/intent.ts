@@ -1,7 +1,15 @@
 // The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the
 // events that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
 
-export type IntentStatus = "requires_payment_method" | "requires_action" | "processing" | "succeeded" | "canceled";
+export type IntentStatus =
+  | "requires_payment_method"
+  | "requires_action"
+  | "processing"
+  /** Authorized: the money is held, and nothing of it is taken. */
+  | "requires_capture"
+  | "succeeded"
+  | "canceled";
+export type CaptureMethod = "automatic" | "manual";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
 /** An instant: RFC 3339, UTC, milliseconds. */
@@ -94,6 +102,7 @@ export interface Intent {
   readonly currency: string;
   readonly description: string | null;
   readonly return_url: string | null;
+  readonly capture_method: CaptureMethod;
   readonly status: IntentStatus;
   readonly client_secret: string;
   readonly receipt_token: string;
@@ -101,8 +110,13 @@ export interface Intent {
   /** Pending and succeeded refunds. */
   readonly refunded_amount: number;
   readonly created_at: Timestamp;
+  /** When it was captured. */
   readonly paid_at: Timestamp | null;
+  /** While it is authorized: until when it can be captured. */
+  readonly capture_before: Timestamp | null;
   readonly canceled_at: Timestamp | null;
+  /** Why it is canceled. */
+  readonly cancellation_reason: "requested" | "expired" | null;
   readonly outage_until: Timestamp | null;
   /** When its debit came back last. */
   readonly returned_at: Timestamp | null;
@@ -115,6 +129,7 @@ export interface Intent {
 }
 
 export type EventType =
+  | "intent.authorized"
   | "intent.succeeded"
   | "intent.processing"
   | "intent.requires_action"
@@ -126,11 +141,12 @@ export type EventType =
   | "dispute.updated"
   | "dispute.closed";
 
-/** Something that will happen by itself after `delays` times the configured delay. */
+/** Something that will happen by itself: after `delays` times the configured delay, or at a moment of its own. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt";
+  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "lapse_authorization";
   readonly object_id: string;
   readonly delays: number;
+  readonly at?: Timestamp;
 }
 
 /** What a rule decides. */

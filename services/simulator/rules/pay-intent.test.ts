@@ -9,7 +9,7 @@ const succeeds = "4242424242424242";
 const declined = "4000000000000002";
 const challenged = "4000002500003155";
 const asynchronous = "4000000000006108";
-const facts = { authorization_code: "654321", now: at };
+const facts = { authorization_code: "654321", now: at, lapses_at: "2026-11-28T12:00:00.000Z" };
 
 test("an intent that waits for no card is left as it is", () => {
   for (const status of ["requires_action", "processing", "succeeded", "canceled"] as const)

@@ -15,6 +15,7 @@ export function unpaidIntent(): Intent {
     currency: "EUR",
     description: null,
     return_url: null,
+    capture_method: "automatic",
     status: "requires_payment_method",
     client_secret: "pi_1_secret_x",
     receipt_token: "token",
@@ -22,7 +23,9 @@ export function unpaidIntent(): Intent {
     refunded_amount: 0,
     created_at: at,
     paid_at: null,
+    capture_before: null,
     canceled_at: null,
+    cancellation_reason: null,
     outage_until: null,
     returned_at: null,
     lost_at: null,
@@ -41,6 +44,7 @@ export function attemptWith(number: string, id = "at_1"): AttemptFacts {
     authorization_code: "123456",
     challenge_token: "challenge",
     now: at,
+    lapses_at: "2026-11-28T12:00:00.000Z",
   };
 }
 

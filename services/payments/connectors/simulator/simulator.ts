@@ -4,7 +4,7 @@ import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Connector, CreatedIntent, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
+import type { Connector, CreatedIntent, IntentOrder, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
 import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./answers.ts";
@@ -52,6 +52,7 @@ export function simulatorConnector(
     environments: [Environment.SANDBOX],
     keyLifeSeconds,
     failureNames: simulatorFailureNames,
+    capturesLater: true,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
     judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
@@ -72,6 +73,7 @@ export function simulatorConnector(
         currency: order.currency,
         reference: order.reference,
         description: order.description,
+        ...capturing(order),
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
       };
       return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
@@ -79,17 +81,23 @@ export function simulatorConnector(
     payIntent: async (account, order, key) => {
       const { reference, currency, description, paymentMethod } = order;
       const amount = Number(order.amount);
-      const json = { amount, currency, reference, description, payment_method: paymentMethod };
+      const json = { amount, currency, reference, description, payment_method: paymentMethod, ...capturing(order) };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
     findIntent: async (account, { reference, surface }) =>
       searchAnswer(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
     retrieveIntent: async (account, ref) =>
       questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
+    captureIntent: async (account, { intentRef, amount }, key) => {
+      const path = `/api/intents/${encodeURIComponent(intentRef)}/capture`;
+      return commandAnswer(await post(account, path, { amount: Number(amount) }, key), toReport);
+    },
     // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
     // ever: a stored fault, or a "no" given while the intent was still being paid.
-    cancelIntent: async (account, ref) =>
-      commandAnswer(await post(account, `/api/intents/${encodeURIComponent(ref)}/cancel`, {}, randomUUID()), toReport),
+    cancelIntent: async (account, ref, authorized) => {
+      const path = `/api/intents/${encodeURIComponent(ref)}/cancel`;
+      return commandAnswer(await post(account, path, { authorized }, randomUUID()), toReport);
+    },
     createRefund: async (account, order, key) => {
       const { intentRef: intent, reason, reference } = order;
       const json = { intent, amount: Number(order.amount), reason, reference };
@@ -112,6 +120,11 @@ export function simulatorConnector(
     readEvent,
     close: () => http.close(),
   };
+}
+
+/** What is not said is captured at once, which any simulator understands. */
+function capturing({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
+  return captureMethod === "manual" ? { capture_method: captureMethod } : {};
 }
 
 const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));
