@@ -48,10 +48,11 @@ export function attemptWith(processor: Processor, method: PaymentMethod, isBuyer
 }
 
 /** What the issuer would say yes with. */
-export function approvalNow({ authorizationSeconds }: Pick<Processor, "authorizationSeconds">) {
-  const now = new Date();
-  const lapses_at = new Date(now.getTime() + authorizationSeconds * 1_000).toISOString();
-  return { authorization_code: newAuthorizationCode(), now: now.toISOString(), lapses_at };
+export function approvalNow({ authorizationSeconds, delayMs }: Pick<Processor, "authorizationSeconds" | "delayMs">) {
+  const now = Date.now();
+  const at = (ms: number) => new Date(ms).toISOString();
+  const lapse = { lapses_at: at(now + authorizationSeconds * 1_000), lapses_soon_at: at(now + delayMs) };
+  return { authorization_code: newAuthorizationCode(), now: at(now), ...lapse };
 }
 
 /** @returns whether the card was slow */

@@ -14,12 +14,13 @@ export interface AttemptFacts {
   readonly authorization_code: string;
   readonly challenge_token: string;
   readonly now: Timestamp;
-  /** When an authorization that begins now would lapse. */
+  /** When an authorization that begins now would lapse, and when that of a card which is made to. */
   readonly lapses_at: Timestamp;
+  readonly lapses_soon_at: Timestamp;
 }
 
 /** What the issuer says yes with. */
-type Approval = Pick<AttemptFacts, "authorization_code" | "now" | "lapses_at">;
+type Approval = Pick<AttemptFacts, "authorization_code" | "now" | "lapses_at" | "lapses_soon_at">;
 
 const attemptsMax = 50; // someone who tries more is guessing cards
 const threeDsVersion = "2.2.0";
@@ -159,13 +160,17 @@ function verify({ behaviour, has_postal_code }: PaymentMethod): Verification {
 }
 
 /** The issuer says yes: the money is taken, or held until the merchant takes it. */
-function approved(intent: Intent, attempt: Attempt, { authorization_code, now, lapses_at }: Approval): Change {
+function approved(intent: Intent, attempt: Attempt, approval: Approval): Change {
+  const { authorization_code, now } = approval;
+  const { outcome } = testCardNamed(attempt.behaviour);
+  const isSoon = outcome.kind === "succeeds" && outcome.later === "lapse";
+  const capture_before = isSoon ? approval.lapses_soon_at : approval.lapses_at;
   const paid: Attempt = { ...attempt, status: "succeeded", authorization_code, settled_at: now };
   if (intent.capture_method === "automatic") return captured(moved(intent, "succeeded", paid), intent.amount, now);
   return {
-    intent: { ...moved(intent, "requires_capture", paid), capture_before: lapses_at },
+    intent: { ...moved(intent, "requires_capture", paid), capture_before },
     events: ["intent.authorized"],
-    delayed: [{ kind: "lapse_authorization", object_id: attempt.id, delays: 0, at: lapses_at }],
+    delayed: [{ kind: "lapse_authorization", object_id: attempt.id, delays: 0, at: capture_before }],
   };
 }
 

@@ -45,6 +45,7 @@ export function attemptWith(number: string, id = "at_1"): AttemptFacts {
     challenge_token: "challenge",
     now: at,
     lapses_at: "2026-11-28T12:00:00.000Z",
+    lapses_soon_at: "2026-11-21T12:00:01.000Z",
   };
 }
 

@@ -9,7 +9,6 @@ import {
   type CreatedIntent,
   isKnown,
   type ProcessorAccount,
-  type ProcessorAnswer,
 } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
