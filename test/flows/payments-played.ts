@@ -14,7 +14,7 @@ import type { Accounts, MerchantAccount } from "../../services/payments/flows/ac
 import type { CreatePaymentDeps } from "../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../services/payments/flows/refunds/refund-payment.ts";
 import { settlePayment } from "../../services/payments/flows/settle-payment.ts";
-import type { IntentFact } from "../../services/payments/rules/payment.ts";
+import type { CaptureMethod, IntentFact } from "../../services/payments/rules/payment.ts";
 import { insertPayment } from "../../services/payments/store/payments.ts";
 import { freshDatabase } from "../harness/database.ts";
 
@@ -24,6 +24,7 @@ type Call =
   | "payIntent"
   | "findIntent"
   | "retrieveIntent"
+  | "captureIntent"
   | "cancelIntent"
   | "createRefund"
   | "findRefund";
@@ -37,10 +38,12 @@ export interface Played {
   answers: Partial<Record<Call, () => unknown>>;
   /** The account's circuit is open. */
   isDown: boolean;
+  /** The processor's clock, as its last answer told it. */
+  time: Date | undefined;
   /** Why the processor never takes the amount. */
   refusal: string | undefined;
   /** A payment of a session with its operation, both of which are due in an hour. */
-  payment(change?: { readonly expiresAt?: Date }): Promise<Id<"payment">>;
+  payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
   /** Settled by what the processor says of an intent with our reference, as a job would. */
   says(paymentId: string, report: Partial<IntentReport>): Promise<void>;
   /** Makes the operations of the payment due, as after their pause. */
@@ -92,18 +95,21 @@ export async function playedPayments(): Promise<Played> {
   const connector = {
     name: account.connector,
     keyLifeSeconds,
-    processorTime: () => undefined,
+    processorTime: () => played.time,
+    capturesLater: true,
+    failureNames: {},
     refusesAmount: () => played.refusal,
     createIntent: ask("createIntent"),
     payIntent: ask("payIntent"),
     findIntent: ask("findIntent"),
     retrieveIntent: ask("retrieveIntent"),
+    captureIntent: ask("captureIntent"),
     cancelIntent: ask("cancelIntent"),
     createRefund: ask("createRefund"),
     findRefund: ask("findRefund"),
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
-  const connectors = { get: () => connector, serves: () => true, isDown: () => played.isDown };
+  const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };
   const played: Played = {
     db,
     deps: {
@@ -116,15 +122,16 @@ export async function playedPayments(): Promise<Played> {
     calls: [],
     answers: {},
     isDown: false,
+    time: undefined,
     refusal: undefined,
-    async payment({ expiresAt = new Date(Date.now() + 3_600_000) } = {}) {
+    async payment({ expiresAt = new Date(Date.now() + 3_600_000), captureMethod = "automatic" } = {}) {
       const id = newId("payment");
       const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
       const where = {
         connector: account.connector,
         connectorAccountId: account.id,
         surface: account.surface,
-        captureMethod: "automatic" as const,
+        captureMethod,
       };
       const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
       const operation = {
