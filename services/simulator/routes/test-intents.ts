@@ -8,7 +8,7 @@ import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent } from "../rules/intent.ts";
-import { changeAmount, loseIntent, returnDebit } from "../rules/mishap.ts";
+import { captureMore, changeAmount, loseIntent, returnDebit } from "../rules/mishap.ts";
 import { cancelIntent, lapseAuthorization } from "../rules/pay-intent.ts";
 import { createRefund } from "../rules/refund.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
@@ -41,6 +41,12 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
       return reply.send(present(allowed(changed).intent));
     });
   }
+
+  app.post<IdPath>("/test/intents/:id/capture-more", async (request, reply) => {
+    const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);
+    const changed = await changeIntent(processor, request.params.id, (intent) => captureMore(intent, amount));
+    return reply.send(present(allowed(changed).intent));
+  });
 
   app.post<IdPath>("/test/intents/:id/duplicate", async (request, reply) => {
     const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);

@@ -14,3 +14,8 @@ alter table operations add constraint operations_kind_check
 alter table operations add constraint operations_capture_has_amount check ((kind = 'capture') = (amount is not null));
 create unique index operations_one_ending on operations (payment_id)
   where kind in ('capture', 'cancel') and state <> 'done';
+
+-- A debit that came back after a refund may be followed by an authorization, which has captured nothing yet.
+alter table payments drop constraint payments_refunded_within_captured;
+alter table payments add constraint payments_refunded_within_captured check (refunded_amount >= 0
+  and (refunded_amount <= captured_amount or outcome = 'failed' or (captured_amount = 0 and failed_attempts > 0)));
