@@ -35,7 +35,7 @@ export interface Played {
   /** Every call, in its order. */
   readonly calls: Call[];
   /** What a call is answered, or does; one that is not named gets no answer. */
-  answers: Partial<Record<Call, () => unknown>>;
+  answers: Partial<Record<Call, (...args: readonly unknown[]) => unknown>>;
   /** The account's circuit is open. */
   isDown: boolean;
   /** The processor's clock, as its last answer told it. */
@@ -88,10 +88,12 @@ export async function playedPayments(): Promise<Played> {
     outbox: new Outbox({ namespace: "test", source: "payments" }),
     reconcileAfterSeconds: 3_600,
   };
-  const ask = (call: Call) => async () => {
-    played.calls.push(call);
-    return (await played.answers[call]?.()) ?? noAnswer;
-  };
+  const ask =
+    (call: Call) =>
+    async (...args: readonly unknown[]) => {
+      played.calls.push(call);
+      return (await played.answers[call]?.(...args)) ?? noAnswer;
+    };
   const connector = {
     name: account.connector,
     keyLifeSeconds,
@@ -162,8 +164,13 @@ export function reportOf(paymentId: string, change: Partial<IntentReport> = {}):
   return { ref: `pi_${paymentId}`, reference: paymentId, amount: 1_000n, currency: "EUR", ...nothing, ...change };
 }
 
+/** It was authorized, and nothing is captured yet. */
+export function authorized(): IntentFact {
+  return { ...captured(0n), capturedAt: undefined, captureBefore: new Date("2026-01-08T12:00:00Z") };
+}
+
 /** It was paid. */
-export function captured(amount = 1_000n): IntentFact {
+export function captured(amount = 1_000n): Extract<IntentFact, { readonly kind: "attempt_succeeded" }> {
   const at = new Date("2026-01-01T12:00:00Z");
   return {
     kind: "attempt_succeeded",

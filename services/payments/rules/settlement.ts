@@ -86,11 +86,14 @@ export type NewId = (noun: "refund" | "dispute", reference: string) => string;
 export function settle(books: Books, news: News, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);
   switch (news.kind) {
-    case "intent":
-      for (const fact of news.facts) draft.fact(fact);
+    case "intent": {
+      // That an intent which has ended had been authorized is news only where nobody has heard of it.
+      const isOver = news.facts.some(({ kind }) => kind === "intent_canceled");
+      for (const fact of news.facts) draft.fact(fact, isOver ? "reconcile" : path);
       for (const report of news.refunds) draft.refund(report);
       draft.disputes(news.disputes);
       break;
+    }
     case "refund":
       draft.refund(news.report);
       // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the
@@ -133,9 +136,9 @@ class Draft {
     this.#asksAgain = true;
   }
 
-  fact(fact: IntentFact): void {
+  fact(fact: IntentFact, path: Path): void {
     const before = this.state;
-    this.apply(applyFact(this.state, fact, this.#path, this.#books.fees), fact.kind);
+    this.apply(applyFact(this.state, fact, path, this.#books.fees), fact.kind);
     const isGone = (state: PaymentState) => isReturned(state) || isReleased(state);
     if (isGone(this.state) && !isGone(before)) this.#release();
   }
