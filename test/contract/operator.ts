@@ -49,7 +49,13 @@ export async function approve(stack: StackInfo, applicationId: string): Promise<
 
 /** A switch of the card-processor simulator. */
 export interface Fault {
-  readonly target: "api.intents.create" | "api.intents.get" | "api.intents.cancel" | "api.refunds.create" | "api.*";
+  readonly target:
+    | "api.intents.create"
+    | "api.intents.capture"
+    | "api.intents.get"
+    | "api.intents.cancel"
+    | "api.refunds.create"
+    | "api.*";
   readonly kind: "error_before" | "error_after" | "delay";
   readonly ms?: number;
   /** How often it fires. */
