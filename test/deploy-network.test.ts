@@ -22,7 +22,7 @@ const base = `
   checkout  > payments:8080 ${names}
   payments  > merchant:8080 internet:443 ${names}
   merchant  > ${names}
-  webhook   > payments:8080 internet:* ${names}
+  webhook   > checkout:8080 payments:8080 internet:* ${names}
   migrate   > ${names}
   stranger  > ${names}
 `;
@@ -106,7 +106,7 @@ const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   checkout  > payments:4143
   payments  > merchant:4143
-  webhook   > payments:4143
+  webhook   > checkout:4143 payments:4143
   gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   checkout  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090

@@ -433,7 +433,7 @@ test("every sealed column is sealed again under a new key, and opens with it alo
 
 /** Digests, fingerprints, and bodies that leave this system as they are. */
 function isPlain(column: string): boolean {
-  return /^(outbox|delivery_queue|deliveries\w*|parked_events|recovery_events)\.body$|[._]hash$|\.fingerprint$/.test(
+  return /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$|[._]hash$|\.fingerprint$/.test(
     column,
   );
 }

@@ -12,7 +12,15 @@ import {
 } from "../json/checkout-session.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
-import { currencyInput, currencyOf, emailInput, returnUrlOf, urlInput } from "../json/parts/input.ts";
+import {
+  currencyInput,
+  currencyOf,
+  emailInput,
+  referenceFilter,
+  referenceInput,
+  returnUrlOf,
+  urlInput,
+} from "../json/parts/input.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { captureMethodInput } from "../json/payment.ts";
@@ -33,6 +41,7 @@ const NewSession = component(
       }),
       currency: currencyInput("ISO 4217, any case."),
       description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
+      reference: Type.Optional(referenceInput),
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
       capture_method: Type.Optional(captureMethodInput),
@@ -107,6 +116,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         amount: BigInt(body.amount),
         currency: currencyOf("currency", body.currency),
         description: body.description ?? "",
+        orderReference: body.reference ?? "",
         customerEmail: body.customer_email ?? "",
         metadata: body.metadata ?? {},
         successUrl: body.success_url ? returnUrlOf("success_url", body.success_url, environment) : "",
@@ -138,6 +148,17 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         ...pageQueryOf("session"),
         status: Type.Optional(wordSchema(sessionStatuses, "Only this status.")),
         ...timeBoundQuery,
+        reference: Type.Optional(referenceFilter),
+        customer_email: Type.Optional(
+          Type.String({ maxLength: 254, description: "Exact, any case.", examples: ["buyer@example.com"] }),
+        ),
+        q: Type.Optional(
+          Type.String({
+            maxLength: 254,
+            description: "A session's id, or the beginning of its reference or of its e-mail (any case).",
+            examples: ["order-10"],
+          }),
+        ),
       }),
       response: pageSchema(SessionJson),
     },
@@ -148,6 +169,9 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         ...windowOf(query),
         status: query.status ?? "",
         ...timeBounds(query),
+        orderReference: query.reference ?? "",
+        customerEmail: query.customer_email ?? "",
+        q: query.q ?? "",
       });
       return pageOf(answer.sessions.map(presentSession), query, answer);
     },

@@ -1,7 +1,6 @@
 // What happened on a merchant's account: its API requests and its administrative acts (docs/contract.md §8).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
-import type { Noun } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiRequestJson, AuditEntryJson, presentApiRequest, presentAuditEntry } from "../json/logs.ts";
 import { idSchema } from "../json/parts/field.ts";

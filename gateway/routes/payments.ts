@@ -5,9 +5,9 @@ import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
-import { currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
+import { currencyInput, currencyOf, emailInput, referenceFilter, referenceInput } from "../json/parts/input.ts";
 import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { captureMethodInput, PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -21,12 +21,19 @@ const listQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 254,
-      description: "Payment id (exact or prefix), part of an e-mail (any case), or the last four digits.",
+      description:
+        "Payment id (exact or prefix), part of an e-mail (any case), the last four digits, or the beginning of a reference.",
       examples: ["buyer@example.com"],
     }),
   ),
   min_amount: Type.Optional(Type.Integer({ format: "int64", description: "Minor units.", examples: [100] })),
   max_amount: Type.Optional(Type.Integer({ format: "int64", description: "Minor units.", examples: [5000] })),
+  reference: Type.Optional(referenceFilter),
+  currency: Type.Optional(currencyInput("ISO 4217, any case.")),
+  connector: Type.Optional(
+    Type.String({ maxLength: 64, description: "Name of the connector, exactly.", examples: ["simulator"] }),
+  ),
+  ...capturedBoundQuery,
 });
 
 const NewCapture = component(
@@ -62,6 +69,7 @@ const NewPayment = component(
         examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
       }),
       description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
+      reference: Type.Optional(referenceInput),
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
       capture_method: Type.Optional(captureMethodInput),
@@ -102,6 +110,10 @@ export function paymentRoutes(
         ...timeBounds(query),
         ...(query.min_amount !== undefined && { minAmount: BigInt(query.min_amount) }),
         ...(query.max_amount !== undefined && { maxAmount: BigInt(query.max_amount) }),
+        orderReference: query.reference ?? "",
+        currency: query.currency === undefined ? "" : currencyOf("currency", query.currency),
+        connector: query.connector ?? "",
+        ...capturedBounds(query),
       });
       return pageOf(answer.payments.map(presentPaymentItem), query, answer);
     },
@@ -154,6 +166,7 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
         amount: BigInt(body.amount),
         currency: currencyOf("currency", body.currency),
         description: body.description ?? "",
+        orderReference: body.reference ?? "",
         customerEmail: body.customer_email ?? "",
         metadata: body.metadata ?? {},
         paymentMethod: body.payment_method,

@@ -15,6 +15,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     amount: session.amount,
     currency: session.currency,
     description: session.description,
+    orderReference: session.orderReference,
     customerEmail: session.customerEmail,
     metadata: { ...session.metadata },
     connector: session.connector,

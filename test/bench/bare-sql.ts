@@ -128,6 +128,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
     sessionId: session.id,
     connectorAccountId: "mco_bench",
     description,
+    orderReference: "",
     customerEmail,
     metadata,
   };
@@ -204,6 +205,7 @@ function newSession(paymentId: string): NewSession {
     amount: 1_050n,
     currency: "EUR",
     description: "Order 1001",
+    orderReference: "",
     customerEmail: "ada@example.com",
     metadata: {},
     connector: "simulator",

@@ -5,6 +5,7 @@ import { timeRange } from "#platform/lists/day-range.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
 import { listRefundRecords, type RefundFilters } from "../../services/payments/lists/refunds.ts";
+import { everything } from "../harness/payment-rows.ts";
 
 export interface ListQuery {
   readonly name: string;
@@ -16,8 +17,6 @@ export interface ListQuery {
 
 const dayMs = 86_400_000;
 const big = { merchantId: "mer_big", environment: Environment.SANDBOX };
-const everything = { status: "", from: undefined, to: undefined, q: "", minAmount: undefined, maxAmount: undefined };
-
 export function listQueries(db: Database): readonly ListQuery[] {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const day = (ago: number) => new Date(today - ago * dayMs);
@@ -72,7 +71,46 @@ export function listQueries(db: Database): readonly ListQuery[] {
     list("id that begins so for some hours", () => ({
       q: `pay_0${day(100).getTime().toString(16).padStart(12, "0").slice(0, 6)}`,
     })),
+    list("an order number", (i) => ({ orderReference: `order-${123_456 + i}` })),
+    list("beginning of an order number, 80 hits", (i) => ({ q: `order-${12_345 + i}` })),
+    list("beginning of an order number, 8,000 hits", (i) => ({ q: `order-${123 + i}` })),
+    list("beginning of an order number, 80,000 hits", (i) => ({ q: `order-${12 + (i % 80)}` })),
+    list("beginning of an order number, 8,000 hits, amounts, status, 9 months", (i) => ({
+      ...{ q: `order-${123 + i}`, status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 2_222n },
+    })),
+    list("a common currency", () => ({ currency: "EUR" })),
+    list("a rare currency", () => ({ currency: "KWD" })),
+    list("a connector", () => ({ connector: "stripe" })),
+    list("currency, connector and status", () => ({ currency: "USD", connector: "simulator", status: "succeeded" })),
+    list("currency and rare status", () => ({ currency: "EUR", status: "disputed" })),
+    list("currency, 9 months between two moments", (i) => ({
+      currency: "EUR",
+      from: moment(300, i),
+      to: moment(30, i),
+    })),
+    list("currency, amounts, status, 9 months between two moments", (i) => ({
+      ...{ currency: "EUR", status: "succeeded", from: moment(300, i), to: moment(30, i) },
+      ...{ minAmount: 777n, maxAmount: 55_555n },
+    })),
+    list("last4 and currency", (i) => ({ q: String(1_000 + i), currency: "USD" })),
+    list("captured within a day", (i) => ({ capturedFrom: moment(31, i), capturedTo: moment(30, i) })),
+    list("captured within whole 30 days", () => ({ capturedFrom: day(60), capturedTo: lastMs(31) })),
+    list("captured within 9 months between two moments", (i) => ({
+      capturedFrom: moment(300, i),
+      capturedTo: moment(30, i),
+    })),
+    list("captured within 9 months, currency, connector, status", (i) => ({
+      ...{ capturedFrom: moment(300, i), capturedTo: moment(30, i) },
+      ...{ currency: "EUR", connector: "simulator", status: "succeeded" },
+    })),
+    list("captured within 9 months, amounts", (i) => ({
+      ...{ capturedFrom: moment(300, i), capturedTo: moment(30, i), minAmount: 777n, maxAmount: 55_555n },
+    })),
+    list("captured and created within 10 days", (i) => ({
+      ...{ capturedFrom: moment(40, i), capturedTo: moment(30, i), from: moment(41, i), to: moment(31, i) },
+    })),
     list("offset 1,000,000", () => ({}), 1_000_000n),
+    list("offset 1,000,000, currency", () => ({ currency: "EUR" }), 1_000_000n),
     list("offset 1,000,000, status succeeded", () => ({ status: "succeeded" }), 1_000_000n),
     list("offset 1,000,000, amount at least 10.00", () => ({ minAmount: 1_000n }), 1_000_000n),
     list(
@@ -96,6 +134,13 @@ export function listQueries(db: Database): readonly ListQuery[] {
     },
     list("part of an e-mail, 5,500 hits", (i) => ({ q: `yer${123 + i}` })),
     list("part of an e-mail, 50,000 hits", () => ({ q: "silva" })),
+    {
+      ...list("captured and created within 9 months (no aim)", (i) => ({
+        ...{ capturedFrom: moment(300, i), capturedTo: moment(30, i), from: moment(301, i), to: moment(31, i) },
+      })),
+      runsMax: 10,
+    },
+    { ...list("beginning of an order number, 800,000 hits (no aim)", () => ({ q: "order-1" })), runsMax: 10 },
     { ...list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })), runsMax: 10 },
   ];
 }

@@ -13,12 +13,14 @@ const chunk = 200_000;
 const countText = `
   insert into list_counts
   select merchant_id, environment, list, grain, starts, status, bucket, count(*) from (
-      select merchant_id, environment, 'payments' as list, created_at, status, amount from payments
+      select merchant_id, environment, list, at, status, amount from payments,
+        lateral (values ('payments', created_at), ('payments/' || currency || '/' || connector, created_at),
+          ('captured/' || currency || '/' || connector, captured_at)) as lists (list, at)
       union all select merchant_id, environment, 'refunds', created_at, status, null from refunds) counted,
-    lateral (select (created_at at time zone 'UTC')::date as day) d,
+    lateral (select (at at time zone 'UTC')::date as day) d,
     lateral (values ('day', day, -1),
       ('week', date_trunc('week', day)::date, width_bucket(amount, $1::bigint[]) - 1)) as cell (grain, starts, bucket)
-  where grain = 'day' or amount is not null
+  where at is not null and (grain = 'day' or amount is not null)
   group by 1, 2, 3, 4, 5, 6, 7`;
 
 // And kept (services/payments/store/schema/0010-customer-emails.sql).

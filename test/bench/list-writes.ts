@@ -10,10 +10,10 @@ import { measure } from "./load.ts";
 const connections = 8;
 const seconds = 10;
 const withoutLists = `
-  drop trigger payments_counted on payments; drop trigger payments_shown on payments; drop trigger payments_hidden on payments;
-  drop trigger payments_moved on payments; drop trigger payments_uncounted on payments;
+  drop trigger payments_counted on payments; drop trigger payments_moved on payments; drop trigger payments_uncounted on payments;
   drop trigger payments_email_counted on payments; drop trigger payments_email_shown on payments;
-  drop index payments_by_amount; drop index payments_of_email; drop index payments_by_id`;
+  drop index payments_by_amount; drop index payments_of_email; drop index payments_by_id;
+  drop index payments_by_kind; drop index payments_by_capture; drop index payments_captured_early; drop index payments_by_reference`;
 
 /** Prints the rates. All writes are of one merchant, the worst case for anything that counts. */
 export async function writeCost(db: Database, client: pg.Client): Promise<void> {
@@ -39,6 +39,7 @@ async function writePayment(db: Database): Promise<void> {
     amount: 1_050n,
     currency: "EUR",
     description: "Order 1001",
+    orderReference: "",
     customerEmail: `${id.slice(-8)}@example.com`,
     metadata: {},
     connector: "simulator",

@@ -176,7 +176,7 @@ function refundEvents(ours: OurPayment, told: Told, announced: number): string[]
   return found;
 }
 
-/** How a refund ended: paid once; one that takes nothing was told so at least once: its request may take it up again. */
+/** How a refund ended: paid once; a failure was told at least once, since its request may take it up again. */
 function refundEnds(ours: OurPayment, told: Told): string[] {
   const times = (type: string, id: string) => told.byObject.get(`${type} ${id}`) ?? 0;
   return ours.refunds

@@ -53,6 +53,7 @@ test("docs/contract.md §4: every optional field is taken and read back; the cur
     cancel_url: "http://localhost:3000/cart",
     expires_in: 300,
     locale: "de-CH",
+    reference: "Auftrag № 17 / 2026",
   };
   const created = await api.call("createCheckoutSession", 201, { body });
   assert.equal(created.text("currency"), "JPY");
@@ -178,6 +179,54 @@ test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, a
   assert.deepEqual(await ids({ to: "2020-01-01" }), []);
   for (const query of [{ status: "nonsense" }, { limit: 0 }, { offset: -1 }, { from: "x" }]) {
     await api.refused("listCheckoutSessions", 400, "invalid_body", { query });
+  }
+});
+
+// Proves listCheckoutSessions: reference, customer_email, q
+test("docs/contract.md §4: sessions are found by reference, by e-mail, and by the beginning of either", async () => {
+  const own = await freshMerchant(running);
+  const make = async (fields: object) =>
+    (await api.call("createCheckoutSession", 201, { as: own.apiKey, body: { ...order, ...fields } })).text("id");
+  const first = await make({ reference: "order-1042", customer_email: "Ada@example.com" });
+  const second = await make({ reference: "order-1043" });
+  const third = await make({ customer_email: "order@example.com" });
+  const cases: [Record<string, string>, string[]][] = [
+    [{ reference: "order-1042" }, [first]],
+    [{ reference: "order-104" }, []],
+    [{ reference: "Order-1042" }, []],
+    [{ customer_email: "ada@EXAMPLE.com" }, [first]],
+    [{ customer_email: "ada" }, []],
+    [{ q: "order" }, [third, second, first]],
+    [{ q: "order-104" }, [second, first]],
+    [{ q: "ADA@" }, [first]],
+    [{ q: "rder" }, []],
+    [{ q: second }, [second]],
+    [{ q: "order", customer_email: "ada@example.com" }, [first]],
+    [{ q: "order", status: "completed" }, []],
+    [{ q: "%" }, []],
+  ];
+  for (const [query, wanted] of cases) {
+    const answer = await api.call("listCheckoutSessions", 200, { as: own.apiKey, query });
+    const found = answer.list("data").map((item) => membersOf(item).id);
+    assert.deepEqual([found, answer.at("total")], [wanted, wanted.length], JSON.stringify(query));
+  }
+  for (const query of [{ reference: "x".repeat(101) }, { customer_email: "x".repeat(255) }, { q: "x".repeat(255) }]) {
+    await api.refused("listCheckoutSessions", 400, "invalid_body", { as: own.apiKey, query });
+  }
+});
+
+// Proves createCheckoutSession: reference
+test("docs/contract.md §4: the reference comes back on session, payment and to the browser, and need not be unique", async () => {
+  const body = { ...order, reference: "order-7" };
+  const session = await api.call("createCheckoutSession", 201, { body });
+  await api.call("createCheckoutSession", 201, { body });
+  assert.equal((await api.call("resolveCheckout", 200, asBuyer(session))).at("reference"), "order-7");
+  (await pay(session.text("render.frame_url"), cards.succeeds)).expect(200);
+  const paid = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
+  assert.equal((await api.call("getPayment", 200, { path: { id: paid } })).at("reference"), "order-7");
+  for (const reference of ["x".repeat(101), "two\nlines", "\u202e", 7]) {
+    const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { body: { ...order, reference } });
+    assert.equal(answer.at("error.details.0.field"), "reference");
   }
 });
 

@@ -90,7 +90,10 @@ function requestOf(operation: DocumentOperation) {
   const known = Object.entries(ids).find(([prefix]) => operation.path.startsWith(prefix))?.[1];
   const id = known === undefined ? text : fc.oneof({ weight: 3, arbitrary: fc.constant(known) }, text);
   const queryName = fc.oneof(
-    fc.constantFrom("limit", "offset", "after", "from", "to", "q", "status", "payment_id", "min_amount", "max_amount"),
+    fc.constantFrom(
+      ...["limit", "offset", "after", "from", "to", "q", "status", "payment_id", "min_amount", "max_amount"],
+      ...["reference", "currency", "connector", "captured_from", "captured_to", "customer_email", "type"],
+    ),
     text,
   );
   const secretValue = fc.oneof(fc.constant(secret), text);

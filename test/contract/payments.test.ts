@@ -21,11 +21,21 @@ test.before(async () => {
   running = await stack();
   merchant = await freshMerchant(running);
   api = await caller(running, merchant.apiKey);
-  made.push(await payment({ amount: 1000, currency: "EUR", customer_email: "Ada@Example.com" }, cards.succeeds));
-  made.push(await payment({ amount: 2000, currency: "EUR", customer_email: "bob_%@example.com" }, cards.declined));
   made.push(
     await payment(
-      { amount: 3000, currency: "USD", customer_email: "ada@example.com", metadata: { a: "b" } },
+      { amount: 1000, currency: "EUR", reference: "order-1", customer_email: "Ada@Example.com" },
+      cards.succeeds,
+    ),
+  );
+  made.push(
+    await payment(
+      { amount: 2000, currency: "EUR", reference: "order-2", customer_email: "bob_%@example.com" },
+      cards.declined,
+    ),
+  );
+  made.push(
+    await payment(
+      { amount: 3000, currency: "USD", reference: "order-3", customer_email: "ada@example.com", metadata: { a: "b" } },
       cards.succeeds,
     ),
   );
@@ -116,8 +126,8 @@ test("docs/contract.md §1: a page has 50 payments when nothing is asked and 200
   assert.deepEqual(largest.found.slice(0, 50), usual.found);
 });
 
-// Proves listPayments: status, from, to, q, amounts
-test("docs/contract.md §5: status, amounts, dates and q filter, alone and together", async () => {
+// Proves listPayments: status, from, to, q, amounts, reference, currency, connector, captured
+test("docs/contract.md §5: every filter narrows the list, alone and together", async () => {
   const [ada, bob, adaUsd] = made;
   const cases: [Record<string, string | number>, (string | undefined)[]][] = [
     [{ status: "succeeded" }, [adaUsd, ada]],
@@ -138,6 +148,20 @@ test("docs/contract.md §5: status, amounts, dates and q filter, alone and toget
     [{ q: (ada ?? "").slice(0, 29) }, [ada]],
     [{ q: "nothing" }, []],
     [{ q: "ada", status: "succeeded", max_amount: 1000 }, [ada]],
+    [{ q: "order-" }, [adaUsd, bob, ada]],
+    [{ q: "order-2" }, [bob]],
+    [{ q: "Order-2" }, []],
+    [{ reference: "order-3" }, [adaUsd]],
+    [{ reference: "order-" }, []],
+    [{ currency: "usd" }, [adaUsd]],
+    [{ currency: "EUR", max_amount: 1000 }, [ada]],
+    [{ currency: "EUR", status: "succeeded", q: "ada" }, [ada]],
+    [{ currency: "JPY" }, []],
+    [{ connector: "simulator" }, [adaUsd, bob, ada]],
+    [{ connector: "stripe" }, []],
+    [{ captured_from: new Date().toISOString().slice(0, 10), captured_to: "2999-01-01" }, [adaUsd, ada]],
+    [{ captured_from: "2020-01-01T00:00:00Z", currency: "EUR" }, [ada]],
+    [{ captured_to: "2020-01-01" }, []],
     [{ to: "2020-01-01" }, []],
     [{ from: new Date().toISOString().slice(0, 10) }, [adaUsd, bob, ada]],
     [{ from: "2020-01-01T00:00:00+02:00", to: "2999-01-01" }, [adaUsd, bob, ada]],
@@ -203,6 +227,13 @@ test("docs/contract.md §2: bad query parameters are invalid_body, named", async
     ["min_amount", { min_amount: "9223372036854775808" }],
     ["q", { q: "x".repeat(255) }],
     ["status", { status: "x".repeat(33) }],
+    ["reference", { reference: "x".repeat(101) }],
+    ["currency", { currency: "EURO" }],
+    ["currency", { currency: "XXX" }],
+    ["connector", { connector: "x".repeat(65) }],
+    ["captured_from", { captured_from: "yesterday" }],
+    ["captured_from", { captured_from: "2025-02-02", captured_to: "2025-02-01" }],
+    ["captured_to", { captured_to: "2025-02-30" }],
     ["stauts", { stauts: "succeeded" }],
   ];
   for (const [field, query] of wrong) {

@@ -35,6 +35,7 @@ async function newSession(): Promise<Id<"session">> {
     amount: 1_000n,
     currency: "EUR",
     description: "",
+    orderReference: "",
     customerEmail: "",
     metadata: {},
     connector: "simulator",

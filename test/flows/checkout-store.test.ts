@@ -34,6 +34,7 @@ async function dueSession(): Promise<string> {
     amount: 1_000n,
     currency: "EUR",
     description: "",
+    orderReference: "",
     customerEmail: "",
     metadata: {},
     connector: "simulator",

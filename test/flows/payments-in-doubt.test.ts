@@ -45,7 +45,14 @@ const nothingAt = (at: Date) => ({ kind: "not_found", at, cause: new Error("noth
 const began = new Date("2026-01-01T12:00:00Z");
 
 function byToken(): PaymentRequest & { readonly resumeOnly: boolean } {
-  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   return {
     ...owner,
     ...what,
@@ -191,7 +198,14 @@ async function neverMade() {
 async function askedAgain(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
   const { amount, captureMethod } = payment.state;
-  const rest = { description: "", customerEmail: "", metadata: {}, returnUrl: "", resumeOnly: true };
+  const rest = {
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+    returnUrl: "",
+    resumeOnly: true,
+  };
   return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });
 }
 

@@ -222,7 +222,12 @@ test("a won dispute and a full refund leave the balances and the answers that we
   assert.deepEqual(await read(id), ["refunded", 59, 1_000, -59]);
   assert.deepEqual(
     (await announced(id)).filter((event) => event.startsWith("payment.")),
-    ["payment.disputed disputed", "payment.refunded refunded", "payment.succeeded succeeded"],
+    [
+      "payment.disputed disputed",
+      "payment.refund_succeeded refunded",
+      "payment.refunded refunded",
+      "payment.succeeded succeeded",
+    ],
   );
   assert.deepEqual(await balances(id), { fees_revenue: -59, merchant_balance: 59 });
   assert.equal(await differences(), "");

@@ -42,7 +42,14 @@ test.after(() => db.close());
 /** An operation of a payment that nobody has tried, and a processor that answers a look after the other as given. */
 async function operation() {
   const [paymentId, id] = [newId("payment"), newId("operation")];
-  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   const where = {
     connector: "simulator",
     connectorAccountId: "mco_test",

@@ -128,7 +128,14 @@ export async function playedPayments(): Promise<Played> {
     refusal: undefined,
     async payment({ expiresAt = new Date(Date.now() + 3_600_000), captureMethod = "automatic" } = {}) {
       const id = newId("payment");
-      const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+      const what = {
+        amount: 1_000n,
+        currency: "EUR",
+        description: "",
+        orderReference: "",
+        customerEmail: "",
+        metadata: {},
+      };
       const where = {
         connector: account.connector,
         connectorAccountId: account.id,

@@ -39,6 +39,7 @@ async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
       amount,
       currency: "EUR",
       description: "",
+      orderReference: "",
       customerEmail: "buyer@example.com",
       metadata: { order: "7" },
       connector: "simulator",

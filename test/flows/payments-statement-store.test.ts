@@ -36,7 +36,14 @@ test.after(() => db.close());
 /** A payment that was captured, known to the processor as `ref`. */
 async function captured(account: string, ref: string, at = new Date()): Promise<Id<"payment">> {
   const [id, operationId] = [newId("payment"), newId("operation")];
-  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   const where = {
     connector: "simulator",
     connectorAccountId: account,

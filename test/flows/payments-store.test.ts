@@ -65,7 +65,14 @@ async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }>
 }
 
 function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
-  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   const where = {
     connector: "simulator",
     connectorAccountId: "mco_test",

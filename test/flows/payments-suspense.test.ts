@@ -55,7 +55,14 @@ interface Story {
 /** A payment that is paid by its own intent. */
 async function paidPayment(): Promise<Story> {
   const id = newId("payment");
-  const what = { amount: 1_000n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   const where = {
     connector: "simulator",
     connectorAccountId: "mco_test",

@@ -215,7 +215,15 @@ async function insertedPayment(db: Database, state: "started" | "done"): Promise
   const id = newId("payment");
   const account = { connector: "simulator", connectorAccountId: newId("connector"), surface: "embedded" };
   const captureMethod = "automatic" as const;
-  const order = { ...account, amount: 100n, currency: "EUR", description: "", customerEmail: "", metadata: {} };
+  const order = {
+    ...account,
+    amount: 100n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
   const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
   const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
   const timing = { operationSeconds: 60, checkSeconds: 60 };

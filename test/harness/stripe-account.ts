@@ -140,7 +140,7 @@ export class StripeAccount extends StripeRecords {
     details.card.capture_before = this.now() + authorizationSeconds;
   }
 
-  /** Takes what is authorized, or a part: the rest is released as a refund that moves no balance. Also at the dashboard. */
+  /** Takes what is authorized, or a part: the rest is released as a refund that moves no balance. */
   capture(intent: FakeIntent, amount = intent.amount): FakeIntent {
     const charge = this.latestCharge(intent);
     if (!charge) throw new Error("nothing is authorized");

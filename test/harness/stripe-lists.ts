@@ -22,7 +22,8 @@ export function withCharges<T extends Json>(
 }
 
 /**
- * With what took a charge, and took it back, in place of its id, if `expand` names it. @param at where a charge stands in the answer
+ * With what took a charge, and took it back, in place of its id, if `expand` names it.
+ * @param at where a charge stands in the answer
  */
 export function withFailures<T extends Json>(
   account: StripeAccount,

@@ -68,6 +68,8 @@ export function wordSchema<const W extends readonly string[]>(words: W, descript
 export const textSchema = (description: string, example?: string) =>
   Type.String({ description, ...(example !== undefined && { examples: [example] }) });
 
+export const referenceSchema = textSchema("Your own order number.", "order-1042");
+
 export const environmentSchema = wordSchema(["sandbox", "live"], "The environment of the API key.");
 
 /** Text by text, as metadata. */

@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { displayLine } from "../../http/display-text.ts";
 
 /** RFC 5321's longest address; the form is checked, not whether it exists. */
 export const emailInput = (description: string) =>
@@ -14,6 +15,21 @@ export const currencyInput = (description: string) =>
 
 export const urlInput = (description: string) =>
   Type.String({ maxLength: 2048, description, examples: ["https://shop.example.com/thanks"] });
+
+/** The merchant's own order number (docs/contract.md §4). */
+export const referenceInput = Type.String({
+  format: displayLine,
+  maxLength: 100,
+  description: "Your own order number; need not be unique. Lists find it by its beginning.",
+  examples: ["order-1042"],
+});
+
+/** Its filter in lists. */
+export const referenceFilter = Type.String({
+  maxLength: 100,
+  description: "Your order number, exactly.",
+  examples: ["order-1042"],
+});
 
 /** Text that `null` clears. */
 export const clearable = (schema: object) => Type.Unsafe<string | null>({ ...schema, type: ["string", "null"] });

@@ -5,22 +5,25 @@ import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 
+const boundSchema = (what: string, moment: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: `${what}: RFC 3339 or YYYY-MM-DD (the day's ${moment} moment, UTC).`,
+      examples: [example],
+    }),
+  );
+
 /** Query parameters `from` and `to`. */
 export const timeBoundQuery = {
-  from: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: "Created at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
-      examples: ["2025-11-01"],
-    }),
-  ),
-  to: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: "Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC).",
-      examples: ["2025-11-30"],
-    }),
-  ),
+  from: boundSchema("Created at or after", "first", "2025-11-01"),
+  to: boundSchema("Created before or at", "last", "2025-11-30"),
+};
+
+/** Query parameters `captured_from` and `captured_to`. */
+export const capturedBoundQuery = {
+  captured_from: boundSchema("Captured at or after", "first", "2025-11-01"),
+  captured_to: boundSchema("Captured before or at", "last", "2025-11-30"),
 };
 
 const nanosPerSecond = 1_000_000_000n;
@@ -32,9 +35,29 @@ const dayNanos = 86_400n * nanosPerSecond;
  * @throws Failure INVALID_BODY for a text that is not a time, or a range that ends before it begins.
  */
 export function timeBounds(query: { from?: string; to?: string }): { from?: Timestamp; to?: Timestamp } {
-  const from = query.from === undefined ? undefined : nanosOf("from", query.from, 0n);
-  const to = query.to === undefined ? undefined : nanosOf("to", query.to, dayNanos - 1n);
-  if (from !== undefined && to !== undefined && from > to) throw invalid("from", "must not be later than to");
+  return boundsOf(query, "from", "to");
+}
+
+/** The same of the time of capture. */
+export function capturedBounds(query: { captured_from?: string; captured_to?: string }) {
+  const { captured_from: first, captured_to: last } = query;
+  const { from, to } = boundsOf(
+    { ...(first !== undefined && { from: first }), ...(last !== undefined && { to: last }) },
+    "captured_from",
+    "captured_to",
+  );
+  return { ...(from && { capturedFrom: from }), ...(to && { capturedTo: to }) };
+}
+
+/** @param fromName @param toName as the caller knows them */
+function boundsOf(
+  bounds: { from?: string; to?: string },
+  fromName: string,
+  toName: string,
+): { from?: Timestamp; to?: Timestamp } {
+  const from = bounds.from === undefined ? undefined : nanosOf(fromName, bounds.from, 0n);
+  const to = bounds.to === undefined ? undefined : nanosOf(toName, bounds.to, dayNanos - 1n);
+  if (from !== undefined && to !== undefined && from > to) throw invalid(fromName, `must not be later than ${toName}`);
   return { ...(from !== undefined && { from: timestamp(from) }), ...(to !== undefined && { to: timestamp(to) }) };
 }
 

@@ -125,7 +125,8 @@ function intentOrder(
   sessionId: Id<"session">,
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
-  const { merchantId, environment, amount, currency, description, customerEmail, metadata, captureMethod } = request;
+  const { merchantId, environment, amount, currency, description, orderReference, ...rest } = request;
+  const { customerEmail, metadata, captureMethod } = rest;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -134,6 +135,7 @@ function intentOrder(
     amount,
     currency,
     description,
+    orderReference,
     customerEmail,
     metadata: { ...metadata },
     captureMethod,

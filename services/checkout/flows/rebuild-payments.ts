@@ -28,7 +28,8 @@ export async function rebuildPayments(context: RebuildContext, since: Date, afte
 
 async function rebuiltOrFailed({ lostPayments, log }: RebuildContext, session: StoredSession) {
   const { id: sessionId, merchantId, environment, amount, currency, description, customerEmail, metadata } = session;
-  const order = { sessionId, merchantId, environment, amount, currency, description, customerEmail };
+  const { orderReference } = session;
+  const order = { sessionId, merchantId, environment, amount, currency, description, orderReference, customerEmail };
   const paymentId = paymentIdOf(sessionId);
   const expiresAt = timestampFromDate(session.expiresAt);
   try {

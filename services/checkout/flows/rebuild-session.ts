@@ -62,6 +62,7 @@ async function rebuildFrom(context: RebuildSessionContext, id: Id<"session">, { 
     amount: session.amount,
     currency: session.currency,
     description: session.description,
+    orderReference: session.orderReference,
     customerEmail: session.customerEmail,
     metadata: { ...session.metadata },
     captureMethod: session.captureMethod,

@@ -19,6 +19,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
     amount: 1n,
     currency: "EUR",
     description: "",
+    orderReference: "",
     customerEmail: "",
     metadata: {},
     connector: "simulator",

@@ -57,9 +57,8 @@ export function checkoutRpc(
       return { session: toWire(await freshenSession(context, session)) };
     },
     listSessions: async (request) => {
-      const { merchantId, environment, status, from, to } = request;
-      const range = { from: from && timestampDate(from), to: to && timestampDate(to) };
-      const filter = { merchantId, environment, status, ...range };
+      const range = { from: request.from && timestampDate(request.from), to: request.to && timestampDate(request.to) };
+      const filter = { ...request, ...range };
       const { rows, total, hasMore } = await readPage(
         request,
         (id) => placeOf(context.db, "sessions", request, id),

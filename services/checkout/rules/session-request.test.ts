@@ -7,6 +7,7 @@ const good: SessionRequest = {
   isSandbox: true,
   currency: "EUR",
   description: "",
+  orderReference: "",
   customerEmail: "",
   metadata: {},
   successUrl: "",

@@ -8,6 +8,7 @@ export interface SessionRequest {
   readonly isSandbox: boolean;
   readonly currency: string;
   readonly description: string;
+  readonly orderReference: string;
   readonly customerEmail: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly successUrl: string;
@@ -25,6 +26,7 @@ export function requestViolations(request: SessionRequest): Violation[] {
   const urlProblem = isSandbox ? "must be https, or http to localhost" : "must be https";
   check(currencyExponent(request.currency) !== undefined, "currency", "must be an ISO 4217 currency code");
   check(isStorable(request.description), "description", "must not contain NUL");
+  check(isStorable(request.orderReference), "reference", "must not contain NUL");
   check(customerEmail === "" || isEmail(customerEmail), "customer_email", "must be an e-mail address");
   check(isReturnAddress(request.successUrl, isSandbox), "success_url", urlProblem);
   check(isReturnAddress(request.cancelUrl, isSandbox), "cancel_url", urlProblem);

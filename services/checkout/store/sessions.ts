@@ -17,6 +17,8 @@ export interface NewSession {
   readonly amount: bigint;
   readonly currency: string;
   readonly description: string;
+  /** The merchant's own order number; may be empty. */
+  readonly orderReference: string;
   readonly customerEmail: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly connector: string;
@@ -47,6 +49,7 @@ export interface SessionRow {
   amount: string;
   currency: string;
   description: string;
+  order_reference: string;
   customer_email: string;
   metadata: Record<string, string>;
   connector: string;
@@ -70,7 +73,7 @@ export interface SessionRow {
   completed_at: string | null;
 }
 export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
-  s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
+  s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
   s.expires_at, s.completed_at, s.capture_method`;
 
@@ -93,8 +96,8 @@ export async function insertSession(
        select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
        surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
-       secret_hash_key_id, capture_method)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23)`,
+       secret_hash_key_id, order_reference, capture_method)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23, $24)`,
     [
       session.id,
       session.merchantId,
@@ -118,6 +121,7 @@ export async function insertSession(
       events.bodies,
       JSON.stringify(looks),
       secrets.hash.keyId,
+      session.orderReference,
       session.captureMethod,
     ],
   );
@@ -245,6 +249,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     amount: BigInt(row.amount),
     currency: row.currency,
     description: row.description,
+    orderReference: row.order_reference,
     customerEmail: row.customer_email,
     metadata: row.metadata,
     connector: row.connector,

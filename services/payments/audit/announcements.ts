@@ -1,6 +1,6 @@
 // Audits that what the books say was announced: every capture, refund, dispute, returned debit and ended authorization
-// of a payment that is younger than announcements are kept. Payments are read first: what they hold then was announced in the transaction
-// that wrote it.
+// of a payment that is younger than announcements are kept. Payments are read first: what they hold then was announced
+// in the transaction that wrote it.
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Sql } from "#platform/database/database.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";

@@ -6,7 +6,7 @@ import type { Sql } from "#platform/database/database.ts";
 export interface CountDifference {
   readonly merchantId: string;
   readonly environment: number;
-  /** `payments` or `refunds`. */
+  /** `payments`, `payments/EUR/stripe`, `captured/EUR/stripe` or `refunds`. */
   readonly list: string;
   /** `day 2026-01-01` or `week 2026-01-05`. */
   readonly when: string;
@@ -20,17 +20,34 @@ export interface CountDifference {
 // Some hundred thousand rows of a large merchant: seconds of reading at most, well within the limit of a statement.
 const windowDays = 28;
 
-const lists = [
-  // An amount below 16 is a bucket of its own; from there on each doubling has eight.
+// An amount below 16 is a bucket of its own; from there on each doubling has eight.
+const bucket = `case when t.amount < 16 then t.amount
+  else (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4) * 8
+    + (t.amount >> (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4)) end`;
+const kind = "concat_ws('/', '', t.currency, t.connector)";
+
+/** What is counted: rows of a table, by a time of theirs, under names of which all of the family begin so. */
+const families = [
+  { table: "payments", name: "'payments'", like: "payments", at: "t.created_at", counted: "t.visible", bucket },
   {
-    list: "payments",
-    visible: "t.visible",
-    bucket: `case when t.amount < 16 then t.amount
-      else (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4) * 8
-        + (t.amount >> (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4)) end`,
+    table: "payments",
+    name: `'payments' || ${kind}`,
+    like: "payments/%",
+    at: "t.created_at",
+    counted: "t.visible",
+    bucket,
   },
-  { list: "refunds", visible: "true", bucket: "null" },
+  {
+    table: "payments",
+    name: `'captured' || ${kind}`,
+    like: "captured/%",
+    at: "t.captured_at",
+    counted: "t.visible and t.captured_amount > 0",
+    bucket,
+  },
+  { table: "refunds", name: "'refunds'", like: "refunds", at: "t.created_at", counted: "true", bucket: "null" },
 ] as const;
+type Family = (typeof families)[number];
 
 /**
  * @param onDifference told of each count that is not the number of rows. @returns how many windows of lists were looked
@@ -38,12 +55,12 @@ const lists = [
  */
 export async function auditListCounts(sql: Sql, onDifference: (found: CountDifference) => void): Promise<number> {
   let windows = 0;
-  for (const one of lists) {
-    for (const merchantId of await merchantsOf(sql, one.list)) {
-      const { from, days } = await spanOf(sql, one.list, merchantId);
+  for (const family of families) {
+    for (const merchantId of await merchantsOf(sql, family)) {
+      const { from, days } = await spanOf(sql, family, merchantId);
       for (let day = 0; day <= days; day += windowDays) {
         windows += 1;
-        const rows = await sql.rows<Row>(textOf(one), [merchantId, one.list, from, day, day + windowDays]);
+        const rows = await sql.rows<Row>(textOf(family), [merchantId, family.like, from, day, day + windowDays]);
         for (const row of rows)
           onDifference({ ...row, merchantId, counted: BigInt(row.counted), there: BigInt(row.there) });
       }
@@ -63,60 +80,64 @@ interface Row {
 }
 
 /** Every merchant that has rows or counts, by jumps over an index rather than a look at every row. */
-async function merchantsOf(sql: Sql, list: string): Promise<string[]> {
+async function merchantsOf(sql: Sql, { table, like }: Family): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `with recursive jump as (
-       select (select min(merchant_id) from ${list}) as id
-       union all select (select min(merchant_id) from ${list} where merchant_id > jump.id) from jump where jump.id is not null)
+       select (select min(merchant_id) from ${table}) as id
+       union all select (select min(merchant_id) from ${table} where merchant_id > jump.id) from jump where jump.id is not null)
      select id from jump where id is not null
-     union select merchant_id from list_counts where list = $1 union select merchant_id from list_deltas where list = $1
+     union select merchant_id from list_counts where list like $1 union select merchant_id from list_deltas where list like $1
      order by 1`,
-    [list],
+    [like],
   );
   return rows.map((row) => row.id);
 }
 
 /** From the Monday of the merchant's first row or count on. */
-async function spanOf(sql: Sql, list: string, merchantId: string): Promise<{ from: string; days: number }> {
+async function spanOf(
+  sql: Sql,
+  { table, at, like }: Family,
+  merchantId: string,
+): Promise<{ from: string; days: number }> {
   const [row] = await sql.rows<{ from: string; days: number }>(
     `select date_trunc('week', min(day))::date::text as from, max(day) - min(day) + 7 as days from (
-       select (min(created_at) at time zone 'UTC')::date as day from ${list} where merchant_id = $1
-       union all select (max(created_at) at time zone 'UTC')::date from ${list} where merchant_id = $1
-       union all select min(starts) from list_counts where merchant_id = $1 and list = $2
-       union all select max(starts) from list_counts where merchant_id = $1 and list = $2
-       union all select (min(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list = $2
-       union all select (max(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list = $2) ends`,
-    [merchantId, list],
+       select (min(${at}) at time zone 'UTC')::date as day from ${table} t where merchant_id = $1
+       union all select (max(${at}) at time zone 'UTC')::date from ${table} t where merchant_id = $1
+       union all select min(starts) from list_counts where merchant_id = $1 and list like $2
+       union all select max(starts) from list_counts where merchant_id = $1 and list like $2
+       union all select (min(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list like $2
+       union all select (max(at) at time zone 'UTC')::date from list_deltas where merchant_id = $1 and list like $2) ends`,
+    [merchantId, like],
   );
   return { from: row?.from ?? "2000-01-03", days: row?.days ?? 0 };
 }
 
 /** `bounds` is the window as days and as moments: $3 is a Monday, so that no week lies in two windows. */
-function textOf({ list, visible, bucket }: (typeof lists)[number]): string {
+function textOf({ table, name, at: time, counted, bucket }: Family): string {
   const [day, monday] = ["(at at time zone 'UTC')::date", "date_trunc('week', at at time zone 'UTC')::date"];
   return `
     with bounds as (
       select $3::date + $4::int as first, $3::date + $5::int as last,
         ($3::date + $4::int)::timestamp at time zone 'UTC' as since, ($3::date + $5::int)::timestamp at time zone 'UTC' as until),
     own as (
-      select t.environment, t.created_at as at, t.status, (${bucket})::int as bucket from ${list} t, bounds
-      where t.merchant_id = $1 and ${visible} and t.created_at >= since and t.created_at < until),
+      select t.environment, ${name} as list, ${time} as at, t.status, (${bucket})::int as bucket from ${table} t, bounds
+      where t.merchant_id = $1 and ${counted} and ${time} >= since and ${time} < until),
     changes as (
-      select t.environment, t.at, t.status, ${list === "payments" ? bucket : "null"}::int as bucket, t.n from list_deltas t, bounds
-      where t.merchant_id = $1 and t.list = $2 and t.at >= since and t.at < until),
+      select t.environment, t.list, t.at, t.status, ${table === "payments" ? bucket : "null"}::int as bucket, t.n from list_deltas t, bounds
+      where t.merchant_id = $1 and t.list like $2 and t.at >= since and t.at < until),
     there as (
-      select environment, 'day' as grain, ${day} as starts, status, -1 as bucket, count(*) as n from own group by 1, 3, 4
+      select environment, list, 'day' as grain, ${day} as starts, status, -1 as bucket, count(*) as n from own group by 1, 2, 4, 5
       union all
-      select environment, 'week', ${monday}, status, bucket, count(*) from own where bucket is not null group by 1, 3, 4, 5),
+      select environment, list, 'week', ${monday}, status, bucket, count(*) from own where bucket is not null group by 1, 2, 4, 5, 6),
     counted as (
-      select environment, grain, starts, status, bucket, sum(n) as n from (
-        select environment, grain, starts, status, bucket::int, n from list_counts, bounds
-          where merchant_id = $1 and list = $2 and starts >= first and starts < last
-        union all select environment, 'day', ${day}, status, -1, n from changes
-        union all select environment, 'week', ${monday}, status, bucket, n from changes where bucket is not null) parts
-      group by 1, 2, 3, 4, 5)
-    select environment, $2 as list, grain || ' ' || starts as when, status, bucket,
+      select environment, list, grain, starts, status, bucket, sum(n) as n from (
+        select environment, list, grain, starts, status, bucket::int, n from list_counts, bounds
+          where merchant_id = $1 and list like $2 and starts >= first and starts < last
+        union all select environment, list, 'day', ${day}, status, -1, n from changes
+        union all select environment, list, 'week', ${monday}, status, bucket, n from changes where bucket is not null) parts
+      group by 1, 2, 3, 4, 5, 6)
+    select environment, list, grain || ' ' || starts as when, status, bucket,
       coalesce(c.n, 0)::text as counted, coalesce(r.n, 0)::text as there
-    from there r full join counted c using (environment, grain, starts, status, bucket)
-    where coalesce(c.n, 0) <> coalesce(r.n, 0) order by 1, 3, 4, 5`;
+    from there r full join counted c using (environment, list, grain, starts, status, bucket)
+    where coalesce(c.n, 0) <> coalesce(r.n, 0) order by 1, 2, 4, 5, 6`;
 }

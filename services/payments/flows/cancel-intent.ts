@@ -1,6 +1,6 @@
 // Cancels an intent that is not paid. The processor decides: an intent that was paid, authorized or is being paid is
-// settled instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was
-// never recorded · 3 cancel at the processor · 4 settle in one transaction.
+// settled instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation
+// was never recorded · 3 cancel at the processor · 4 settle in one transaction.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";

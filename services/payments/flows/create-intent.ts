@@ -115,7 +115,10 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
-/** The accounts whose connector can do as the order says. @throws Failure INVALID_BODY: there are some, and none can. */
+/**
+ * The accounts whose connector can do as the order says.
+ * @throws Failure INVALID_BODY: there are some, and none can.
+ */
 export function capable<A extends ProcessorAccount>(
   { connectors }: Pick<CreateIntentDeps, "connectors">,
   accounts: readonly A[],

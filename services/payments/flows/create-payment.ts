@@ -26,6 +26,7 @@ export type PaymentRequest = Pick<
   | "amount"
   | "currency"
   | "description"
+  | "orderReference"
   | "customerEmail"
   | "metadata"
   | "captureMethod"

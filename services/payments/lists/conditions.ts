@@ -1,95 +1,103 @@
 // The filters of a list in the forms in which they are asked, as SQL over `payments t`, `customer_emails e` and the
-// counts `c`, put together with numbered parameters. The texts are few and fixed.
-import type { DatedFilter, Place } from "#platform/lists/dated-list.ts";
-import { timeRange } from "#platform/lists/day-range.ts";
+// counts `c`.
+import { Condition, within } from "#platform/lists/condition.ts";
+import type { DatedFilter } from "#platform/lists/dated-list.ts";
+import { type TimeRange, timeRange } from "#platform/lists/day-range.ts";
 import type { Owner } from "../store/payment-records.ts";
-
-/** The values of a statement's `$1…`, in their order. */
-export class Params {
-  readonly values: unknown[] = [];
-
-  /** @returns the value's place, such as `$3` */
-  add(value: unknown): string {
-    return `$${this.values.push(value)}`;
-  }
-}
-
-/** A condition and its values, not numbered yet. */
-export class Condition {
-  readonly #text: string;
-  readonly #values: readonly unknown[];
-
-  /** @param text with a `?` for each value, in their order */
-  constructor(text: string, ...values: readonly unknown[]) {
-    this.#text = text;
-    this.#values = values;
-  }
-
-  and(text: string, ...values: readonly unknown[]): Condition {
-    return new Condition(`${this.#text} and ${text}`, ...this.#values, ...values);
-  }
-
-  with(other: Condition): Condition {
-    return new Condition(`${this.#text} and ${other.#text}`, ...this.#values, ...other.#values);
-  }
-
-  /** The text with its values numbered as the statement's next. */
-  in(params: Params): string {
-    const values = this.#values.values();
-    return this.#text.replaceAll("?", () => params.add(values.next().value));
-  }
-}
-
-/** Of a row `t` behind the place. */
-export function behind({ createdAt, id }: Place): Condition {
-  return new Condition("(t.created_at, t.id) < (?::timestamptz, ?)", createdAt, id);
-}
 
 /** The filters besides the search. */
 export interface PlainFilters {
   /** Exact; empty: all. */
   readonly status: string;
+  /** Exact; empty: all. */
+  readonly orderReference: string;
   /** Both ends included. */
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   /** Minor units, both ends included. */
   readonly minAmount: bigint | undefined;
   readonly maxAmount: bigint | undefined;
+  /** Exact; empty: all. */
+  readonly currency: string;
+  readonly connector: string;
+  /** Both ends included. */
+  readonly capturedFrom: Date | undefined;
+  readonly capturedTo: Date | undefined;
 }
+
+/** What payments are counted apart by (schema/0015-list-filters.sql). */
+export interface Kind {
+  readonly currency: string;
+  readonly connector: string;
+}
+
+/** What the index of order references holds. */
+export const hasReference = "t.order_reference <> ''";
 
 /** The filters besides the search, in the forms in which they are asked. */
 export interface Narrowing {
   /** All of them, of `payments t`. */
   readonly where: Condition;
-  /** Owner and status alone: of `payments t`, and of the counts `c`. */
+  /** Owner, status and kinds alone: of `payments t`, and of the counts `c`. */
   readonly rows: Condition;
   readonly counts: Condition;
   /** The owner's `customer_emails e`. */
   readonly emails: Condition;
-  /** All but the amounts. */
+  /** All but amounts, kinds and captures. */
   readonly dated: DatedFilter;
   /** Undefined: not narrowed by amount. Minor units, both ends included. */
   readonly amounts: { readonly min: bigint | undefined; readonly max: bigint | undefined } | undefined;
+  /** The time by which the counts are: of creation, or of capture where only that is asked about. */
+  readonly clock: { readonly column: "t.created_at" | "t.captured_at"; readonly range: TimeRange };
+  /** Undefined: not narrowed by capture. */
+  readonly captured: TimeRange | undefined;
 }
 
-export function narrow(owner: Owner, { status, from, to, minAmount: min, maxAmount: max }: PlainFilters): Narrowing {
+/** @param kinds those that are asked about; undefined: all */
+export function narrow(owner: Owner, filters: PlainFilters, kinds?: readonly Kind[]): Narrowing {
   const { merchantId, environment } = owner;
+  const { status, from, to, minAmount: min, maxAmount: max } = filters;
   const of = (table: "t" | "c" | "e", rest = "") =>
     new Condition(`${table}.merchant_id = ? and ${table}.environment = ?${rest}`, merchantId, environment);
   const ofStatus = (table: "t" | "c", all: Condition) => (status === "" ? all : all.and(`${table}.status = ?`, status));
   const range = timeRange(from, to);
-  const rows = ofStatus("t", of("t", " and t.visible"));
-  let where = rows;
-  if (from) where = where.and("t.created_at >= ?", range.from);
-  if (to) where = where.and("t.created_at < ?", range.to);
-  if (min !== undefined) where = where.and("t.amount >= ?", min);
-  if (max !== undefined) where = where.and("t.amount <= ?", max);
+  const captured = capturedRange(filters);
+  const rows = ofKinds(ofStatus("t", of("t", " and t.visible")), filters, kinds);
+  const lists = listsOf(captured ? "captured" : "payments", kinds);
   return {
-    where,
+    where: whole(captured ? rows.with(within("t.captured_at", captured)) : rows, filters),
     rows,
-    counts: ofStatus("c", of("c", " and c.list = 'payments'")),
+    counts: ofStatus("c", of("c").and("c.list = any(?)", lists)),
     emails: of("e"),
     dated: { merchantId, environment, status, range },
     amounts: min === undefined && max === undefined ? undefined : { min, max },
+    clock: captured ? { column: "t.captured_at", range: captured } : { column: "t.created_at", range },
+    captured,
   };
+}
+
+function whole(rows: Condition, filters: PlainFilters): Condition {
+  const { orderReference, from, to, minAmount: min, maxAmount: max } = filters;
+  let where = rows;
+  if (orderReference !== "") where = where.and(`${hasReference} and t.order_reference = ?`, orderReference);
+  if (from || to) where = where.with(within("t.created_at", timeRange(from, to)));
+  if (min !== undefined) where = where.and("t.amount >= ?", min);
+  if (max !== undefined) where = where.and("t.amount <= ?", max);
+  return where;
+}
+
+/** The currencies of a connector are named, so that the index by kind finds its payments. */
+function ofKinds(rows: Condition, { currency, connector }: PlainFilters, kinds: readonly Kind[] = []): Condition {
+  if (currency === "" && connector === "") return rows;
+  const own = currency === "" ? [...new Set(kinds.map((kind) => kind.currency))] : [currency];
+  const narrowed = rows.and("t.currency = any(?)", own);
+  return connector === "" ? narrowed : narrowed.and("t.connector = ?", connector);
+}
+
+function listsOf(list: "payments" | "captured", kinds: readonly Kind[] | undefined): readonly string[] {
+  return kinds?.map(({ currency, connector }) => `${list}/${currency}/${connector}`) ?? [list];
+}
+
+function capturedRange({ capturedFrom: from, capturedTo: to }: PlainFilters): TimeRange | undefined {
+  return from || to ? timeRange(from, to) : undefined;
 }

@@ -1,16 +1,21 @@
 // The list of payments, newest first, with its exact total, for any combination of filters. Three ways, by what is
-// asked: status and time alone come from counts by day; amounts from counts by week and amount (totals.ts); a search
-// from its hits.
+// asked: status and time alone come from counts by day, in one statement; amounts, kinds and captures from counts by
+// day or by week and amount (totals.ts), and the rows beside them; a search or an order reference from its hits.
 import type { Database, Sql } from "#platform/database/database.ts";
+import { behind, type Condition, Params } from "#platform/lists/condition.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
-import { behind, type Condition, narrow, Params, type PlainFilters } from "./conditions.ts";
+import { type Narrowing, narrow, type PlainFilters } from "./conditions.ts";
+import { findKinds } from "./kinds.ts";
 import { isPrefixOfAll, searchPayments } from "./search.ts";
-import { type AmountTotal, countByAmount, findWeek } from "./totals.ts";
+import { type AmountTotal, countByAmount, countByTime, countRows, findWeek } from "./totals.ts";
 
 /** What a list is narrowed by. */
 export interface PaymentFilters extends PlainFilters {
-  /** Payment id or its beginning, four last digits, or a part of an e-mail; empty: no search. */
+  /**
+   * Payment id or its beginning, four last digits, a part of an e-mail, or the beginning of an order reference; empty:
+   * no search.
+   */
   readonly q: string;
 }
 
@@ -38,18 +43,22 @@ export async function listPayments(
   window: PageWindow,
   sizes = sizesDefault,
 ): Promise<PaymentPage> {
-  const { q } = filters;
-  const narrowing = narrow(owner, filters);
-  const { where, dated, amounts } = narrowing;
-  if (q === "" && !amounts) return await listByDay(db, dated, window);
+  const { q, orderReference, currency, connector, capturedFrom, capturedTo } = filters;
+  const isPlain = q === "" && orderReference === "" && currency === "" && connector === "";
+  const plain = narrow(owner, filters);
+  if (isPlain && !capturedFrom && !capturedTo && !plain.amounts) return await listByDay(db, plain.dated, window);
   return await db.snapshot(async (sql) => {
-    if (q !== "" && !(await isPrefixOfAll(sql, owner, q))) {
-      const { rows, total } = await searchPayments(sql, narrowing, q, window);
+    const kinds = await findKinds(sql, owner, filters);
+    if (kinds?.length === 0) return { rows: [], total: 0n };
+    const narrowing = kinds ? narrow(owner, filters, kinds) : plain;
+    const search = (await isPrefixOfAll(sql, owner, q)) ? "" : q;
+    if (search !== "" || orderReference !== "") {
+      const { rows, total } = await searchPayments(sql, narrowing, search, window);
       return { rows: rows.map(itemOf), total };
     }
-    if (!amounts) return await listByDay(sql, dated, window);
-    const counted = await countByAmount(sql, narrowing);
-    return { rows: (await rowsByAmount(sql, where, counted, window, sizes)).map(itemOf), total: counted.total };
+    if (!kinds && !narrowing.amounts) return await listByDay(sql, narrowing.dated, window);
+    const counted = await count(sql, narrowing, filters);
+    return { rows: (await pageRows(sql, narrowing, counted, window, sizes)).map(itemOf), total: counted.total };
   });
 }
 
@@ -58,30 +67,50 @@ async function listByDay(sql: Sql, filter: DatedFilter, window: PageWindow): Pro
   return { rows: rows.map(itemOf), total };
 }
 
+/** By the counts of one time; both times at once are counted row by row. */
+async function count(sql: Sql, narrowing: Narrowing, { from, to }: PlainFilters): Promise<AmountTotal> {
+  if (narrowing.captured && (from || to)) return await countRows(sql, narrowing.where);
+  return await (narrowing.amounts ? countByAmount(sql, narrowing) : countByTime(sql, narrowing));
+}
+
 /**
  * The page. Few hits are gathered by whatever index is narrowest; many are met by walking the list from near the page.
  */
-async function rowsByAmount(
+async function pageRows(
   sql: Sql,
-  where: Condition,
+  { where, captured }: Narrowing,
   { total, parts }: AmountTotal,
   { limit, offset, after }: PageWindow,
   { gatheredMax, passedMax }: typeof sizesDefault,
 ): Promise<ItemRow[]> {
   if (offset >= total) return [];
-  const isFar = total > gatheredMax && offset > passedMax;
+  const isFar = total > gatheredMax && offset > passedMax && !captured;
   const week = isFar ? await findWeek(sql, parts, offset) : undefined;
   const params = new Params();
   const unread = after ? where.with(behind(after)) : where;
   const near = week ? unread.and("t.created_at < ?", week.ends) : unread;
-  const hits = `select t.id, t.created_at from payments t where ${near.in(params)}`;
+  const passed = offset - (week?.passed ?? 0n);
+  const upTo = BigInt(limit) + passed;
   // `offset 0` keeps the planner from walking the list in order to save the sort.
-  const gathered = total <= gatheredMax ? " offset 0" : "";
+  const hits = (total <= gatheredMax ? [near] : armsOf(near, captured)).map(
+    (arm) => `(select t.id, t.created_at from payments t where ${arm.in(params)}
+      ${total <= gatheredMax ? "offset 0" : `order by t.created_at desc, t.id desc limit ${params.add(upTo)}`})`,
+  );
   return await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t where t.id = any (array(
-       select id from (${hits}${gathered}) t order by created_at desc, id desc
-       limit ${params.add(limit)} offset ${params.add(offset - (week?.passed ?? 0n))}))
+       select id from (${hits.join(" union all ")}) t order by created_at desc, id desc
+       limit ${params.add(limit)} offset ${params.add(passed)}))
      order by t.created_at desc, t.id desc`,
     params.values,
   );
+}
+
+/** Where the walk for captures begins: a day behind their end, and those that are later all the same. */
+function armsOf(where: Condition, captured: Narrowing["captured"]): readonly Condition[] {
+  if (!captured || captured.to === "infinity") return [where];
+  const begin = "?::timestamptz + interval '24 hours'";
+  return [
+    where.and(`t.created_at < ${begin}`, captured.to),
+    where.and(`t.created_at - t.captured_at > interval '24 hours' and t.created_at >= ${begin}`, captured.to),
+  ];
 }

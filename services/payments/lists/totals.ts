@@ -1,12 +1,13 @@
-// How many payments lie within a range of amounts, exactly. Whole weeks and whole amount buckets are counted already,
-// in the counts and the changes that are not folded into them yet (platform/lists/list-counts.ts); rows are counted
-// only at the ends: at most half a week of time, and part of a bucket of amounts or what is beside that part. The same
-// parts tell in which week an offset lies.
+// How many payments there are within a range of time and of amounts, exactly. Whole days, and whole weeks with whole
+// amount buckets, are counted already, in the counts and the changes that are not folded into them yet
+// (platform/lists/list-counts.ts); rows are counted only at the ends: a day or half a week of time, and part of a
+// bucket of amounts or what is beside that part. The same parts tell in which week an offset lies.
 import type { Sql } from "#platform/database/database.ts";
 import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/amount-bucket.ts";
-import { nearestWeeks, type TimeRange } from "#platform/lists/day-range.ts";
+import { type Condition, Params, within } from "#platform/lists/condition.ts";
+import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";
 import { amountMax } from "#platform/values/money.ts";
-import { type Condition, type Narrowing, Params } from "./conditions.ts";
+import type { Narrowing } from "./conditions.ts";
 
 /** How many, and how that is known. */
 export interface AmountTotal {
@@ -24,8 +25,8 @@ export interface CountTerm {
   readonly atMost?: number;
 }
 
-/** Owner and status, as conditions. */
-type Scope = Pick<Narrowing, "rows" | "counts">;
+/** Owner, status and kinds, as conditions, and the time by which they are counted. */
+type Scope = Pick<Narrowing, "rows" | "counts" | "clock">;
 
 /** Minor units, both ends included. */
 interface Amounts {
@@ -39,12 +40,33 @@ type Alternatives = readonly [readonly CountTerm[], readonly CountTerm[]];
 const weekOf = (time: string) => `date_trunc('week', ${time} at time zone 'UTC')::date`;
 const sources = {
   rows: { from: "payments t", n: "count(*)", week: weekOf("t.created_at") },
-  counts: { from: "list_counts c", n: "coalesce(sum(c.n), 0)", week: "c.starts" },
+  counts: { from: "list_counts c", n: "coalesce(sum(c.n), 0)", week: "date_trunc('week', c.starts)::date" },
   deltas: { from: "list_deltas c", n: "coalesce(sum(c.n), 0)", week: weekOf("c.at") },
 } as const;
 
 // Counting this many index entries takes 2 ms.
 const rowsMaxDefault = 20_000;
+
+/** Counted by day: without amounts. @param sql one snapshot: several reads may be added up */
+export async function countByTime(sql: Sql, scope: Scope): Promise<AmountTotal> {
+  const { whole, remainders } = splitRange(scope.clock.range);
+  const parts = [
+    ...remainders.map((range) => rowsOf(scope, range)),
+    ...(whole.from === whole.to ? [] : daysOf(scope, whole)),
+  ];
+  return { total: await sumOf(sql, parts), parts };
+}
+
+/** What is left where no counts fit: rows, one by one in an index. */
+export async function countRows(sql: Sql, where: Condition): Promise<AmountTotal> {
+  const parts: CountTerm[] = [{ sign: 1, of: "rows", where }];
+  return { total: await sumOf(sql, parts), parts };
+}
+
+async function sumOf(sql: Sql, parts: readonly CountTerm[]): Promise<bigint> {
+  const found = await readParts(sql, parts);
+  return parts.reduce((sum, part) => sum + BigInt(part.sign) * (found.get(part) ?? 0n), 0n);
+}
 
 /**
  * @param sql one snapshot: several reads may be added up
@@ -52,11 +74,11 @@ const rowsMaxDefault = 20_000;
  */
 export async function countByAmount(
   sql: Sql,
-  { rows, counts, dated, amounts: asked }: Narrowing,
+  { rows, counts, clock, amounts: asked }: Narrowing,
   rowsMax = rowsMaxDefault,
 ): Promise<AmountTotal> {
-  const scope = { rows, counts };
-  const { whole, added, taken } = nearestWeeks(dated.range);
+  const scope = { rows, counts, clock };
+  const { whole, added, taken } = nearestWeeks(clock.range);
   const { first, last, remainders } = bucketRange(asked?.min, asked?.max);
   const amounts = { from: asked?.min ?? 0n, to: asked?.max ?? amountMax };
   const hasWeeks = whole.from !== whole.to;
@@ -97,16 +119,28 @@ function alternativesOf(
 }
 
 /** Rows one by one. */
-function rowsOf({ rows }: Scope, range: TimeRange, amounts: Amounts, sign: 1 | -1 = 1): CountTerm {
-  let where = rows.and("t.amount >= ? and t.amount <= ?", amounts.from, amounts.to);
-  if (range.from !== "-infinity") where = where.and("t.created_at >= ?", range.from);
-  if (range.to !== "infinity") where = where.and("t.created_at < ?", range.to);
+function rowsOf({ rows, clock }: Scope, range: TimeRange, amounts?: Amounts, sign: 1 | -1 = 1): CountTerm {
+  const timed = rows.with(within(clock.column, range));
+  const where = amounts ? timed.and("t.amount >= ? and t.amount <= ?", amounts.from, amounts.to) : timed;
   return { sign, of: "rows", where };
+}
+
+const day = "(?::timestamptz at time zone 'UTC')::date";
+
+/** Whole days. */
+function daysOf({ counts }: Scope, { from, to }: TimeRange): CountTerm[] {
+  return [
+    {
+      sign: 1,
+      of: "counts",
+      where: counts.and(`c.grain = 'day' and c.starts >= ${day} and c.starts < ${day}`, from, to),
+    },
+    { sign: 1, of: "deltas", where: counts.and("c.at >= ? and c.at < ?", from, to) },
+  ];
 }
 
 /** Whole buckets in whole weeks. */
 function bucketsOf({ counts }: Scope, weeks: TimeRange, first: number, last: number): CountTerm[] {
-  const day = "(?::timestamptz at time zone 'UTC')::date";
   const folded = counts
     .and(`c.grain = 'week' and c.starts >= ${day} and c.starts < ${day}`, weeks.from, weeks.to)
     .and("c.bucket between ? and ?", first, last);

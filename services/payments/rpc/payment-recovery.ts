@@ -88,6 +88,7 @@ async function rebuiltRefunds(deps: RebuildRefundDeps, event: Event): Promise<Re
 // What only a session knows, or the processor.
 const unknown = {
   description: "",
+  orderReference: "",
   customerEmail: "",
   metadata: {},
   money: undefined,

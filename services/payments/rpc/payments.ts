@@ -18,6 +18,7 @@ import {
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
   type Idempotency,
+  type ListPaymentsRequest,
   ListPaymentsResponseSchema,
   ListRefundsResponseSchema,
   type PaymentsService,
@@ -34,7 +35,7 @@ import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
-import { listPayments } from "../lists/payments.ts";
+import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
@@ -78,14 +79,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return create(GetPaymentResponseSchema, { payment: payment(record) });
     },
     listPayments: async (request) => {
-      const filters = {
-        status: request.status,
-        from: request.from && timestampDate(request.from),
-        to: request.to && timestampDate(request.to),
-        q: request.q,
-        minAmount: request.minAmount,
-        maxAmount: request.maxAmount,
-      };
+      const filters = filtersOf(request);
       const { rows, total, hasMore } = await readPage(
         request,
         (id) => placeOf(db, "payments", request, id),
@@ -152,6 +146,17 @@ function endings(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, 
 /** Empty: what the release before asks for. */
 function captureMethodOf({ captureMethod }: { captureMethod: string }): CaptureMethod {
   return captureMethod === "manual" ? "manual" : "automatic";
+}
+
+function filtersOf(request: ListPaymentsRequest): PaymentFilters {
+  const { status, orderReference, q, minAmount, maxAmount, currency, connector } = request;
+  return {
+    ...{ status, orderReference, q, minAmount, maxAmount, currency, connector },
+    from: request.from && timestampDate(request.from),
+    to: request.to && timestampDate(request.to),
+    capturedFrom: request.capturedFrom && timestampDate(request.capturedFrom),
+    capturedTo: request.capturedTo && timestampDate(request.capturedTo),
+  };
 }
 
 function scopeOf(

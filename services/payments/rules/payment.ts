@@ -356,7 +356,7 @@ function cancel(state: PaymentState, fact: Extract<IntentFact, { kind: "intent_c
   return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
 }
 
-/** Ends an authorization of which nothing was captured. One that nobody captured in time is a failure of its attempt. */
+/** Ends an authorization of which nothing was captured; that nobody captured it in time is a failure of its attempt. */
 function release(state: PaymentState, { at, isExpired }: { readonly at: Date; readonly isExpired?: boolean }): Change {
   const next: PaymentState = {
     ...state,

@@ -26,6 +26,8 @@ export interface PaymentRecord extends Omit<PaymentItem, "card"> {
   readonly netAmount: bigint;
   readonly connectorRef: string;
   readonly description: string;
+  /** The merchant's own order number; may be empty. */
+  readonly orderReference: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly authorizationCode: string;
   readonly receiptUrl: string;
@@ -114,6 +116,7 @@ interface RecordRow extends ItemRow {
   session_id: string | null;
   connector_ref: string | null;
   description: string;
+  order_reference: string;
   metadata: Record<string, string>;
   authorization_code: string;
   receipt_url: string;
@@ -178,7 +181,7 @@ export const itemColumns = `t.id, t.amount, t.currency, t.status, t.fee_amount, 
 /** The full record, or undefined when the owner has no such visible payment. */
 export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
   const [row] = await sql.rows<RecordRow>(
-    `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
+    `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.order_reference, t.metadata,
        t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
        t.card_exp_year, t.verification, t.captured_amount, t.outcome, t.last_attempt_ref, t.capture_method, t.capture_before,
        (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
@@ -231,6 +234,7 @@ function recordOf(row: RecordRow): PaymentRecord {
     captureBefore: isHeld ? (time(row.capture_before) ?? undefined) : undefined,
     connectorRef: row.connector_ref ?? "",
     description: row.description,
+    orderReference: row.order_reference,
     metadata: row.metadata,
     authorizationCode: row.authorization_code,
     receiptUrl: row.receipt_url,

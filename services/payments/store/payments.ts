@@ -48,6 +48,8 @@ export interface NewPayment {
   readonly amount: bigint;
   readonly currency: string;
   readonly description: string;
+  /** The merchant's own order number; may be empty. */
+  readonly orderReference: string;
   readonly customerEmail: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly connector: string;
@@ -163,8 +165,8 @@ export async function insertPayment(
   const rows = await sql.rows(
     `with payment as (
        insert into payments (id, merchant_id, environment, session_id, amount, currency, description, customer_email, metadata,
-         connector, connector_account_id, surface, expires_at, next_check_at, capture_method)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20)
+         connector, connector_account_id, surface, expires_at, next_check_at, order_reference, capture_method)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20, $21)
        on conflict do nothing returning id)
      insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order, state)
      select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18, $19 from payment
@@ -189,6 +191,7 @@ export async function insertPayment(
       operation.sentAfter?.toISOString() ?? null,
       operation.sealedOrder ?? null,
       operation.state,
+      payment.orderReference,
       payment.captureMethod,
     ],
   );

@@ -32,6 +32,7 @@ export async function rebuildRefund(
     let isLost = (await findRefund(deps.db, refundId)) === undefined;
     const unknown = {
       description: "",
+      orderReference: "",
       customerEmail: "",
       metadata: {},
       money: undefined,

@@ -1,0 +1,65 @@
+// SQL put together of conditions with numbered parameters, over a list's table `t`. The texts are few and fixed.
+import type { Place } from "./dated-list.ts";
+import type { TimeRange } from "./day-range.ts";
+
+/** The values of a statement's `$1…`, in their order. */
+export class Params {
+  readonly values: unknown[] = [];
+
+  /** @returns the value's place, such as `$3` */
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+/** A condition and its values, not numbered yet. */
+export class Condition {
+  readonly #text: string;
+  readonly #values: readonly unknown[];
+
+  /** @param text with a `?` for each value, in their order */
+  constructor(text: string, ...values: readonly unknown[]) {
+    this.#text = text;
+    this.#values = values;
+  }
+
+  and(text: string, ...values: readonly unknown[]): Condition {
+    return new Condition(`${this.#text} and ${text}`, ...this.#values, ...values);
+  }
+
+  with(other: Condition): Condition {
+    return new Condition(`${this.#text} and ${other.#text}`, ...this.#values, ...other.#values);
+  }
+
+  /** Also false where nothing is known of the other. */
+  without(other: Condition): Condition {
+    return new Condition(`${this.#text} and (${other.#text}) is not true`, ...this.#values, ...other.#values);
+  }
+
+  /** The text with its values numbered as the statement's next. */
+  in(params: Params): string {
+    const values = this.#values.values();
+    return this.#text.replaceAll("?", () => params.add(values.next().value));
+  }
+}
+
+/** Of a row `t` behind the place. */
+export function behind({ createdAt, id }: Place): Condition {
+  return new Condition("(t.created_at, t.id) < (?::timestamptz, ?)", createdAt, id);
+}
+
+/** Within a range of time, as an index of the column finds it. */
+export function within(column: string, { from, to }: TimeRange): Condition {
+  const since = new Condition(`${column} >= ?`, from);
+  return to === "infinity" ? since : since.and(`${column} < ?`, to);
+}
+
+/** Begins so, literally, as an index of patterns finds it. */
+export function beginsWith(column: string, beginning: string): Condition {
+  return new Condition(`${column} like ?`, `${literalPattern(beginning)}%`);
+}
+
+/** A text that a pattern takes for itself. */
+export function literalPattern(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
+}
