@@ -6,6 +6,8 @@ import { cancelPayment } from "../../services/payments/flows/endings/cancel-paym
 import { capturePayment } from "../../services/payments/flows/endings/capture-payment.ts";
 import { resolveOperation } from "../../services/payments/flows/resolve-operation.ts";
 import { driveOperations } from "../../services/payments/jobs/reconcile.ts";
+import { openEnding } from "../../services/payments/store/endings.ts";
+import { claimChecks } from "../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
 import { suspenseOf } from "../../services/payments/store/suspense.ts";
 import { suite } from "../harness/suite.ts";
@@ -152,6 +154,38 @@ test("a try that was not sent says nothing of one that somebody else has made me
   assert.equal((await stateOf(paymentId)).ends, "capture started");
 });
 
+test("a try that was not sent ends nothing that another request has joined", async () => {
+  const paymentId = await held();
+  played.answers.captureIntent = async () => {
+    assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+    return notSent;
+  };
+  assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+  assert.equal((await stateOf(paymentId)).ends, "capture started");
+});
+
+test("what is under way is not begun anew, whatever the code does", async () => {
+  const paymentId = await held();
+  const begin = (amount: bigint) => {
+    const ending = { id: newId("operation"), paymentId, kind: "capture", amount } as const;
+    return played.db.transaction((tx) => openEnding(tx, ending, undefined, 60));
+  };
+  await begin(400n);
+  await assert.rejects(begin(500n), /was not written/);
+});
+
+test("an authorization that is asked about seldom is asked about when its time is over", async () => {
+  const paymentId = await held();
+  const old = `update payments set checks = 9, next_check_at = now(), capture_before = now() + interval '1 hour' where id = $1`;
+  await played.db.rows(old, [paymentId]);
+  assert.ok((await claimChecks(played.db, [60, 86_400], 600, 100)).includes(paymentId));
+  const [row] = await played.db.rows<{ after: string }>(
+    `select extract(epoch from next_check_at - capture_before)::text as after from payments where id = $1`,
+    [paymentId],
+  );
+  assert.equal(Number(row?.after), 60);
+});
+
 test("a refusal is what the intent says: captured as asked, captured otherwise, given up, or too much", async () => {
   const cases = [
     [[captured(400n)], "not_capturable", undefined],
@@ -231,6 +265,15 @@ test("a cancellation that surely was not sent is an error, and one that was refu
   await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
   const { outcome, capturedAmount, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 1_000n, "cancel done"]);
+});
+
+test("a cancellation that is refused because it was done before is done", async () => {
+  const paymentId = await held();
+  played.answers = {
+    cancelIntent: () => declined("not_cancelable"),
+    retrieveIntent: () => knows(paymentId, authorized(), canceled),
+  };
+  assert.equal((await cancel(paymentId)).payment?.status, "canceled");
 });
 
 test("what the processor told of meanwhile ends what the job was about to ask", async () => {

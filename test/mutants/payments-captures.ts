@@ -20,6 +20,7 @@ export const paymentsCaptures: readonly Mutant[] = [
       'underWay.kind === "capture" && underWay.amount === amount',
       "underWay.amount === amount",
       "a cancellation goes first",
+      "a cancellation's amount is 0, and a capture's never is",
     ],
     [
       'underWay.kind === "capture" && underWay.amount === amount',
@@ -50,7 +51,11 @@ export const paymentsCaptures: readonly Mutant[] = [
       "what is captured stays",
     ],
     ["if (isAuthorized(state)) return release(state, { at });", "", "a lost authorization ends"],
-    ['state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : []', "[]", "merchants hear of a capture"],
+    [
+      'state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : []',
+      "[] as never[]",
+      "merchants hear of a capture",
+    ],
     [
       'state.captureMethod === "manual" && taken > 0n',
       "taken > 0n",
