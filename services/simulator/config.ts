@@ -14,6 +14,7 @@ export interface Config {
   readonly delayMs: number;
   readonly authorizationSeconds: number;
   readonly keySeconds: number;
+  readonly pageSeconds: number;
   readonly testControls: boolean;
 }
 
@@ -49,6 +50,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       read("SIMULATOR_AUTHORIZATION_SECONDS", wholeNumber(1, authorizationSecondsMax), "604800"),
     ),
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
+    pageSeconds: Number(read("SIMULATOR_PAGE_SECONDS", wholeNumber(0, keySecondsMax), "0")),
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
   };
   if (isProduction && config.testControls) problems.push("SIMULATOR_TEST_CONTROLS must not be on in production");

@@ -31,6 +31,8 @@ export interface SimulatorOptions {
   readonly authorizationSeconds?: number;
   /** How long idempotency keys are kept. */
   readonly keySeconds?: number;
+  /** How long the page of a new intent lives; 0: for ever. */
+  readonly pageSeconds?: number;
   /** Whether /test/… exists. */
   readonly testControls?: boolean;
 }
@@ -88,6 +90,7 @@ async function serveSimulator(
     delayMs: options.delayMs ?? delayMsDefault,
     authorizationSeconds: options.authorizationSeconds ?? authorizationSecondsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
+    pageSeconds: options.pageSeconds ?? 0,
     keysInUse: new Set(),
     later,
     stopping: stopping.signal,

@@ -28,6 +28,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   returnUrl: "",
   surface: "embedded",
   captureMethod: "automatic",
+  lineItems: [],
   ...members,
 });
 const refundOf = (intentRef: string, amount = 100n): RefundOrder => ({

@@ -35,6 +35,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   returnUrl,
   surface: "embedded",
   captureMethod: "automatic",
+  lineItems: [],
   ...members,
 });
 

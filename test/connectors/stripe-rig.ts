@@ -63,9 +63,13 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       else stripe.pay(report.ref, token);
     },
     tokens: async () => ({ good: "pm_card_visa", declined: "pm_card_chargeDeclined", unknown: "pm_unknown" }),
+    dispute: async (ref, status) => {
+      const intent = stripe.sessions.get(ref)?.payment_intent ?? ref;
+      return stripe.dispute(intent, status).id;
+    },
     failNext: async (what, trouble) => {
-      const path = { intent: /payment_intents$/, refund: /refunds$/, capture: /capture$/ }[what];
-      fake.failNext("POST", path, trouble === "fault" ? "500" : "silent");
+      const paths = { intent: /payment_intents$/, refund: /refunds$/, capture: /capture$/, evidence: /disputes\/\w+$/ };
+      fake.failNext("POST", paths[what], trouble === "fault" ? "500" : "silent");
     },
     lapse: async ({ ref }) => stripe.lapse(stripe.sessions.get(ref)?.payment_intent ?? ref),
     event: async ({ report }, at) => {
@@ -105,6 +109,7 @@ export class StripeShop {
       returnUrl: "https://shop.example/return",
       surface: "embedded",
       captureMethod: "automatic",
+      lineItems: [],
       ...members,
     };
   }

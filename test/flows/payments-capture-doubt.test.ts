@@ -7,6 +7,7 @@ import { capturePayment } from "../../services/payments/flows/endings/capture-pa
 import { resolveOperation } from "../../services/payments/flows/resolve-operation.ts";
 import { driveOperations } from "../../services/payments/jobs/reconcile.ts";
 import { openEnding } from "../../services/payments/store/endings.ts";
+import { openRenewal } from "../../services/payments/store/operations.ts";
 import { claimChecks } from "../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
 import { suspenseOf } from "../../services/payments/store/suspense.ts";
@@ -274,6 +275,23 @@ test("a cancellation that is refused because it was done before is done", async 
     retrieveIntent: () => knows(paymentId, authorized(), canceled),
   };
   assert.equal((await cancel(paymentId)).payment?.status, "canceled");
+});
+
+test("a cancellation waits for a renewal of the page that may still come to be, and cancels what it finds", async () => {
+  const paymentId = await played.payment({ captureMethod: "manual" });
+  await played.says(paymentId, {});
+  const begun = { id: newId("operation"), paymentId, renewal: 1, sentAfter: undefined };
+  await played.db.transaction((tx) => openRenewal(tx, begun, 60));
+  assert.equal((await cancel(paymentId)).payment?.status, "pending");
+  assert.deepEqual(played.calls, ["findIntent"], "nothing is canceled while another may come");
+  const renewed = { ...reportOf(paymentId, {}), ref: "pi_renewed" };
+  played.answers = {
+    findIntent: () => ({ kind: "succeeded", value: { report: renewed, mount: {} } }),
+    cancelIntent: (_account, ref) => ({ kind: "succeeded", value: { ...renewed, ref, pageEndedAt: began } }),
+  };
+  await driven(paymentId);
+  const { outcome, ends } = await stateOf(paymentId);
+  assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
 });
 
 test("what the processor told of meanwhile ends what the job was about to ask", async () => {

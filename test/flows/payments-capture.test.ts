@@ -310,6 +310,15 @@ test("an unpaid payment that its buyer has tried is canceled, and can be paid no
   assert.equal((await cancel(held)).status, "canceled", "asked again");
 });
 
+test("an unpaid payment whose page has ended is canceled, though the processor has nothing to cancel any more", async () => {
+  const held = await unpaid();
+  await pay(held, "4000000000000002");
+  await services.payments.verifyIntent({ paymentId: held.paymentId });
+  await services.processor("POST", `/test/intents/${held.intent}/end-page`);
+  assert.equal((await cancel(held)).status, "canceled");
+  assert.deepEqual(await operationsOf(held), ["cancel done"]);
+});
+
 test("a cancellation that comes after the buyer has paid is refused, and what was paid is settled", async () => {
   const held = await unpaid("automatic");
   await pay(held, "4000000000000002");

@@ -204,6 +204,7 @@ async function askedAgain(id: string) {
     customerEmail: "",
     metadata: {},
     returnUrl: "",
+    lineItems: [],
     resumeOnly: true,
   };
   return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });

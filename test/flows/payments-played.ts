@@ -27,7 +27,11 @@ type Call =
   | "captureIntent"
   | "cancelIntent"
   | "createRefund"
-  | "findRefund";
+  | "findRefund"
+  | "retrieveDispute"
+  | "uploadFile"
+  | "submitEvidence"
+  | "acceptDispute";
 
 export interface Played {
   readonly db: Database;
@@ -109,6 +113,10 @@ export async function playedPayments(): Promise<Played> {
     cancelIntent: ask("cancelIntent"),
     createRefund: ask("createRefund"),
     findRefund: ask("findRefund"),
+    retrieveDispute: ask("retrieveDispute"),
+    uploadFile: ask("uploadFile"),
+    submitEvidence: ask("submitEvidence"),
+    acceptDispute: ask("acceptDispute"),
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
   const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };

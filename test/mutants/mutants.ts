@@ -4,6 +4,7 @@ import { checkout } from "./checkout.ts";
 import { connectors } from "./connectors.ts";
 import type { Mutant } from "./mutant.ts";
 import { paymentsCaptures } from "./payments-captures.ts";
+import { paymentsDisputes } from "./payments-disputes.ts";
 import { paymentsFlows } from "./payments-flows.ts";
 import { paymentsProcessor } from "./payments-processor.ts";
 import { paymentsRules } from "./payments-rules.ts";
@@ -17,6 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...paymentsStores,
   ...paymentsFlows,
   ...paymentsCaptures,
+  ...paymentsDisputes,
   ...paymentsProcessor,
   ...connectors,
   ...checkout,

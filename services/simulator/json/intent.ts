@@ -19,6 +19,8 @@ export function presentIntent(intent: Intent, publicUrl: string) {
     created_at: intent.created_at,
     capture_before: intent.capture_before,
     captured_at: intent.paid_at,
+    page_expires_at: intent.page_expires_at,
+    renewal: intent.renewal,
     canceled_at: intent.canceled_at,
     cancellation_reason: intent.cancellation_reason,
     receipt_url: receiptUrl(intent, publicUrl),
@@ -56,6 +58,6 @@ export function presentRefund(refund: Refund) {
 }
 
 export function presentDispute(dispute: Dispute) {
-  const { id, amount, status, reason, opened_at, evidence_due_at, closed_at } = dispute;
-  return { id, amount, status, reason, opened_at, evidence_due_at, closed_at };
+  const { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at } = dispute;
+  return { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at };
 }

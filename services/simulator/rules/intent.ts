@@ -8,7 +8,9 @@ export type IntentStatus =
   /** Authorized: the money is held, and nothing of it is taken. */
   | "requires_capture"
   | "succeeded"
-  | "canceled";
+  | "canceled"
+  /** Its page's time is over, and nobody had begun to pay. */
+  | "expired";
 export type CaptureMethod = "automatic" | "manual";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
@@ -80,6 +82,9 @@ export type DisputeStatus =
   | "won"
   | "lost";
 
+/** What a merchant answers: texts, and ids of files. */
+export type Evidence = Readonly<Record<string, string>>;
+
 export interface Dispute {
   readonly id: string;
   readonly account: string;
@@ -89,8 +94,19 @@ export interface Dispute {
   readonly reason: string;
   readonly opened_at: Timestamp;
   readonly evidence_due_at: Timestamp;
+  /** The caller's name for what it sent last; null: nothing was sent. */
+  readonly evidence_reference: string | null;
+  readonly evidence: Evidence | null;
+  readonly evidence_at: Timestamp | null;
   readonly closed_at: Timestamp | null;
   readonly moved_at: Timestamp;
+}
+
+/** What is bought; the amount is of the whole line, negative for a discount. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity: number;
+  readonly amount: number;
 }
 
 /** A payment that a merchant wants. Amounts in minor units. */
@@ -103,6 +119,12 @@ export interface Intent {
   readonly description: string | null;
   readonly return_url: string | null;
   readonly capture_method: CaptureMethod;
+  /** Null: not told. */
+  readonly line_items: readonly LineItem[] | null;
+  /** The how-manieth intent under its reference, as the caller counts; null: the first. */
+  readonly renewal: number | null;
+  /** When its page ends; null: never. */
+  readonly page_expires_at: Timestamp | null;
   readonly status: IntentStatus;
   readonly client_secret: string;
   readonly receipt_token: string;
@@ -143,7 +165,7 @@ export type EventType =
 
 /** Something that will happen by itself: after `delays` times the configured delay, or at a moment of its own. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "lapse_authorization";
+  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute" | "lapse_authorization";
   readonly object_id: string;
   readonly delays: number;
   readonly at?: Timestamp;

@@ -94,7 +94,7 @@ export function settleAttempt(intent: Intent, attemptId: string, facts: Approval
 export function cancelIntent(intent: Intent, now: Timestamp, keepsAuthorized = false): Change | Refusal | null {
   if (intent.status === "canceled") return null;
   const isKept = intent.status === "requires_capture" && keepsAuthorized;
-  if (intent.status === "succeeded" || intent.status === "processing" || isKept)
+  if (["succeeded", "processing", "expired"].includes(intent.status) || isKept)
     return { refused: "intent_not_cancelable", message: `An intent that is ${intent.status} cannot be canceled.` };
   const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
   const ended = waiting && fail(waiting, { code: "canceled", message: "The payment was canceled." }, now);

@@ -11,10 +11,13 @@ import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./ans
 import { simulatorFailureNames } from "./failure-names.ts";
 import {
   parseEvent,
+  readDispute,
   readEventPage,
   readIntent,
   readRefund,
   readStatementPage,
+  SimulatorDispute,
+  SimulatorFile,
   SimulatorIntent,
   SimulatorList,
   SimulatorRefund,
@@ -43,7 +46,7 @@ export function simulatorConnector(
     (surface: string) =>
     (body: unknown): CreatedIntent => {
       const intent = SimulatorIntent.parse(body);
-      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent.id, intent.client_secret) };
+      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent) };
     };
   return {
     name: "simulator",
@@ -75,6 +78,10 @@ export function simulatorConnector(
         description: order.description,
         ...capturing(order),
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+        ...(order.renewal && { renewal: order.renewal }),
+        ...(order.lineItems.length > 0 && {
+          line_items: order.lineItems.map((line) => ({ ...line, amount: Number(line.amount) })),
+        }),
       };
       return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
     },
@@ -84,20 +91,15 @@ export function simulatorConnector(
       const json = { amount, currency, reference, description, payment_method: paymentMethod, ...capturing(order) };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
-    findIntent: async (account, { reference, surface }) =>
-      searchAnswer(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
+    findIntent: async (account, { reference, surface, renewal = 0 }) =>
+      searchAnswer(
+        await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`),
+        created(surface),
+        (body) => (SimulatorIntent.parse(body).renewal ?? 0) === renewal,
+      ),
     retrieveIntent: async (account, ref) =>
       questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
-    captureIntent: async (account, { intentRef, amount }, key) => {
-      const path = `/api/intents/${encodeURIComponent(intentRef)}/capture`;
-      return commandAnswer(await post(account, path, { amount: Number(amount) }, key), toReport);
-    },
-    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
-    // ever: a stored fault, or a "no" given while the intent was still being paid.
-    cancelIntent: async (account, ref, authorized) => {
-      const path = `/api/intents/${encodeURIComponent(ref)}/cancel`;
-      return commandAnswer(await post(account, path, { authorized }, randomUUID()), toReport);
-    },
+    ...endings(post),
     createRefund: async (account, order, key) => {
       const { intentRef: intent, reason, reference } = order;
       const json = { intent, amount: Number(order.amount), reason, reference };
@@ -105,6 +107,13 @@ export function simulatorConnector(
     },
     findRefund: async (account, { reference }) =>
       searchAnswer(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), toRefund),
+    retrieveDispute: async (account, ref) => questionAnswer(await get(account, disputePath(ref)), toDispute),
+    uploadFile: async (account, { type, size: length, pieces }, key) => {
+      const headers = { ...authOf(account), "idempotency-key": key };
+      const sent = await http.call({ method: "POST", path: "/api/files", headers, bytes: { type, length, pieces } });
+      return commandAnswer(sent, (body) => SimulatorFile.parse(body).id);
+    },
+    ...responses(post),
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
@@ -122,12 +131,43 @@ export function simulatorConnector(
   };
 }
 
+type Post = (account: ProcessorAccount, path: string, json: unknown, key: string) => ReturnType<ProcessorHttp["call"]>;
+
+function endings(post: Post): Pick<Connector, "captureIntent" | "cancelIntent"> {
+  return {
+    captureIntent: async (account, { intentRef, amount }, key) => {
+      const path = `/api/intents/${encodeURIComponent(intentRef)}/capture`;
+      return commandAnswer(await post(account, path, { amount: Number(amount) }, key), toReport);
+    },
+    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
+    // ever: a stored fault, or a "no" given while the intent was still being paid.
+    cancelIntent: async (account, ref, authorized) => {
+      const path = `/api/intents/${encodeURIComponent(ref)}/cancel`;
+      return commandAnswer(await post(account, path, { authorized }, randomUUID()), toReport);
+    },
+  };
+}
+
+function responses(post: Post): Pick<Connector, "submitEvidence" | "acceptDispute"> {
+  return {
+    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
+      const json = { reference, ...texts, ...files };
+      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+    },
+    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
+    acceptDispute: async (account, ref) =>
+      commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
+  };
+}
+
 /** What is not said is captured at once, which any simulator understands. */
 function capturing({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
   return captureMethod === "manual" ? { capture_method: captureMethod } : {};
 }
 
 const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));
+const toDispute = (body: unknown) => readDispute(SimulatorDispute.parse(body));
+const disputePath = (ref: string) => `/api/disputes/${encodeURIComponent(ref)}`;
 const toRefund = (body: unknown) => readRefund(SimulatorRefund.parse(body));
 
 function authOf(account: ProcessorAccount): Record<string, string> {
@@ -144,8 +184,12 @@ const credentialForms: CredentialForms = {
   webhook_secret: [/^\S{1,255}$/, "is required"],
 };
 
-function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
-  const page = `${origin}/form/${ref}#${clientSecret}`;
+function mountOf(
+  origin: string,
+  surface: string,
+  { id, client_secret: clientSecret, page_expires_at: end }: ReturnType<typeof SimulatorIntent.parse>,
+): Mount {
+  const page = `${origin}/form/${id}#${clientSecret}`;
   return {
     kind: surface === "redirect" ? "redirect" : "frame",
     publishableKey: "",
@@ -153,6 +197,7 @@ function mountOf(origin: string, surface: string, ref: string, clientSecret: str
     scriptUrl: "",
     frameUrl: surface === "redirect" ? "" : page,
     redirectUrl: surface === "redirect" ? page : "",
+    ...(end && { expiresAt: new Date(end) }),
   };
 }
 

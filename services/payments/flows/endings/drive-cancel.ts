@@ -1,14 +1,15 @@
 // Brings a reserved cancellation forward: releases an authorization, or cancels an unpaid intent. Used by the request
-// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation was never recorded · 2 cancel
-// at the processor, which does no harm twice; where it refused, ask what the intent is · 3 settle in one transaction.
+// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation or renewal was never recorded ·
+// 2 cancel at the processor, which does no harm twice; where it refused, ask what the intent is · 3 settle in one
+// transaction.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isKnown } from "../../connectors/connector.ts";
-import { closeOperation, type Operation } from "../../store/operations.ts";
+import { closeOperation, findOpenRenewal, type Operation } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
-import { endUnmadePayment, madeRef } from "../cancel-intent.ts";
-import { settlePayment } from "../settle-payment.ts";
+import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
+import { endRenewal } from "../renewals/adopt-renewal.ts";
 import { tellSettled, type VerifyDeps } from "../verify-intent.ts";
 import { type Driven, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
 
@@ -18,7 +19,7 @@ export async function driveCancel<T>(
   operation: Operation,
   record: RecordEnding<T>,
 ): Promise<Driven<T>> {
-  const ref = payment.connectorRef || (await refIfTold(deps, payment));
+  const ref = await refIfTold(deps, payment);
   if (ref === "unknown") return await deferEnding(deps, payment, record);
   if (ref === undefined) return await endUnmade(deps, payment, record);
   const account = await deps.accounts.byId(payment.connectorAccountId);
@@ -29,12 +30,14 @@ export async function driveCancel<T>(
   const answer = made.kind === "declined" ? await connector.retrieveIntent(account, ref) : made;
   if (!isKnown(answer)) return await deferEnding(deps, payment, record);
   const { settled, driven } = await deps.db.transaction(async (tx) => {
-    const found = await settlePayment(tx, deps, payment.id, answer.value, "reconcile", payment.version);
+    const found = await settleEnded(tx, deps, payment.id, ref, answer.value);
+    // Another intent is taking the place of this one: it is the one to cancel, the next time.
+    if (!found) return { settled: undefined, driven: { kind: "pending", value: await record(tx, payment) } as const };
     return { settled: found, driven: await concludeCancel(tx, found.payment, made.kind === "declined", record) };
   });
   crashPoint("cancel-payment.4-settled");
   deps.outbox.wake();
-  tellSettled(deps.log, settled);
+  if (settled) tellSettled(deps.log, settled);
   return driven;
 }
 
@@ -51,10 +54,12 @@ async function concludeCancel<T>(
   return { kind: isCanceled ? "ended" : "pending", value: await record(tx, payment) };
 }
 
-/** undefined: it is proved that there is no intent. */
-async function refIfTold(deps: VerifyDeps, payment: StoredPayment): Promise<string | "unknown" | undefined> {
+/** What is to be canceled, with the renewal that nobody recorded; undefined: it is proved that there is no intent. */
+async function refIfTold(deps: VerifyDeps, read: StoredPayment): Promise<string | "unknown" | undefined> {
   try {
-    return await madeRef(deps, payment);
+    const renewal = await findOpenRenewal(deps.db, read.id);
+    const payment = renewal ? await endRenewal(deps, read, renewal) : read;
+    return payment.connectorRef || (await madeRef(deps, payment));
   } catch (error) {
     if (error instanceof Failure && error.reason === "CONNECTOR_ERROR") return "unknown";
     throw error;

@@ -8,9 +8,16 @@ alter table payments
 alter table operations
   -- Of a capture: how much of what is authorized, minor units.
   add column amount bigint check (amount > 0);
-alter table operations drop constraint operations_kind_check;
-alter table operations add constraint operations_kind_check
-  check (kind in ('create_intent', 'create_refund', 'give_back', 'capture', 'cancel'));
+do $$
+declare
+  kinds text;
+begin
+  select string_agg(kind[1], ', ') into kinds from pg_constraint,
+    regexp_matches(pg_get_constraintdef(oid), '(''[a-z_]+'')::text', 'g') as kind
+    where conrelid = 'operations'::regclass and conname = 'operations_kind_check';
+  alter table operations drop constraint operations_kind_check;
+  execute format('alter table operations add constraint operations_kind_check check (kind in (%s, ''capture'', ''cancel''))', kinds);
+end $$;
 alter table operations add constraint operations_capture_has_amount check ((kind = 'capture') = (amount is not null));
 create unique index operations_one_ending on operations (payment_id)
   where kind in ('capture', 'cancel') and state <> 'done';

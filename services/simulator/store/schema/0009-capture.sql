@@ -6,7 +6,7 @@ alter table intents
   add column cancellation_reason text check (cancellation_reason in ('requested', 'expired'));
 alter table intents drop constraint intents_status_check;
 alter table intents add constraint intents_status_check check (status in
-  ('requires_payment_method', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled'));
+  ('requires_payment_method', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled', 'expired'));
 alter table intents drop constraint intents_check;
 alter table intents add constraint intents_captured_amount_check
   check (captured_amount in (0, amount) or (capture_method = 'manual' and captured_amount between 0 and amount));
@@ -15,4 +15,4 @@ alter table intents add constraint intents_authorized_check
     and (status <> 'requires_capture' or capture_method = 'manual'));
 alter table delayed_facts drop constraint delayed_facts_kind_check;
 alter table delayed_facts add constraint delayed_facts_kind_check
-  check (kind in ('open_dispute', 'fail_refund', 'settle_attempt', 'lapse_authorization'));
+  check (kind in ('open_dispute', 'fail_refund', 'settle_attempt', 'decide_dispute', 'lapse_authorization'));
