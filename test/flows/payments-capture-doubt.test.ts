@@ -280,6 +280,7 @@ test("a cancellation that is refused because it was done before is done", async 
 test("a cancellation waits for a renewal of the page that may still come to be, and cancels what it finds", async () => {
   const paymentId = await played.payment({ captureMethod: "manual" });
   await played.says(paymentId, {});
+  await played.db.rows("update payments set visible = true where id = $1", [paymentId]);
   const begun = { id: newId("operation"), paymentId, renewal: 1, sentAfter: undefined };
   await played.db.transaction((tx) => openRenewal(tx, begun, 60));
   assert.equal((await cancel(paymentId)).payment?.status, "pending");

@@ -166,6 +166,10 @@ export const paymentsCaptures: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/simulator/objects.ts", [
     ["new Date(intent.captured_at ?? at)", "at", "a capture is of the time when it was made"],
-    ['intent.cancellation_reason === "expired"', "false", "an authorization says why it ended"],
+    [
+      'intent.cancellation_reason === "expired"',
+      'intent.cancellation_reason === ""',
+      "an authorization says why it ended",
+    ],
   ]),
 ];
