@@ -1,5 +1,5 @@
 // Brings a reserved cancellation forward: releases an authorization, or cancels an unpaid intent. Used by the request
-// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation or renewal was never recorded ·
+// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation or renewal nobody recorded ·
 // 2 cancel at the processor, which does no harm twice; where it refused, ask what the intent is · 3 settle in one
 // transaction.
 import type { Tx } from "#platform/database/database.ts";
