@@ -21,6 +21,8 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   no_connector: 422,
   not_refundable: 422,
+  not_capturable: 422,
+  not_cancelable: 422,
   amount_too_large: 422,
   idempotency_key_reuse: 422,
   connector_not_eligible: 422,

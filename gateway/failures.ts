@@ -63,7 +63,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   idempotency_conflict: {
     status: 409,
     message: "a request with this idempotency key is in progress",
-    docs: "The first request with this Idempotency-Key has not ended yet, or what became of its payment, refund or answer to a dispute cannot be read now. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
+    docs: "The first request with this Idempotency-Key has not ended yet, or what became of its payment, refund, capture, cancellation or answer to a dispute cannot be read now. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
     retry: true,
     retryAfterSeconds: 1,
   },
@@ -92,10 +92,20 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
     message: "payment is not refundable",
     docs: "The payment is not in a state that can be refunded: not captured, already refunded in full, or under an open or lost dispute.",
   },
+  not_capturable: {
+    status: 422,
+    message: "payment cannot be captured",
+    docs: "The payment is not authorized, is captured already, its authorization was canceled or has expired, or a capture of another amount or a cancellation is under way.",
+  },
+  not_cancelable: {
+    status: 422,
+    message: "payment cannot be canceled",
+    docs: "Something of the payment is captured or being captured (refund it then), the processor works on it, or it has failed for good.",
+  },
   amount_too_large: {
     status: 422,
     message: "amount exceeds refundable balance",
-    docs: "The refund is larger than what is left of the payment after its pending and succeeded refunds.",
+    docs: "The refund is larger than what is left of the payment after its pending and succeeded refunds, or the capture is larger than what is authorized.",
   },
   idempotency_key_reuse: {
     status: 422,

@@ -203,7 +203,7 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
 /** And what stands in OTEL_RESOURCE_ATTRIBUTES by name. */
 const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+|POD_NAME|POD_NAMESPACE|NODE_NAME)$/;
 const simulatorNames =
-  "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_TEST_CONTROLS";
+  "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_AUTHORIZATION_SECONDS SIMULATOR_TEST_CONTROLS";
 const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   gateway: { ...gatewaySettings, ...processSettings },
   checkout: { ...checkoutSettings, ...processSettings },

@@ -112,6 +112,7 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
   },
   "payments.operations": {
     files: [
+      "store/endings.ts",
       "store/operations.ts",
       "store/operator-queue.ts",
       "store/payments.ts",

@@ -11,6 +11,7 @@ const cards = {
   declined: "4000000000000002",
   disputed: "4000000000000259",
   refundFails: "4000000000005126",
+  lapses: "4000000000006405",
 } as const;
 // After so many declined attempts a session is canceled (docs/contract.md §4).
 const attemptsMax = 10;
@@ -25,6 +26,19 @@ const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>
   "payment.failed": (stack) => paid(stack, cards.declined, "failed"),
   "payment.disputed": (stack) => paid(stack, cards.disputed, "disputed"),
   "payment.refunded": async (stack) => (await refunded(stack, cards.succeeds, "refunded")).payment,
+  async "authorization.captured"(stack) {
+    const paymentId = await authorized(stack, cards.succeeds);
+    await stack.call("POST", `/v1/payments/${paymentId}/capture`, { amount: amount - 50 });
+    return await reached(stack, "payments", paymentId, "succeeded");
+  },
+  async "authorization.canceled"(stack) {
+    const paymentId = await authorized(stack, cards.succeeds);
+    await stack.call("POST", `/v1/payments/${paymentId}/cancel`);
+    return await reached(stack, "payments", paymentId, "canceled");
+  },
+  async "authorization.expired"(stack) {
+    return await reached(stack, "payments", await authorized(stack, cards.lapses), "canceled");
+  },
   "refund.succeeded": async (stack) => (await refunded(stack, cards.succeeds, "refunded")).refund,
   "refund.failed": async (stack) => (await refunded(stack, cards.refundFails, "succeeded")).refund,
   async "checkout_session.completed"(stack) {
@@ -52,9 +66,9 @@ const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>
 
 type Session = Awaited<ReturnType<StackClient["call"]>>;
 
-async function newSession(stack: StackClient): Promise<Session> {
+async function newSession(stack: StackClient, members: object = {}): Promise<Session> {
   const description = "npm run trigger";
-  return await stack.call("POST", "/v1/checkout-sessions", { amount, currency: "USD", description });
+  return await stack.call("POST", "/v1/checkout-sessions", { amount, currency: "USD", description, ...members });
 }
 
 /** Types the card into the processor's form. */
@@ -75,12 +89,21 @@ async function payWith(session: Session, card: string): Promise<void> {
 }
 
 /** Creates a session, pays it with the card and confirms it. */
-async function attempted(stack: StackClient, card: string): Promise<{ session: Session; paymentId: string }> {
-  const session = await newSession(stack);
+async function attempted(
+  stack: StackClient,
+  card: string,
+  members: object = {},
+): Promise<{ session: Session; paymentId: string }> {
+  const session = await newSession(stack, members);
   await payWith(session, card);
   const secret = encodeURIComponent(String(session.session_secret));
   const confirmed = await stack.call("POST", `/v1/checkout/${session.id}/confirm?secret=${secret}`);
   return { session, paymentId: String(confirmed.payment_id) };
+}
+
+/** The same of a session that is captured later. @returns the payment */
+async function authorized(stack: StackClient, card: string): Promise<string> {
+  return (await attempted(stack, card, { capture_method: "manual" })).paymentId;
 }
 
 /** The same, until the payment has the status. */

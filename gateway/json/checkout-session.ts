@@ -21,6 +21,7 @@ import {
   wordSchema,
 } from "./parts/field.ts";
 import { LineItemJson, presentLines } from "./parts/line-item.ts";
+import { captureMethodOf, captureMethods } from "./payment.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
@@ -50,6 +51,7 @@ const shared = {
   amount: amountSchema("Minor units."),
   currency: currencySchema,
   status: wordSchema(sessionStatuses, "State of the session."),
+  capture_method: wordSchema(captureMethods, "`manual`: the payment is authorized, and you capture it later."),
   expires_at: timeSchema("When an unpaid session expires."),
 };
 
@@ -151,6 +153,7 @@ function presentShared(session: Session) {
     amount: numberOf(session.amount),
     currency: session.currency,
     status: sessionStatus(session.status),
+    capture_method: captureMethodOf(session.captureMethod),
     expires_at: timeTextOf(session.expiresAt),
   };
 }

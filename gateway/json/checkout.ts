@@ -21,6 +21,7 @@ import {
   wordSchema,
 } from "./parts/field.ts";
 import { LineItemJson, presentLines } from "./parts/line-item.ts";
+import { captureMethodOf, captureMethods } from "./payment.ts";
 
 export const ResolvedCheckout = component(
   "Checkout",
@@ -36,6 +37,7 @@ export const ResolvedCheckout = component(
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
     surface: Type.Optional(textSchema("`embedded`, `hosted` or `redirect`.", "embedded")),
     environment: Type.Optional(environmentSchema),
+    capture_method: Type.Optional(wordSchema(captureMethods, "`manual`: the money is held now, and taken later.")),
     render: optional(RenderJson),
     branding: BrandingJson,
     merchant: Type.Object({
@@ -102,6 +104,7 @@ export function presentCheckout(
     connector: session.connector,
     surface: session.surface,
     environment: environmentText(session.environment),
+    capture_method: captureMethodOf(session.captureMethod),
     ...(isOffered && render && { render: presentRender(render) }),
     ...presentLegal(branding),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),

@@ -16,8 +16,21 @@ import {
   timeSchema,
   timeText,
   timeTextOf,
+  wordSchema,
 } from "./parts/field.ts";
 import { presentRefund, RefundJson } from "./refund.ts";
+
+export const captureMethods = ["automatic", "manual"] as const;
+
+export const captureMethodInput = wordSchema(
+  captureMethods,
+  "`automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or in part, before `capture_before`.",
+);
+
+/** A service of the release before tells none: it knows no other. */
+export function captureMethodOf(text: string): (typeof captureMethods)[number] {
+  return text === "manual" ? "manual" : "automatic";
+}
 
 const statuses = [
   ...["pending", "requires_action", "processing", "succeeded", "failed", "canceled"],
@@ -117,7 +130,14 @@ export const PaymentJson = component(
     authorization_code: Type.Optional(textSchema("The issuer's code.")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
     authorized_at: Type.Optional(timeSchema("When the issuer authorized it.")),
+    capture_method: wordSchema(captureMethods, "`manual`: captured by you, with the capture operation."),
+    capture_before: Type.Optional(
+      timeSchema("While it is authorized and not captured: until when it can be captured; then it is canceled."),
+    ),
     captured_at: Type.Optional(timeSchema("When it was captured.")),
+    captured_amount: Type.Optional(
+      amountSchema("Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet."),
+    ),
     failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
     created_at: timeSchema("When it was created."),
     card: optional(CardJson),
@@ -165,7 +185,11 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     ...given("authorization_code", payment.authorizationCode),
     ...given("receipt_url", payment.receiptUrl),
     ...given("authorized_at", timeText(payment.authorizedAt)),
+    capture_method: captureMethodOf(payment.captureMethod),
+    ...given("capture_before", timeText(payment.captureBefore)),
     ...given("captured_at", timeText(payment.capturedAt)),
+    ...(payment.captureMethod === "manual" &&
+      payment.capturedAmount > 0n && { captured_amount: numberOf(payment.capturedAmount) }),
     ...given("failed_at", timeText(payment.failedAt)),
     created_at: timeTextOf(payment.createdAt),
     ...(payment.card && { card: presentCard(payment.card) }),

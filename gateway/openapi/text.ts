@@ -95,6 +95,19 @@ export const describedEvents: readonly DescribedEvent[] = [
   event("payment.failed", "The processor reports that the charge failed.", ["payment_id"], "failed"),
   event("payment.refunded", "A refund was created or settled.", ["payment_id"], "partially_refunded", "refunded"),
   event("payment.disputed", "The processor opened a dispute or chargeback.", ["payment_id"], "disputed"),
+  event(
+    "authorization.captured",
+    "What was authorized, or a part of it, is captured: of a payment with `capture_method` `manual`.",
+    ["payment_id"],
+    "succeeded",
+  ),
+  event("authorization.canceled", "An authorization was given up before its capture.", ["payment_id"], "canceled"),
+  event(
+    "authorization.expired",
+    "Nobody captured what was authorized before `capture_before`, and the issuer has released it.",
+    ["payment_id"],
+    "canceled",
+  ),
   event("refund.succeeded", "The processor has paid a refund out.", ["refund_id", "payment_id"], "succeeded"),
   event(
     "refund.failed",

@@ -24,6 +24,7 @@ import {
 import { LineItemInput } from "../json/parts/line-item.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { captureMethodInput } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -44,6 +45,7 @@ const NewSession = component(
       reference: Type.Optional(referenceInput),
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
+      capture_method: Type.Optional(captureMethodInput),
       success_url: Type.Optional(
         urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
       ),
@@ -134,6 +136,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
         expiresInSeconds: body.expires_in ?? 0,
         locale: body.locale ?? "",
+        captureMethod: body.capture_method ?? "",
         lineItems: (body.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
         ...idempotencyOf(request),
       });

@@ -8,7 +8,14 @@ import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
 import { currencyInput, currencyOf, emailInput, referenceFilter, referenceInput } from "../json/parts/input.ts";
 import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { PaymentItem, PaymentJson, paymentStatusText, presentPayment, presentPaymentItem } from "../json/payment.ts";
+import {
+  captureMethodInput,
+  PaymentItem,
+  PaymentJson,
+  paymentStatusText,
+  presentPayment,
+  presentPaymentItem,
+} from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -38,6 +45,26 @@ const listQuery = Type.Object({
   ...capturedBoundQuery,
 });
 
+const NewCapture = component(
+  "NewCapture",
+  Type.Object(
+    {
+      amount: Type.Optional(
+        Type.Integer({
+          ...amountSchema("Minor units; absent: all that is authorized. A part releases the rest.", 500),
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+        }),
+      ),
+    },
+    strict,
+  ),
+);
+
+const NewCancellation = component("NewCancellation", Type.Object({}, strict));
+
+const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") });
+
 const NewPayment = component(
   "NewPayment",
   Type.Object(
@@ -54,6 +81,7 @@ const NewPayment = component(
       reference: Type.Optional(referenceInput),
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
+      capture_method: Type.Optional(captureMethodInput),
     },
     strict,
   ),
@@ -65,6 +93,7 @@ export function paymentRoutes(
   { payments, checkout }: Pick<Peers, "payments" | "checkout">,
 ): void {
   createPayment(context, checkout);
+  endPayment(context, payments);
   merchantRoute(
     context,
     "payments:read",
@@ -109,7 +138,7 @@ export function paymentRoutes(
       summary: "Read a payment",
       description: "The full record with refunds and dispute.",
       status: 200,
-      params: Type.Object({ id: idSchema("payment", "Id of the payment.") }),
+      params: paymentId,
       response: PaymentJson,
       errors: ["not_found"],
     },
@@ -150,8 +179,70 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
         customerEmail: body.customer_email ?? "",
         metadata: body.metadata ?? {},
         paymentMethod: body.payment_method,
+        captureMethod: body.capture_method ?? "",
         ...keyOrOwn(request),
       });
+      markReplay(reply, answer.replayed);
+      return presentPayment(answer.payment);
+    },
+  );
+}
+
+/** Capture and cancel. */
+function endPayment(context: GatewayContext, payments: Peers["payments"]): void {
+  merchantRoute(
+    context,
+    "payments:write",
+    {
+      id: "capturePayment",
+      method: "POST",
+      path: "/v1/payments/:id/capture",
+      tag,
+      summary: "Capture a payment",
+      description:
+        "Takes what is authorized of a payment with `capture_method` `manual`: all of it, or a part, which releases the rest; once, and before `capture_before`. The body may be empty. While the processor has not said, the answer is the payment without `captured_at`, and `authorization.captured` tells the end.",
+      status: 200,
+      params: paymentId,
+      body: NewCapture,
+      response: PaymentJson,
+      errors: ["not_found", "not_capturable", "amount_too_large", "connector_error"],
+      idempotent: true,
+      movesMoney: true,
+    },
+    async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
+      const answer = await payments.capturePayment({
+        merchantId,
+        environment,
+        paymentId: params.id,
+        ...(body.amount !== undefined && { amount: BigInt(body.amount) }),
+        ...keyOrOwn(request),
+      });
+      markReplay(reply, answer.replayed);
+      return presentPayment(answer.payment);
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:write",
+    {
+      id: "cancelPayment",
+      method: "POST",
+      path: "/v1/payments/:id/cancel",
+      tag,
+      summary: "Cancel a payment",
+      description:
+        "Releases an authorization that is not captured, or ends a payment that is not paid; its buyer can pay it no more. One that is canceled already is answered as it is. While the processor has not said, the answer is the payment as it is, and `authorization.canceled` tells the end of an authorization.",
+      status: 200,
+      params: paymentId,
+      body: NewCancellation,
+      response: PaymentJson,
+      errors: ["not_found", "not_cancelable", "connector_error"],
+      idempotent: true,
+      movesMoney: true,
+    },
+    async ({ principal: { merchantId, environment }, params, request, reply }) => {
+      const wish = { merchantId, environment, paymentId: params.id, ...keyOrOwn(request) };
+      const answer = await payments.cancelPayment(wish);
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);
     },

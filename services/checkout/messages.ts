@@ -20,6 +20,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     metadata: { ...session.metadata },
     connector: session.connector,
     surface: session.surface,
+    captureMethod: session.captureMethod,
     paymentId: paymentIdOf(session.id),
     paymentHidden: !stored || !isPaymentReadable(stored.state),
     paymentStatus: stored?.state.paymentStatus ?? "",

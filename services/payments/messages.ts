@@ -21,7 +21,7 @@ import {
 import type { AccountReport } from "./connectors/connector.ts";
 import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
-import { isReturned, type Outcome } from "./rules/payment.ts";
+import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
 import type { StoredFile } from "./store/disputes/dispute-files.ts";
 import type {
   AttemptRecord,
@@ -47,13 +47,17 @@ export function toPaymentState(payment: StoredPayment): PaymentState {
   return create(PaymentStateSchema, {
     paymentId: payment.id,
     status: payment.status,
-    // The session of a payment whose debit came back was paid, and stays completed.
-    outcome: isReturned(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
+    // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
+    outcome: wasPaid(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",
     version: BigInt(payment.version),
   });
+}
+
+function wasPaid(state: StoredPayment["state"]): boolean {
+  return isReturned(state) || isReleased(state);
 }
 
 /** A list item: the fields of docs/contract.md §5's list item only. */
@@ -68,6 +72,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     metadata: { ...record.metadata },
     createdAt: timestampFromDate(record.createdAt),
     authorizedAt: toTimestamp(record.authorizedAt),
+    captureBefore: toTimestamp(record.captureBefore),
     capturedAt: toTimestamp(record.capturedAt),
     failedAt: toTimestamp(record.failedAt),
     card: record.card,

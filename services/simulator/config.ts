@@ -12,6 +12,7 @@ export interface Config {
   readonly webhookUrl: string;
   readonly logLevel: string;
   readonly delayMs: number;
+  readonly authorizationSeconds: number;
   readonly keySeconds: number;
   readonly pageSeconds: number;
   readonly testControls: boolean;
@@ -21,6 +22,7 @@ type Check = (text: string) => string | undefined;
 
 const secretLengthMin = 16; // shorter ones can be guessed
 const delayMsMax = 3_600_000; // an hour: who waits longer for a test dispute has mistyped
+const authorizationSecondsMax = 2_592_000; // 30 days: no card network lets an authorization stand for longer
 const keySecondsMax = 2_592_000; // 30 days: no processor keeps idempotency keys for longer
 
 /** @throws Error with a line for each problem */
@@ -44,6 +46,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookUrl: read("SIMULATOR_WEBHOOK_URL", webhookUrl),
     logLevel: read("LOG_LEVEL", oneOf("debug", "info", "warn", "error"), "info"),
     delayMs: Number(read("SIMULATOR_DELAY_MS", wholeNumber(0, delayMsMax), "1000")),
+    authorizationSeconds: Number(
+      read("SIMULATOR_AUTHORIZATION_SECONDS", wholeNumber(1, authorizationSecondsMax), "604800"),
+    ),
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
     pageSeconds: Number(read("SIMULATOR_PAGE_SECONDS", wholeNumber(0, keySecondsMax), "0")),
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",

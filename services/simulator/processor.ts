@@ -12,6 +12,8 @@ export interface Processor {
   readonly fingerprintKey: Buffer;
   /** Milliseconds until what happens by itself happens. */
   readonly delayMs: number;
+  /** How long an authorization can be captured. */
+  readonly authorizationSeconds: number;
   /** How long the first answer to an idempotency key is kept. */
   readonly keySeconds: number;
   /** How long the page of a new intent lives; 0: for ever. */

@@ -27,6 +27,8 @@ export interface SimulatorOptions {
   readonly logLevel?: string;
   /** Milliseconds until what happens by itself happens. */
   readonly delayMs?: number;
+  /** How long an authorization can be captured. */
+  readonly authorizationSeconds?: number;
   /** How long idempotency keys are kept. */
   readonly keySeconds?: number;
   /** How long the page of a new intent lives; 0: for ever. */
@@ -42,6 +44,7 @@ export interface Simulator {
 }
 
 const delayMsDefault = 1_000;
+const authorizationSecondsDefault = 604_800; // 7 days, as card networks give for most
 const keySecondsDefault = 86_400; // as long as processors keep theirs
 
 /** @throws when the database is away or the port is taken; nothing is left running then */
@@ -85,6 +88,7 @@ async function serveSimulator(
       return options.publicUrl ?? address;
     },
     delayMs: options.delayMs ?? delayMsDefault,
+    authorizationSeconds: options.authorizationSeconds ?? authorizationSecondsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
     pageSeconds: options.pageSeconds ?? 0,
     keysInUse: new Set(),

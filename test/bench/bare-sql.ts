@@ -134,7 +134,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
   };
   await insertPayment(
     payments,
-    { ...payment, amount, currency, connector, surface, expiresAt },
+    { ...payment, amount, currency, connector, surface, captureMethod: "automatic", expiresAt },
     firstTry(newId("operation"), "create_intent", payment.id, undefined),
     {
       operationSeconds: 3_600,
@@ -210,6 +210,7 @@ function newSession(paymentId: string): NewSession {
     metadata: {},
     connector: "simulator",
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

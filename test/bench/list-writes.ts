@@ -45,6 +45,7 @@ async function writePayment(db: Database): Promise<void> {
     connector: "simulator",
     connectorAccountId: "mco_bench",
     surface: "embedded",
+    captureMethod: "automatic" as const,
     expiresAt: new Date(Date.now() + 86_400_000),
   };
   await insertPayment(

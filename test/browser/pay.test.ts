@@ -35,6 +35,7 @@ const endings: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   [slowCard]: paid,
   "4000000000006108": paid,
   "4000000000006306": paid,
+  "4000000000006405": paid,
   "4000002500003155": passed(paid),
   "4000008400001629": passed(refused("Your card was declined")),
   "4000000000000002": refused("Your card was declined"),

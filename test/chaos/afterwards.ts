@@ -1,5 +1,6 @@
 // What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes,
 // readings, lists, and what the processor does without being asked.
+import { endAuthorization } from "./authorization-story.ts";
 import { answerDispute } from "./dispute-answers.ts";
 import { drawPaymentFault } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
@@ -14,6 +15,7 @@ export async function afterwards(story: Story, payment: Paying): Promise<void> {
   const steps: (() => Promise<unknown>)[] = [];
   const refunds = random.int(0, refundsMax);
   for (let i = 0; i < refunds; i++) steps.push(() => refund(story, payment, i));
+  if (payment.isHeld) steps.splice(random.int(0, 2), 0, () => endAuthorization(story, payment));
   if (random.chance(0.2)) steps.push(() => dashboardRefund(story, payment));
   if (random.chance(0.15)) steps.push(() => dispute(story, payment));
   if (random.chance(0.2)) steps.push(() => read(story, payment));

@@ -86,6 +86,27 @@ export const faultTable = [
     "The capture is reversed in the journal, the payment is failed with code returned.",
   ),
   row(
+    "captured at the dashboard",
+    "processor",
+    "both",
+    "What is authorized, or a part, is captured at the processor's dashboard, also while we capture it.",
+    "Booked as the merchant's, once; ours is refused, or was the same. Another amount than ours is an alert.",
+  ),
+  row(
+    "captured again",
+    "processor",
+    "both",
+    "More of an authorization is captured after its capture.",
+    "Booked besides with its fee, and an alert.",
+  ),
+  row(
+    "authorization lapses",
+    "processor",
+    "both",
+    "Its time is over, also while a capture or a cancellation is under way.",
+    "The payment is canceled with code expired; nothing was captured, and what was under way ends.",
+  ),
+  row(
     "amounts that differ",
     "processor",
     "both",

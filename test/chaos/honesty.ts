@@ -6,11 +6,11 @@ import type { StripeAccount } from "../harness/stripe-account.ts";
 import type { Json } from "../harness/stripe-records.ts";
 import type { MoneyRig } from "./money-rig.ts";
 
-export type Work = "payment" | "refund";
+export type Work = "payment" | "refund" | "capture";
 
 interface Refused {
   readonly work: Work;
-  /** In the payment's description, or in the refund's reason. */
+  /** In the payment's description, or in the refund's reason; of a capture the payment's id. */
   readonly marker: string;
   readonly answer: string;
   /** Ms since 1970. */
@@ -82,13 +82,14 @@ async function workDone({ books }: MoneyRig, stripe: readonly StripeAccount[]): 
   // At the simulator the operation carries our id, and a payment's intent our description besides.
   const theirs = await books.simulator.rows<{ kind: string; reference: string; marker: string; at: number }>(
     `select o.kind, coalesce(o.reference, '') as reference, coalesce(i.description, '') as marker, (extract(epoch from o.created_at) * 1000)::float8 as at
-     from operations o join intents i on i.id = o.intent_id where o.kind = 'refunds.create'
-       or (o.kind = 'intents.create' and i.status in ('succeeded', 'processing'))`,
+     from operations o join intents i on i.id = o.intent_id where o.kind in ('refunds.create', 'intents.capture')
+       or (o.kind = 'intents.create' and i.status in ('succeeded', 'requires_capture', 'processing'))`,
   );
   const at = new Map<string, number>();
   const done = (name: string, ms: number) => at.set(name, Math.min(ms, at.get(name) ?? Number.POSITIVE_INFINITY));
   const byReference = new Map(ours.map((row) => [`${row.work} ${row.id}`, row.marker]));
-  for (const row of theirs) {
+  for (const row of theirs.filter(({ kind }) => kind === "intents.capture")) done(`capture ${row.reference}`, row.at);
+  for (const row of theirs.filter(({ kind }) => kind !== "intents.capture")) {
     const work = row.kind === "intents.create" ? "payment" : "refund";
     const marker = byReference.get(`${work} ${row.reference}`) ?? (work === "payment" ? row.marker : "");
     if (marker) done(`${work} ${marker}`, row.at);
@@ -110,7 +111,8 @@ function atStripe(account: StripeAccount): { work: Work; reference: string; desc
     const reference = String(metadata?.[work === "payment" ? "tollbooth_payment" : "tollbooth_refund"] ?? "");
     return { work, reference, description: String(object.description ?? ""), at: Number(object.created) * 1_000 + 999 };
   };
-  const paid = [...account.intents.values()].filter(({ status }) => ["succeeded", "processing"].includes(status));
+  const begun = ["succeeded", "requires_capture", "processing"];
+  const paid = [...account.intents.values()].filter(({ status }) => begun.includes(status));
   return [
     ...paid.map((intent) => read("payment", intent)),
     ...[...account.refunds.values()].map((refund) => read("refund", refund)),

@@ -25,7 +25,8 @@ export async function notLookedAfter(rig: MoneyRig, { drawn, listedBefore }: Run
   const asked = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
   const forgottenPayments = await payments.rows<{ id: string; outcome: string }>(
     `select p.id, p.outcome from payments p
-     where p.outcome in ('pending', 'requires_action', 'processing') and p.next_check_at is null
+     where (p.outcome in ('pending', 'requires_action', 'processing') or (p.outcome = 'succeeded' and p.captured_amount = 0))
+       and p.next_check_at is null
        and not exists (${open}) and not exists (${asked})`,
   );
   const forgottenRefunds = await payments.rows<{ id: string; payment_id: string }>(

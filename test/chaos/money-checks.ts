@@ -131,7 +131,7 @@ export function repeatedOperations({ operations }: ProcessorTruth): string[] {
   const byKey = new Map<string, number>();
   for (const [reference, made] of operations) {
     for (const { idempotency_key: key } of made) if (key !== "") byKey.set(key, (byKey.get(key) ?? 0) + 1);
-    for (const kind of ["intents.create", "refunds.create", "disputes.evidence"]) {
+    for (const kind of ["intents.create", "refunds.create", "intents.capture", "disputes.evidence"]) {
       const count = made.filter((one) => one.kind === kind).length;
       if (count > 1) found.push(`${reference}: ${kind} was done ${count} times at the processor`);
     }

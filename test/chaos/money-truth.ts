@@ -32,8 +32,15 @@ export interface OurPayment {
   readonly byProcessor: boolean;
   /** The journal says that something was captured. */
   readonly wasCaptured: boolean;
+  /** How often. */
+  readonly captures: number;
   /** The journal says that a debit came back. */
   readonly wasReturned: boolean;
+  readonly captureMethod: string;
+  /** Until when it can be captured, as we were told; 0: never told, or it is over. Seconds since 1970. */
+  readonly captureBefore: number;
+  /** It was authorized, and ended before anything was captured. */
+  readonly wasReleased: boolean;
   readonly refunds: readonly OurRefund[];
   readonly disputes: readonly OurMovement[];
   readonly suspense: readonly OurSuspense[];
@@ -77,7 +84,10 @@ const paymentsText = `
     ${seconds("(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')")} as "bookedAt",
     p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
     exists (select from journal j where j.payment_id = p.id and j.kind = 'captured') as "wasCaptured",
+    (select count(*)::int from journal j where j.payment_id = p.id and j.kind = 'captured') as captures,
     exists (select from journal j where j.payment_id = p.id and j.kind = 'capture_returned') as "wasReturned",
+    p.capture_method as "captureMethod", ${seconds("p.capture_before")} as "captureBefore",
+    p.outcome = 'canceled' and p.authorized_at is not null and p.failed_at is null as "wasReleased",
     ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,
     ${listOf("suspense", "'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}
       as suspense,
@@ -142,6 +152,9 @@ export interface Told {
 
 /** What our services call what merchants know by another name. */
 const publicNames: Readonly<Record<string, string>> = {
+  "payment.captured": "authorization.captured",
+  "payment.authorization_canceled": "authorization.canceled",
+  "payment.authorization_expired": "authorization.expired",
   "payment.refund_succeeded": "refund.succeeded",
   "payment.refund_failed": "refund.failed",
   "session.completed": "checkout_session.completed",
@@ -207,7 +220,8 @@ export async function underWay({ books }: MoneyRig): Promise<string[]> {
     count("session events unpublished", books.checkout, `outbox where published_at is null`),
     // Those that are held stay held: the books must agree without them.
     count("processor webhooks on their way", books.simulator, `events where next_attempt_at < 'infinity'`),
-    count("facts to come at the processor", books.simulator, `delayed_facts`),
+    // An authorization ends by itself in a week.
+    count("facts to come at the processor", books.simulator, `delayed_facts where due_at < now() + interval '1 hour'`),
   ]);
   return lists.flat();
 }

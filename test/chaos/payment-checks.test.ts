@@ -32,7 +32,11 @@ const ours: OurPayment = {
   byConfirm: true,
   byProcessor: true,
   wasCaptured: true,
+  captures: 1,
   wasReturned: false,
+  captureMethod: "automatic",
+  captureBefore: 0,
+  wasReleased: false,
   refunds: [{ id: "re_1", ref: "rf_1", amount: 300, status: "succeeded", unasked: false }],
   disputes: [],
   suspense: [],
@@ -203,6 +207,33 @@ test("events say what the books say: each once for each path, refund and dispute
   assert.equal(events(once, objects, { byProcessor: false }, { ...intent, untold: 1 }), "", "its webhook is held");
 });
 
+test("the end of an authorization is told once, by the processor's reason, and a capture whenever it takes something", () => {
+  const held = { ...ours, captureMethod: "manual", refunds: [], refunded: 0, session: "", refundOperations: 0 };
+  const events = (change: Partial<OurPayment>, statuses: Record<string, number>, of: Partial<TheirIntent> = {}) => {
+    const all = { "payment.succeeded succeeded": 2, ...statuses };
+    return eventDifferences({ ...held, ...change }, { ...intent, ...of }, told(all), told(all).byStatus).join("; ");
+  };
+  assert.equal(events({}, { "authorization.captured succeeded": 1 }), "");
+  assert.match(events({}, {}), /authorization.captured was announced 0 times, it must be 1/);
+  assert.match(events({ captures: 0 }, { "authorization.captured succeeded": 1 }), /it must be 0/);
+  const released = { outcome: "canceled", status: "canceled", captured: 0, captures: 0, wasReleased: true };
+  assert.equal(events(released, { "authorization.canceled canceled": 1 }), "");
+  assert.equal(events(released, { "authorization.expired canceled": 1 }, { isExpired: true }), "");
+  assert.match(
+    events(released, { "authorization.canceled canceled": 1 }, { isExpired: true }),
+    /expired was announced 0/,
+  );
+});
+
+test("what is authorized is paid, and nothing of it is money", () => {
+  const authorized = { ...intent, status: "requires_capture", captured_amount: 0, refunds: [] };
+  const held = { captureMethod: "manual", status: "succeeded", captured: 0, refunded: 0, fee: 0, refunds: [] };
+  assert.equal(found({ ...held, captureBefore: 900 }, [authorized]), "");
+  assert.match(found(held, [authorized]), /nobody knows until when/);
+  assert.match(found({ ...held, captureBefore: 900, captured: 1 }, [authorized]), /captured amount is 1 with us and 0/);
+  assert.match(found({ ...held, captureBefore: 900, fee: 59 }, [authorized]), /fee is 59/);
+});
+
 test("a session says what its payment says", () => {
   assert.deepEqual(differencesWithSession(ours), []);
   const says = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
@@ -210,6 +241,9 @@ test("a session says what its payment says", () => {
   assert.match(says({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);
   assert.match(says({ outcome: "canceled", sessionStatus: "open" }), /canceled, the session open/);
   assert.equal(says({ session: "", sessionStatus: "", sessionPaymentStatus: "" }), "");
+  const released = { outcome: "canceled", status: "canceled", wasReleased: true, sessionPaymentStatus: "canceled" };
+  assert.equal(says(released), "", "it was paid, and stays completed");
+  assert.match(says({ ...released, sessionStatus: "canceled" }), /the session canceled/);
 });
 
 test.run();

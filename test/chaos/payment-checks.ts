@@ -12,6 +12,7 @@ const outcomes: Readonly<Record<string, readonly string[]>> = {
   requires_payment_method: ["pending", "failed"],
   requires_action: ["requires_action"],
   processing: ["processing"],
+  requires_capture: ["succeeded"],
   succeeded: ["succeeded"],
   canceled: ["canceled"],
 };
@@ -67,6 +68,8 @@ function moneyDifferences(ours: OurPayment, own: TheirIntent, schedules: readonl
   found.push(...differ("the refunded amount", ours.refunded, expected.refunded));
   if (!fees.includes(ours.fee))
     found.push(`the fee is ${ours.fee}, by the schedule in effect it is ${fees.join(" or ")}`);
+  if (captured === 0 && ours.captureBefore === 0 && own.status === "requires_capture")
+    found.push("it is authorized, and nobody knows until when");
   if (captured === 0) return found;
   found.push(...differ("the dispute hold", ours.hold, expected.hold));
   found.push(...differ("the disputed amount", ours.disputed, expected.disputed));

@@ -15,6 +15,9 @@ export type PaymentFault = Extract<
   | "second charge"
   | "second refund"
   | "intent lost for good"
+  | "captured at the dashboard"
+  | "captured again"
+  | "authorization lapses"
   | "events held"
 >;
 
@@ -52,6 +55,14 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     }
     return false;
   },
+  // The payment is paid as it was; what its clients asked for may be refused.
+  "captured at the dashboard": async ({ random }, payment) => {
+    const part = random.int(1, payment.amount + 1);
+    return await payment.till.capture(payment, part < 10 ? payment.amount : part - (part % 10));
+  },
+  "captured again": async (story, payment) =>
+    await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {})),
+  "authorization lapses": async (_story, payment) => await payment.till.lapse(payment),
   "intent lost for good": async (story, payment) =>
     await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
   "events held": async ({ run, shop }, payment) => {
@@ -90,7 +101,7 @@ export async function withhold(story: Story, payment: Paying): Promise<void> {
   await applyPaymentFault(story, payment, "events held");
 }
 
-async function applyPaymentFault(story: Story, payment: Paying, name: PaymentFault): Promise<void> {
+export async function applyPaymentFault(story: Story, payment: Paying, name: PaymentFault): Promise<void> {
   const { drawn } = story.run;
   if (!drawn.may(name)) return;
   story.seen.count();
@@ -102,7 +113,10 @@ async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<bo
   payment.mishaps.add(name); // before it is done: an answer that is on its way may tell of either time
   const isDone = await act();
   if (!isDone) payment.mishaps.delete(name);
-  else payment.toldPaid = payment.knownPaid = payment.toldExpired = false;
+  else {
+    payment.toldPaid = payment.knownPaid = payment.toldExpired = payment.toldCanceled = false;
+    payment.toldCaptured = undefined;
+  }
   return isDone;
 }
 

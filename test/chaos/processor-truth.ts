@@ -12,6 +12,8 @@ export interface TheirIntent {
   readonly status: string;
   readonly amount: number;
   readonly captured_amount: number;
+  /** Of a canceled one: nobody captured it in time. */
+  readonly isExpired?: boolean;
   readonly attempts: readonly { readonly status: string }[];
   readonly refunds: readonly TheirRefund[];
   readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
@@ -33,7 +35,7 @@ export interface TheirRefund {
 
 /** A call that did work there. */
 export interface TheirOperation {
-  /** `intents.create`, `refunds.create` or `intents.cancel`. */
+  /** `intents.create`, `refunds.create`, `intents.capture` or `intents.cancel`. */
   readonly kind: string;
   readonly reference: string;
   readonly idempotency_key: string;
@@ -58,7 +60,8 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
        ${list("refunds", `${movement}, 'reference', coalesce(t.reference, '')`)} as refunds, ${list("disputes", movement)} as disputes,
        (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
        to_jsonb(i) ->> 'returned_at' is not null and i.captured_amount = 0 as "isReturned",
-       to_jsonb(i) ->> 'lost_at' is not null as "isLost"
+       to_jsonb(i) ->> 'lost_at' is not null as "isLost",
+       coalesce(to_jsonb(i) ->> 'cancellation_reason' = 'expired', false) as "isExpired"
      from intents i where $1::text[] is null or i.account = any($1)`,
     [simulatorAccounts],
   );

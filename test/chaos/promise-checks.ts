@@ -10,10 +10,14 @@ import type { SeenPayment } from "./seen.ts";
 export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
   const found: string[] = [];
   // A debit may come back days after everybody was told that it had succeeded.
-  if ((seen.toldPaid || seen.knownPaid) && ours.outcome !== "succeeded" && !ours.wasReturned)
+  if ((seen.toldPaid || seen.knownPaid) && !wasPaid(ours))
     found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
   if (seen.toldExpired && ours.sessionStatus !== "expired")
     found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
+  if (seen.toldCaptured !== undefined && seen.toldCaptured !== ours.captured)
+    found.push(`a merchant was told ${seen.toldCaptured} captured, it is ${ours.captured}`);
+  if (seen.toldCanceled && ours.outcome !== "canceled")
+    found.push(`a merchant was told canceled, the outcome is ${ours.outcome}`);
   if (seen.amount !== ours.amount || seen.currency !== ours.currency)
     found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
   const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));
@@ -28,6 +32,11 @@ export function differencesWithClient(ours: OurPayment, seen: SeenPayment): stri
     }
   }
   return [...found, ...refundCounts(ours, seen)];
+}
+
+/** It succeeded, whatever became of it: a debit may come back, an authorization may end. */
+function wasPaid({ outcome, wasReturned, wasReleased }: OurPayment): boolean {
+  return outcome === "succeeded" || wasReturned || wasReleased;
 }
 
 /** One refund for each key and for each call without one; never more than were asked for. */
@@ -49,11 +58,11 @@ function refundCounts(ours: OurPayment, seen: SeenPayment): string[] {
 export function differencesWithSession(ours: OurPayment): string[] {
   if (ours.session === "") return [];
   const found: string[] = [];
-  const isPaid = ours.outcome === "succeeded" || ours.wasReturned;
-  if (isPaid !== (ours.sessionStatus === "completed")) {
+  if (wasPaid(ours) !== (ours.sessionStatus === "completed")) {
     found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
   }
-  if (ours.outcome === "canceled" && !["expired", "canceled"].includes(ours.sessionStatus)) {
+  const isUnpaidEnd = ours.outcome === "canceled" && !ours.wasReleased;
+  if (isUnpaidEnd && !["expired", "canceled"].includes(ours.sessionStatus)) {
     found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
   }
   if (ours.sessionStatus === "completed" && ours.sessionPaymentStatus !== ours.status) {
@@ -67,6 +76,8 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "payment.succeeded": ["succeeded"],
   "payment.failed": ["failed"],
   "payment.refunded": ["refunded", "partially_refunded"],
+  "authorization.canceled": ["canceled"],
+  "authorization.expired": ["canceled"],
   "refund.succeeded": ["succeeded"],
   "refund.failed": ["failed", "canceled"],
   "checkout_session.completed": ["completed"],
@@ -96,6 +107,7 @@ export function eventDifferences(
   return [
     ...found,
     ...successDifferences(ours, intent, count("payment.succeeded")),
+    ...authorizationEvents(ours, intent, count),
     ...failureDifferences(ours, intent, count("payment.failed")),
     ...refundEvents(ours, told, count("payment.refunded")),
     ...refundEnds(ours, told),
@@ -106,7 +118,7 @@ export function eventDifferences(
 
 function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {
   const found: string[] = [];
-  const isPaid = ours.outcome === "succeeded" || ours.wasReturned;
+  const isPaid = wasPaid(ours);
   if (isPaid && announced === 0) found.push("no webhook told the merchant that it is paid");
   if (!isPaid && announced > 0) found.push(`payment.succeeded was announced, the outcome is ${ours.outcome}`);
   // A debit that came back clears who has announced it: paid anew it is announced anew.
@@ -114,8 +126,27 @@ function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, a
   const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
   if (announced !== paths) found.push(`payment.succeeded was announced ${announced} times by ${paths} paths`);
   // A webhook that is held, or was lost for ever, announces nothing; whoever stands in for it has.
-  if (isPaid && !ours.byProcessor && intent?.untold === 0) found.push("the processor's webhook announced nothing");
+  // Of an authorization that is over nobody tells that it had succeeded.
+  if (isPaid && !ours.wasReleased && !ours.byProcessor && intent?.untold === 0)
+    found.push("the processor's webhook announced nothing");
   return found;
+}
+
+/** A capture is told whenever it takes something, the end of an authorization once and by the processor's reason. */
+function authorizationEvents(
+  ours: OurPayment,
+  intent: TheirIntent | undefined,
+  count: (type: string) => number,
+): string[] {
+  const { captureMethod, captures, wasReleased } = ours;
+  const must = {
+    "authorization.captured": captureMethod === "manual" ? captures : 0,
+    "authorization.canceled": wasReleased && !intent?.isExpired ? 1 : 0,
+    "authorization.expired": wasReleased && intent?.isExpired ? 1 : 0,
+  };
+  return Object.entries(must).flatMap(([type, times]) =>
+    count(type) === times ? [] : [`${type} was announced ${count(type)} times, it must be ${times}`],
+  );
 }
 
 function failureDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {

@@ -33,6 +33,12 @@ export interface SeenPayment {
   /** An expiry was answered with `expired`. */
   toldExpired: boolean;
   readonly refunds: AskedRefund[];
+  /** It is captured later, by its merchant. */
+  readonly isHeld?: boolean;
+  /** A capture was answered with this amount. */
+  toldCaptured?: number | undefined;
+  /** A cancellation was answered with `canceled`. */
+  toldCanceled?: boolean;
   /** Absent: none. */
   answeredDisputes?: AnsweredDispute[];
   /** What the processor did to it that takes back what clients were told: returned, lost, doubled … */

@@ -83,7 +83,9 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   const isStripe = answer.at("connector") === "stripe";
   const place = placeOf(answer);
   return {
-    ...order,
+    amount: order.amount,
+    currency: order.currency,
+    isHeld: order.capture_method === "manual",
     sessionId,
     paymentId: `pay_${sessionId.slice("cs_".length)}`,
     intentId: place.intentId,

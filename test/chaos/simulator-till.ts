@@ -21,6 +21,7 @@ export const cardWeights = [
   ["4000000000006009", 1],
   ["4000000000006306", 4],
   ["4000000000006207", 1],
+  [cards.lapses, 1],
 ] as const;
 
 /** @param page the form's address with the intent's secret as its fragment; empty: the buyer is absent */
@@ -59,6 +60,13 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
     },
     async returnDebit({ intentId }) {
       return (await post(`/test/intents/${intentId}/return`, {}))?.status === 200;
+    },
+    async capture({ intentId }, amount) {
+      return (await post(`/test/intents/${intentId}/capture`, { amount }))?.status === 200;
+    },
+    async lapse({ intentId }) {
+      const answer = await post(`/test/intents/${intentId}/lapse`, {});
+      return answer?.status === 200 && answer.at("cancellation_reason") === "expired";
     },
   };
 }

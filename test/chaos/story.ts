@@ -43,6 +43,10 @@ export interface Till {
   moveDispute(payment: SeenPayment, dispute: string, to: string): Promise<void>;
   /** A bank takes back a debit that had succeeded. @returns false: there is none, or it is refunded or disputed */
   returnDebit(payment: SeenPayment): Promise<boolean>;
+  /** Of what is authorized, at the dashboard. @returns false: the processor refused */
+  capture(payment: SeenPayment, amount: number): Promise<boolean>;
+  /** Nobody has captured it in time. @returns false: it is not authorized (any more) */
+  lapse(payment: SeenPayment): Promise<boolean>;
 }
 
 /** A payment in the hands of its story. */
@@ -54,7 +58,9 @@ export interface Paying extends SeenPayment {
   readonly confirmPath: string;
 }
 
-export type Order = { readonly amount: number; readonly currency: string };
+export type Order = { readonly amount: number; readonly currency: string; readonly capture_method?: "manual" };
+/** Of payments that are captured later. */
+const heldShare = 0.3;
 
 const currencies = [
   ["EUR", 4],
@@ -90,9 +96,10 @@ export function drawOrder({ random, shop }: Story): Order {
       ] as const)
     : undefined;
   const amount = edge ?? random.int(1, magnitude);
-  if (!shop.stripe) return { amount, currency: random.pick(currencies) };
+  const held = random.chance(heldShare) ? { capture_method: "manual" as const } : {};
+  if (!shop.stripe) return { amount, currency: random.pick(currencies), ...held };
   const rounded = amount - (amount % stripeUnit);
-  return { amount: Math.max(stripeMin, rounded), currency: random.pick(stripeCurrencies) };
+  return { amount: Math.max(stripeMin, rounded), currency: random.pick(stripeCurrencies), ...held };
 }
 
 /** Of an answer that is final and no success: whether an operator's change explains it. */

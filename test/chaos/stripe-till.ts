@@ -27,7 +27,7 @@ export function stripeTill({ stripe }: Shop): Till {
       if (!intent) return false;
       if (intent.status === "requires_action" && random.chance(0.9)) decide(account, intent, random);
       if (intent.status === "processing") await decideLater(account, intent, random);
-      return intent.status === "succeeded";
+      return intent.status === "succeeded" || intent.status === "requires_capture";
     },
     async refund(payment, amount, isPending) {
       const status = isPending ? "pending" : "succeeded";
@@ -45,6 +45,12 @@ export function stripeTill({ stripe }: Shop): Till {
     },
     async returnDebit(payment) {
       return did(() => returnOnce(account, payment)) !== undefined;
+    },
+    async capture(payment, amount) {
+      return did(() => account.capture(heldIntent(account, payment), amount)) !== undefined;
+    },
+    async lapse(payment) {
+      return did(() => account.lapse(heldIntent(account, payment).id) ?? true) !== undefined;
     },
   };
 }
@@ -76,7 +82,7 @@ async function decideLater(account: StripeAccount, intent: FakeIntent, random: R
 function refundAtDashboard(account: StripeAccount, payment: SeenPayment, amount: number, status: string) {
   const intent = account.intent(intentIdOf(account, payment));
   const charge = account.charges.get(intent.latest_charge ?? "");
-  if (!charge || amount > charge.amount - charge.amount_refunded) throw new Error("not so much is left");
+  if (!charge?.captured || amount > charge.amount - charge.amount_refunded) throw new Error("not so much is left");
   // Its amounts in dinars end in 0 (https://docs.stripe.com/currencies, three-decimal currencies), at the dashboard
   // too.
   if (charge.currency === "kwd" && amount % 10 !== 0) throw new Error("Stripe takes no such amount");
@@ -88,7 +94,7 @@ function returnOnce(account: StripeAccount, payment: SeenPayment): FakeIntent {
   const id = intentIdOf(account, payment);
   const charge = account.latestCharge(account.intent(id));
   const method = account.paymentMethods.get(String(charge?.payment_method));
-  const isWhole = charge?.amount_refunded === 0 && !charge.disputed;
+  const isWhole = charge?.captured && charge.amount_refunded === 0 && !charge.disputed;
   if (method?.token !== "pm_card_asynchronous" || !isWhole) throw new Error("there is no debit to return");
   return account.returnCharge(id);
 }
@@ -104,6 +110,12 @@ function failOnce(account: StripeAccount, id: string): string {
   if (refund?.status !== "succeeded" && refund?.status !== "pending") throw new Error("it has failed already");
   account.failRefund(id);
   return id;
+}
+
+function heldIntent(account: StripeAccount, payment: SeenPayment): FakeIntent {
+  const intent = account.intent(intentIdOf(account, payment));
+  if (intent.status !== "requires_capture") throw new Error("nothing is authorized");
+  return intent;
 }
 
 function intentIdOf(account: StripeAccount, { intentId }: SeenPayment): string {

@@ -17,6 +17,7 @@ export interface StripeIntent {
   readonly status: string;
   readonly amount: number;
   readonly captured_amount: number;
+  readonly isExpired?: boolean;
   readonly attempts: readonly { readonly status: string }[];
   readonly refunds: readonly (Movement & { readonly reference: string })[];
   readonly disputes: readonly Movement[];
@@ -67,11 +68,15 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     status: intent.status,
     amount: intent.amount,
     captured_amount: Number(intent.amount_received ?? 0),
+    isExpired: intent.cancellation_reason === "automatic",
     attempts,
-    refunds: ofIntent(account.refunds.values()).map((refund) => ({
-      ...refund,
-      reference: String((account.refunds.get(refund.id)?.metadata as Json | undefined)?.tollbooth_refund ?? ""),
-    })),
+    // What was authorized and never taken goes back without moving the balance.
+    refunds: ofIntent([...account.refunds.values()].filter((each) => each.balance_transaction !== null)).map(
+      (refund) => ({
+        ...refund,
+        reference: String((account.refunds.get(refund.id)?.metadata as Json | undefined)?.tollbooth_refund ?? ""),
+      }),
+    ),
     disputes: ofIntent(account.disputes.values()),
     untold,
     isReturned: Boolean(account.latestCharge(intent)?.failure_balance_transaction),

@@ -55,7 +55,9 @@ async function drawToken({ shop, run, random }: Story): Promise<string | undefin
 function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   const connector = answer.at("connector") === "stripe" ? "stripe" : "simulator";
   return {
-    ...order,
+    amount: order.amount,
+    currency: order.currency,
+    isHeld: order.capture_method === "manual",
     sessionId: "",
     paymentId: answer.text("id"),
     intentId: String(answer.at("connector_ref") ?? ""),

@@ -39,8 +39,10 @@ export interface ConnectorRig {
   tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
   /** The buyer's bank disputes a paid intent. @returns the dispute's id there */
   dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
-  /** The next creation of an intent or a refund, or submission of evidence, goes wrong. */
-  failNext(what: "intent" | "refund" | "evidence", trouble: Trouble): Promise<void>;
+  /** Nobody has captured what is authorized, and its time is over. */
+  lapse(authorized: IntentReport): Promise<void>;
+  /** The next creation of an intent or a refund, capture or submission of evidence goes wrong. */
+  failNext(what: "intent" | "refund" | "capture" | "evidence", trouble: Trouble): Promise<void>;
   /** A signed event about the intent, as the processor would send it; `at` in seconds since 1970. */
   event(intent: CreatedIntent, at: number): Promise<{ body: Uint8Array; headers: Record<string, string> }>;
   stop(): Promise<void>;
@@ -62,6 +64,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     description: "Order 7",
     returnUrl: "https://shop.example/return",
     surface: "embedded",
+    captureMethod: "automatic",
     lineItems: [],
     ...members,
   });
@@ -146,14 +149,132 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   test("an unpaid intent is canceled however often it is asked for, a paid one is not cancelable", async () => {
     for (const surface of rig.connector.surfaces) {
       const made = await created({ surface });
-      assert.deepEqual(endsOf(valueIn(await rig.connector.cancelIntent(rig.account, made.report.ref))), [1, []]);
-      const again = await rig.connector.cancelIntent(rig.account, made.report.ref);
+      assert.deepEqual(endsOf(valueIn(await rig.connector.cancelIntent(rig.account, made.report.ref, "release"))), [
+        1,
+        [],
+      ]);
+      const again = await rig.connector.cancelIntent(rig.account, made.report.ref, "release");
       if (again.kind === "declined") assert.equal(again.code, "not_cancelable");
       else assert.deepEqual(endsOf(valueIn(again)), [1, []]);
       assert.deepEqual(endsOf(await retrieved(made)), [1, []]);
     }
-    const answer = await rig.connector.cancelIntent(rig.account, (await paid()).ref);
+    const answer = await rig.connector.cancelIntent(rig.account, (await paid()).ref, "release");
     assert.equal(answer.kind === "declined" && answer.code, "not_cancelable");
+  });
+
+  const authorized = async (members: Partial<IntentOrder> = {}) => {
+    const made = await created({ captureMethod: "manual", ...members });
+    await rig.pay(made, "paid");
+    return retrieved(made);
+  };
+  const captureOf = ({ ref, currency }: IntentReport, amount: bigint) => ({ intentRef: ref, amount, currency });
+
+  test("what is to be captured later is authorized and not captured, until when is told, and it is captured once", async () => {
+    const { connector, account } = rig;
+    if (!connector.capturesLater) return;
+    for (const surface of connector.surfaces) {
+      const held = await authorized({ surface });
+      assert.deepEqual([kinds(held), held.captureMethod], [["attempt_succeeded"], "manual"]);
+      const [fact] = held.facts;
+      assert.ok(fact?.kind === "attempt_succeeded");
+      assert.deepEqual([fact.capturedAmount, fact.capturedAt], [0n, undefined]);
+      assert.ok(fact.captureBefore && fact.captureBefore > fact.authorizedAt);
+      const same = key();
+      const taken = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
+      const again = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
+      assert.deepEqual([capturedOf(taken), capturedOf(again), kinds(taken)], [1_050n, 1_050n, ["attempt_succeeded"]]);
+      const twice = await connector.captureIntent(account, captureOf(held, 1_050n), key());
+      assert.equal(twice.kind === "declined" && twice.code, "not_capturable", surface);
+      const late = await connector.cancelIntent(account, held.ref, "release");
+      assert.equal(late.kind === "declined" && late.code, "not_cancelable", surface);
+    }
+    const unpaid = await connector.captureIntent(account, captureOf((await created()).report, 1n), key());
+    assert.equal(unpaid.kind === "declined" && unpaid.code, "not_capturable");
+  });
+
+  test("a part is captured and the rest released, which is no refund; no more than is authorized, and no more is refunded than captured", async () => {
+    const { connector, account } = rig;
+    if (!connector.capturesLater) return;
+    for (const surface of connector.surfaces) {
+      const held = await authorized({ surface });
+      const tooMuch = await connector.captureIntent(account, captureOf(held, 1_051n), key());
+      assert.equal(tooMuch.kind === "declined" && tooMuch.code, "amount_too_large");
+      const none = await connector.createRefund(account, refundOf(held, 1n), key());
+      assert.equal(none.kind === "declined" && none.code, "not_refundable");
+      const taken = valueIn(await connector.captureIntent(account, captureOf(held, 400n), key()));
+      assert.deepEqual([capturedOf(taken), taken.amount, taken.refunds], [400n, 1_050n, []]);
+      const more = await connector.createRefund(account, refundOf(held, 401n), key());
+      assert.equal(more.kind === "declined" && more.code, "amount_too_large");
+      valueIn(await connector.createRefund(account, refundOf(held, 400n), key()));
+      const { refunds } = valueIn(await connector.retrieveIntent(account, held.ref));
+      assert.deepEqual(
+        refunds.map(({ amount }) => amount),
+        [400n],
+      );
+    }
+  });
+
+  test("an authorization is given up when that is wanted, and kept when only what is unpaid is to be canceled", async () => {
+    const { connector, account } = rig;
+    if (!connector.capturesLater) return;
+    for (const surface of connector.surfaces) {
+      const held = await authorized({ surface });
+      const kept = await connector.cancelIntent(account, held.ref, "keep");
+      assert.equal(kept.kind === "declined" && kept.code, "not_cancelable", surface);
+      const released = valueIn(await connector.cancelIntent(account, held.ref, "release"));
+      assert.deepEqual([kinds(released), capturedOf(released)], [["attempt_succeeded", "intent_canceled"], 0n]);
+      const end = released.facts.at(-1);
+      assert.ok(end?.kind === "intent_canceled" && !end.isExpired);
+      const late = await connector.captureIntent(account, captureOf(held, 1n), key());
+      assert.equal(late.kind === "declined" && late.code, "not_capturable", surface);
+      const unpaid = await created({ surface, captureMethod: "manual" });
+      assert.deepEqual(endsOf(valueIn(await connector.cancelIntent(account, unpaid.report.ref, "keep"))), [1, []]);
+    }
+  });
+
+  test("an authorization that nobody captures ends by itself, and says why", async () => {
+    if (!rig.connector.capturesLater) return;
+    for (const surface of rig.connector.surfaces) {
+      const held = await authorized({ surface });
+      await rig.lapse(held);
+      const lapsed = valueIn(await rig.connector.retrieveIntent(rig.account, held.ref));
+      assert.deepEqual([kinds(lapsed), lapsed.refunds], [["attempt_succeeded", "intent_canceled"], []]);
+      const end = lapsed.facts.at(-1);
+      assert.ok(end?.kind === "intent_canceled" && end.isExpired, surface);
+    }
+  });
+
+  test("the statement has what was captured, of the time when it was, and nothing of what is only authorized", async () => {
+    const { connector, account } = rig;
+    if (!connector.readStatement || !connector.capturesLater) return;
+    const [held, taken, given] = [await authorized(), await authorized(), await authorized()];
+    valueIn(await connector.captureIntent(account, captureOf(taken, 300n), key()));
+    valueIn(await connector.cancelIntent(account, given.ref, "release"));
+    const hour = 3_600_000;
+    const moved = await statementOf(rig, { from: new Date(Date.now() - hour), to: new Date(Date.now() + hour) });
+    const ours = moved.filter(({ intentRef }) => [held, taken, given].some(({ ref }) => ref === intentRef));
+    assert.deepEqual(
+      ours.map(({ object, ref, amount }) => [object, ref, amount]),
+      [["payment", taken.ref, 300n]],
+    );
+  });
+
+  test("a payment by token can be authorized alone", async () => {
+    if (!rig.connector.capturesLater) return;
+    const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order({ captureMethod: "manual" });
+    const paymentMethod = (await rig.tokens()).good;
+    const held = valueIn(await rig.connector.payIntent(rig.account, { ...wanted, paymentMethod }, key()));
+    assert.deepEqual([kinds(held), capturedOf(held)], [["attempt_succeeded"], 0n]);
+  });
+
+  test("a capture that got no answer is unknown, and the intent tells what became of it", async () => {
+    if (!rig.connector.capturesLater) return;
+    const held = await authorized();
+    await rig.failNext("capture", "silent");
+    const lost = await rig.connector.captureIntent(rig.account, captureOf(held, 400n), key());
+    assert.ok(lost.kind === "unknown", lost.kind);
+    assert.equal(capturedOf(valueIn(await rig.connector.retrieveIntent(rig.account, held.ref))), 400n);
+    assert.equal((await rig.unreachable.captureIntent(rig.account, captureOf(held, 1n), key())).kind, "not_sent");
   });
 
   test("one key makes one refund, within what was paid, and it is found by our reference", async () => {
@@ -305,6 +426,11 @@ export function valueIn<T>(answer: ProcessorAnswer<T>): T {
 
 export function kinds(report: IntentReport): string[] {
   return report.facts.map((fact) => fact.kind);
+}
+
+/** What was captured of it, minor units. */
+export function capturedOf({ facts }: IntentReport): bigint {
+  return facts.reduce((sum, fact) => sum + (fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n), 0n);
 }
 
 /** All pages of the event list since a moment. */

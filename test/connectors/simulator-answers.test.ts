@@ -27,6 +27,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   description: "Order 7",
   returnUrl: "",
   surface: "embedded",
+  captureMethod: "automatic",
   lineItems: [],
   ...members,
 });
@@ -111,7 +112,7 @@ test("a status alone proves nothing, whoever says it: of commands only credentia
       const said = `${status} ${body}`;
       assert.equal(refusal(await connector.createIntent(account, order(), "k")), command, said);
       assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, said);
-      assert.equal(refusal(await connector.cancelIntent(account, "pi_1")), command, said);
+      assert.equal(refusal(await connector.cancelIntent(account, "pi_1", "release")), command, said);
       assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, said);
       // A list is there or it is not: 404 says nothing about what is in it.
       assert.equal((await connector.findIntent(account, order())).kind, "unknown", said);

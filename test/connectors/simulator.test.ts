@@ -26,10 +26,16 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
     },
     failNext: async (what, trouble) => {
       const kind = trouble === "fault" ? "error_before" : "hang_after";
-      const targets = { intent: "api.intents.create", refund: "api.refunds.create", evidence: "api.disputes.evidence" };
+      const targets = {
+        intent: "api.intents.create",
+        refund: "api.refunds.create",
+        capture: "api.intents.capture",
+        evidence: "api.disputes.evidence",
+      };
       const target = targets[what];
       await rig.call("PUT", "/test/faults", { target, kind, count: 1 });
     },
+    lapse: async ({ ref }) => void (await rig.call("POST", `/test/intents/${ref}/lapse`, {})),
     event: async ({ report }, at) => {
       const { body: intent } = await rig.call("GET", `/api/intents/${report.ref}`);
       const created_at = new Date(at * 1_000).toISOString();

@@ -116,7 +116,7 @@ test("an asynchronous payment is processing until it is decided, and cannot be c
   const { report } = await created();
   rig.stripe.pay(report.ref, "pm_card_asynchronous");
   assert.deepEqual(kinds(await read(report.ref)), ["processing_started"]);
-  const canceled = await rig.connector.cancelIntent(rig.account, report.ref);
+  const canceled = await rig.connector.cancelIntent(rig.account, report.ref, "release");
   assert.equal(canceled.kind === "declined" && canceled.code, "not_cancelable");
   rig.stripe.decide(report.ref, "pass");
   assert.deepEqual(kinds(await read(report.ref)), ["attempt_succeeded"]);
@@ -174,7 +174,7 @@ test("Stripe's own page: declined, paid, told by its intent's events, refunded, 
   assert.equal(valueIn(await refund(report, 100n)).amount, 100n);
   const abandoned = await created({ surface: "redirect" });
   rig.stripe.payOnPage(abandoned.report.ref, "pm_card_chargeDeclined");
-  const canceled = valueIn(await rig.connector.cancelIntent(rig.account, abandoned.report.ref));
+  const canceled = valueIn(await rig.connector.cancelIntent(rig.account, abandoned.report.ref, "release"));
   assert.deepEqual(kinds(canceled), ["attempt_failed"]);
   assert.ok(canceled.pageEndedAt, "who ended the page, nobody says");
 });

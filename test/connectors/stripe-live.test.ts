@@ -34,6 +34,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   description: "Tollbooth's own test",
   returnUrl,
   surface: "embedded",
+  captureMethod: "automatic",
   lineItems: [],
   ...members,
 });
@@ -59,7 +60,9 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
       valueIn(await connector.findIntent(account, { reference: wanted.reference, surface: "embedded" })).report.ref,
       made.report.ref,
     );
-    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref))), ["intent_canceled"]);
+    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
+      "intent_canceled",
+    ]);
   },
   "a declined and a paid attempt are told in order, and the payment is refunded once": async () => {
     const { report } = valueIn(await connector.createIntent(account, order(), newId("operation")));
@@ -101,7 +104,9 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
   "Stripe's own page is opened and closed": async () => {
     const made = valueIn(await connector.createIntent(account, order({ surface: "redirect" }), newId("operation")));
     assert.match(made.mount.redirectUrl, /^https:\/\/checkout\.stripe\.com\//);
-    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref))), ["intent_canceled"]);
+    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
+      "intent_canceled",
+    ]);
   },
   "a payment by token is paid at once": async () => {
     const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order();

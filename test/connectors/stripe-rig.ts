@@ -68,9 +68,10 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       return stripe.dispute(intent, status).id;
     },
     failNext: async (what, trouble) => {
-      const paths = { intent: /payment_intents$/, refund: /refunds$/, evidence: /disputes\/\w+$/ };
+      const paths = { intent: /payment_intents$/, refund: /refunds$/, capture: /capture$/, evidence: /disputes\/\w+$/ };
       fake.failNext("POST", paths[what], trouble === "fault" ? "500" : "silent");
     },
+    lapse: async ({ ref }) => stripe.lapse(stripe.sessions.get(ref)?.payment_intent ?? ref),
     event: async ({ report }, at) => {
       const object = stripe.intent(report.ref);
       const event = { id: stripe.newId("evt"), object: "event", type: "payment_intent.succeeded", livemode: false };
@@ -103,7 +104,14 @@ export class StripeShop {
 
   order(members: Partial<IntentOrder> = {}): IntentOrder {
     const wanted = { reference: newId("payment"), amount: 1_050n, currency: "EUR", description: "" };
-    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", lineItems: [], ...members };
+    return {
+      ...wanted,
+      returnUrl: "https://shop.example/return",
+      surface: "embedded",
+      captureMethod: "automatic",
+      lineItems: [],
+      ...members,
+    };
   }
 
   create(order = this.order(), key: string = newId("operation")): Promise<ProcessorAnswer<CreatedIntent>> {

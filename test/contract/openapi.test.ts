@@ -66,6 +66,8 @@ const operations = [
   "GET /v1/payments/{id}/deliveries",
   "GET /v1/merchants/me/webhooks/{id}/health",
   "GET /v1/payments/{id}/refunds",
+  "POST /v1/payments/{id}/capture",
+  "POST /v1/payments/{id}/cancel",
   "GET /v1/refunds",
   "POST /v1/merchants/me/api-keys/{id}/roll",
   "PATCH /v1/merchants/me/api-keys/{id}",
@@ -85,9 +87,9 @@ const operations = [
 /** The contract's resources, field by field: text, whole number, truth, list or object. */
 const fields: Record<string, string> = {
   CreatedCheckoutSession:
-    "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s expires_at:s checkout_url:s",
+    "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s capture_method:s expires_at:s checkout_url:s",
   Payment:
-    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s captured_at:s failed_at:s created_at:s card:o verification:o refunds:a dispute:o failure:o attempts:a metadata:o",
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o verification:o refunds:a dispute:o failure:o attempts:a metadata:o",
   PaymentFailure: "code:s message:s advice:s",
   PaymentAttempt: "id:s outcome:s failure_code:s failure_message:s card:o three_ds_result:s created_at:s",
   PaymentItem:

@@ -50,7 +50,14 @@ export async function approve(stack: StackInfo, applicationId: string): Promise<
 /** A switch of the card-processor simulator. */
 export interface Fault {
   readonly target:
-    | ("api.intents.create" | "api.intents.get" | "api.intents.cancel" | "api.refunds.create" | "api.*")
+    | (
+        | "api.intents.create"
+        | "api.intents.capture"
+        | "api.intents.get"
+        | "api.intents.cancel"
+        | "api.refunds.create"
+        | "api.*"
+      )
     | ("api.disputes.get" | "api.disputes.evidence" | "api.disputes.accept" | "api.files.create");
   readonly kind: "error_before" | "error_after" | "delay";
   readonly ms?: number;

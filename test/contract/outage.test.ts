@@ -92,13 +92,16 @@ test("every operation is service_unavailable with Retry-After while its service 
   }
 });
 
-// Proves createRefund: errors; errors: connector_error
+// Proves createRefund: errors; capturePayment: errors; cancelPayment: errors; errors: connector_error
 test("while the processor is away nothing is lost or done twice, and the same keys go on when it is back", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
   const order = { amount: 1000, currency: "EUR" };
   const create = () => target.call("createCheckoutSession", 201, { body: order });
   const [paid, open] = [await create(), await create()];
+  const held = await target.call("createCheckoutSession", 201, { body: { ...order, capture_method: "manual" } });
+  await pay(held.text("render.frame_url"));
+  const heldId = (await target.call("confirmCheckout", 200, asBuyer(held))).text("payment_id");
   await pay(paid.text("render.frame_url"));
   const paymentId = (await target.call("confirmCheckout", 200, asBuyer(paid))).text("payment_id");
   const token = await cardToken(own.stack.processor, await accountOf(merchant));
@@ -111,6 +114,9 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   await target.refused("expireCheckoutSession", 502, "connector_error", { path: { id: open.text("id") } });
   await target.refused("createPayment", 502, "connector_error", charge);
   await target.refused("createRefund", 502, "connector_error", refund);
+  const capture = { path: { id: heldId }, headers: { "Idempotency-Key": "later capture" } };
+  await target.refused("capturePayment", 502, "connector_error", capture);
+  await target.refused("cancelPayment", 502, "connector_error", { path: { id: heldId } });
   await own.resume("simulator");
   await eventually("the same creation to be made", async () => {
     return (await merchant.api.post("/v1/checkout-sessions", creation.body, creation.headers)).status === 201;
@@ -121,6 +127,10 @@ test("while the processor is away nothing is lost or done twice, and the same ke
   await eventually("the same refund to be made", async () => {
     return (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, refund.body, refund.headers)).status === 201;
   });
+  await eventually("the same capture to be made", async () => {
+    const answer = await merchant.api.post(`/v1/payments/${heldId}/capture`, {}, capture.headers);
+    return answer.at("captured_amount") === 1000;
+  });
   const record = await target.call("getPayment", 200, { path: { id: paymentId } });
   assert.deepEqual(
     [
@@ -129,9 +139,9 @@ test("while the processor is away nothing is lost or done twice, and the same ke
     ],
     [400, 1],
   );
-  assert.equal((await target.call("listCheckoutSessions", 200)).number("total"), 3);
+  assert.equal((await target.call("listCheckoutSessions", 200)).number("total"), 4);
   // Paid at once, or pending till the processor has told.
-  assert.equal((await target.call("listPayments", 200)).number("total"), 2);
+  assert.equal((await target.call("listPayments", 200)).number("total"), 3);
 });
 
 for (const name of ["gateway", "checkout", "payments"]) {

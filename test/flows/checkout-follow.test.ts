@@ -40,6 +40,7 @@ async function newSession(): Promise<Id<"session">> {
     metadata: {},
     connector: "simulator",
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

@@ -39,6 +39,7 @@ async function dueSession(): Promise<string> {
     metadata: {},
     connector: "simulator",
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

@@ -59,7 +59,7 @@ const crashPoints = new Map(
 const behindTheProcessor = 2; // the place of that story in the list
 /**
  * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and
- * refunded, then one that is expired.
+ * refunded, one that is expired, and two that are authorized, of which one is captured in part and one canceled.
  */
 const allStories: readonly (readonly string[])[] = [
   [
@@ -73,6 +73,8 @@ const allStories: readonly (readonly string[])[] = [
     "submit-evidence.1-claimed",
     "submit-evidence.3-uploaded",
     "accept-dispute.1-claimed",
+    "capture-payment.1-claimed",
+    "cancel-payment.1-claimed",
     "receive-event.1-account-found",
     "cancel-intent.1-read",
     "expire-session.1-remembered",
@@ -87,6 +89,8 @@ const allStories: readonly (readonly string[])[] = [
     "refund-payment.2-reserved",
     "submit-evidence.2-reserved",
     "accept-dispute.2-noted",
+    "capture-payment.2-reserved",
+    "cancel-payment.2-reserved",
     "receive-event.2-verified",
     "cancel-intent.2-canceled",
     "expire-session.2-asked",
@@ -103,6 +107,8 @@ const allStories: readonly (readonly string[])[] = [
     "refund-payment.3-made",
     "submit-evidence.4-sent",
     "accept-dispute.3-asked",
+    "capture-payment.3-made",
+    "cancel-payment.3-canceled",
     "receive-event.4-settled",
     "cancel-intent.3-settled",
     "expire-session.3-applied",
@@ -117,6 +123,8 @@ const allStories: readonly (readonly string[])[] = [
     "refund-payment.4-settled",
     "submit-evidence.5-settled",
     "accept-dispute.4-settled",
+    "capture-payment.4-settled",
+    "cancel-payment.4-settled",
   ],
 ];
 
@@ -159,7 +167,7 @@ for (const [index, places] of stories.entries()) {
 test("afterwards the processor, our books, the events and the clients agree", async () => {
   // On a slow machine a refund may wait for its fourth look, two minutes after the third.
   assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 200_000 }), []);
-  assert.equal(seen.payments.size, 4 * stories.length);
+  assert.equal(seen.payments.size, 6 * stories.length);
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
@@ -183,6 +191,10 @@ async function play(name: string): Promise<void> {
   await refund(paid, `${name}-refund`);
   await leaveInDoubt(paid.paymentId);
   await refund(paid, `${name}-doubtful-refund`);
+  const [captured, canceled] = [await create(`${name}-held`, held), await create(`${name}-given-up`, held)];
+  await Promise.all([complete(captured), complete(canceled)]);
+  await capture(captured, `${name}-capture`);
+  await cancel(canceled, `${name}-cancel`);
   const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
   assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
 }
@@ -191,16 +203,7 @@ async function play(name: string): Promise<void> {
 async function buy(key: string): Promise<SeenPayment> {
   const paid = await create(key);
   await renewPage(paid);
-  await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
-  await eventually(
-    "the session to complete",
-    async () => {
-      const answer = await rig.buyer.post(paid.confirmPath);
-      return answer.at("status") === "completed";
-    },
-    { limitMs: patience.limitMs, everyMs: 100 },
-  );
-  paid.toldPaid = true;
+  await complete(paid);
   return paid;
 }
 
@@ -311,11 +314,40 @@ async function leaveInDoubt(paymentId: string): Promise<void> {
   }
 }
 
-async function create(
-  key: string,
-): Promise<SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string }> {
-  const ask = () =>
-    rig.merchant.post("/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, { "idempotency-key": key });
+const held = { capture_method: "manual" };
+
+type Created = SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string };
+
+/** The buyer pays, and comes back. */
+async function complete(payment: Created): Promise<void> {
+  await eventually("the buyer to pay", async () => (await pay(payment.frameUrl)).status === 200);
+  await eventually(
+    "the session to complete",
+    async () => (await rig.buyer.post(payment.confirmPath)).at("status") === "completed",
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  payment.toldPaid = true;
+}
+
+/** One that gets no answer from the processor is told as the payment is, and goes on. */
+async function capture(payment: Created, key: string): Promise<void> {
+  const path = `/v1/payments/${payment.paymentId}/capture`;
+  const ask = () => rig.merchant.post(path, { amount: 400 }, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 200, String(answer));
+  payment.toldCaptured = 400;
+}
+
+async function cancel(payment: Created, key: string): Promise<void> {
+  const ask = () => rig.merchant.post(`/v1/payments/${payment.paymentId}/cancel`, {}, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 200, String(answer));
+  payment.toldCanceled = true;
+}
+
+async function create(key: string, members: object = {}): Promise<Created> {
+  const order = { amount: 1_000, currency: "EUR", ...members };
+  const ask = () => rig.merchant.post("/v1/checkout-sessions", order, { "idempotency-key": key });
   seen.creations += 1;
   const answer = await untilAnswered(ask, patience);
   assert.equal(answer?.status, 201, String(answer));

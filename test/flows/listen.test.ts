@@ -69,6 +69,7 @@ test("every delivered type can be triggered and reaches the local address: exact
   const types = [
     ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
     ...["refund.succeeded", "refund.failed"],
+    ...["authorization.captured", "authorization.canceled", "authorization.expired"],
     ...["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"],
   ];
   for (const type of types) {

@@ -22,20 +22,24 @@ test.before(async () => {
   receiver = await startReceiver(running.tls);
   const endpoint = await merchant.api.post("/v1/merchants/me/webhooks", {
     url: `${receiver.url}/hook`,
-    event_types: ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"],
+    event_types: [
+      ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"],
+      ...["authorization.captured", "authorization.canceled", "authorization.expired"],
+    ],
   });
   endpoint.expect(201);
   signingSecret = endpoint.text("signing_secret");
 });
 test.after(() => receiver.close());
 
-async function newSession(headers: Record<string, string> = {}): Promise<Answer> {
+async function newSession(headers: Record<string, string> = {}, members: object = {}): Promise<Answer> {
   const body = {
     amount: 1050,
     currency: "eur",
     description: "Order 7",
     customer_email: "Ada@example.com",
     metadata: { order: "7" },
+    ...members,
   };
   return (await merchant.api.post("/v1/checkout-sessions", body, headers)).expect(201);
 }
@@ -115,6 +119,68 @@ test("a payment is refunded in parts until nothing is left, and no further", asy
   assert.deepEqual([record.at("refunded_amount"), record.list("refunds").length], [1050, 2]);
   await told("payment.refunded", paymentId, "partially_refunded");
   await told("payment.refunded", paymentId, "refunded");
+});
+
+async function authorizedPayment(card: string = cards.succeeds): Promise<{ session: Answer; id: string }> {
+  const session = await newSession({}, { capture_method: "manual" });
+  assert.equal(session.text("capture_method"), "manual");
+  (await pay(session.text("render.frame_url"), card)).expect(200);
+  const confirmed = (await confirm(session)).expect(200);
+  assert.deepEqual([confirmed.text("status"), confirmed.text("payment_status")], ["completed", "succeeded"]);
+  return { session, id: confirmed.text("payment_id") };
+}
+
+test("what is authorized is captured in part later: the rest is released, and no more than the part is refunded", async () => {
+  const { session, id } = await authorizedPayment();
+  await told("payment.succeeded", id, "succeeded");
+  const held = await payment(id);
+  assert.deepEqual(
+    [held.text("status"), held.at("captured_at"), held.number("net_amount")],
+    ["succeeded", undefined, 0],
+  );
+  assert.ok(Date.parse(held.text("capture_before")) > Date.parse(held.text("authorized_at")) + 6 * 86_400_000);
+  const refund = (body: unknown) => merchant.api.post(`/v1/payments/${id}/refunds`, body);
+  assert.equal((await refund({})).expect(422).text("error.code"), "not_refundable");
+  const capture = (body: unknown) => merchant.api.post(`/v1/payments/${id}/capture`, body);
+  assert.equal((await capture({ amount: 1051 })).expect(422).text("error.code"), "amount_too_large");
+  const captured = (await capture({ amount: 400 })).expect(200);
+  assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [400, undefined]);
+  assert.equal(captured.number("net_amount"), 400 - captured.number("fee_amount"));
+  await told("authorization.captured", id, "succeeded");
+  assert.equal((await capture({})).expect(422).text("error.code"), "not_capturable");
+  assert.equal((await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(422).text("error.code"), "not_cancelable");
+  assert.equal((await refund({ amount: 401 })).expect(422).text("error.code"), "amount_too_large");
+  (await refund({ amount: 400 })).expect(201);
+  assert.equal((await resolve(session)).text("status"), "completed");
+});
+
+test("an authorization that is given up is told, costs nothing, and its session stays completed", async () => {
+  const { session, id } = await authorizedPayment();
+  const canceled = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
+  assert.deepEqual(
+    [canceled.text("status"), canceled.number("fee_amount"), canceled.at("failure")],
+    ["canceled", 0, undefined],
+  );
+  await told("authorization.canceled", id, "canceled");
+  const again = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
+  assert.deepEqual(again.body, canceled.body, "a canceled payment is answered as it is");
+  assert.equal(
+    (await merchant.api.post(`/v1/payments/${id}/capture`)).expect(422).text("error.code"),
+    "not_capturable",
+  );
+  await eventually(
+    "the session to hear of it",
+    async () => (await resolve(session)).at("payment_status") === "canceled",
+  );
+  const seen = await resolve(session);
+  assert.deepEqual([seen.text("status"), seen.text("payment_id")], ["completed", id]);
+});
+
+test("an authorization that nobody captures ends by the processor's word, and says why", async () => {
+  const { id } = await authorizedPayment(cards.lapses);
+  await told("authorization.expired", id, "canceled");
+  const ended = await payment(id);
+  assert.deepEqual([ended.text("status"), ended.text("failure.code")], ["canceled", "expired"]);
 });
 
 test("a declined card leaves the session open for another try", async () => {

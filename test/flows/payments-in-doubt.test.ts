@@ -53,7 +53,14 @@ function byToken(): PaymentRequest & { readonly resumeOnly: boolean } {
     customerEmail: "",
     metadata: {},
   };
-  return { ...owner, ...what, id: newId("payment"), paymentMethod: "pm_1", resumeOnly: false };
+  return {
+    ...owner,
+    ...what,
+    id: newId("payment"),
+    paymentMethod: "pm_1",
+    captureMethod: "automatic",
+    resumeOnly: false,
+  };
 }
 
 async function stateOf(paymentId: string) {
@@ -190,7 +197,7 @@ async function neverMade() {
 /** The request whose creation of a session began the payment, once more. */
 async function askedAgain(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
-  const { amount } = payment.state;
+  const { amount, captureMethod } = payment.state;
   const rest = {
     description: "",
     orderReference: "",
@@ -200,7 +207,7 @@ async function askedAgain(id: string) {
     lineItems: [],
     resumeOnly: true,
   };
-  return await createIntent(played.deps, { ...payment, ...rest, amount });
+  return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });
 }
 
 const longLook = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;

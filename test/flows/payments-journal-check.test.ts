@@ -41,15 +41,28 @@ async function paidAndRefunded(): Promise<string> {
   return id;
 }
 
-async function paid({ amount, currency }: { amount: bigint; currency: string }): Promise<string> {
+interface Wish {
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly captureMethod?: string;
+}
+
+async function paid({ captureMethod = "", ...money }: Wish): Promise<string> {
   const { merchantId, environment, payments, processor } = services;
   const id = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
   const sessionId = `cs_${id.slice(4)}`;
-  await payments.createIntent({ merchantId, environment, sessionId, paymentId: id, amount, currency, expiresAt });
+  const whose = { merchantId, environment, sessionId, paymentId: id };
+  await payments.createIntent({ ...whose, ...money, captureMethod, expiresAt });
   await processor("POST", `/test/intents/${await intentOf(id)}/pay`, { card: "4242424242424242" });
   await payments.verifyIntent({ paymentId: id });
   return id;
+}
+
+/** Nobody captures it in time. */
+async function lapse(id: string): Promise<void> {
+  await services.processor("POST", `/test/intents/${await intentOf(id)}/lapse`, {});
+  await asked(id);
 }
 
 async function intentOf(id: string): Promise<string> {
@@ -379,6 +392,28 @@ test("what the books say was announced, and an announcement that is missing is f
     }
   }
   assert.deepEqual(await missingAnnouncements(), []);
+});
+
+test("a capture and the end of an authorization are announced, or it is found", async () => {
+  const { merchantId, environment, payments } = services;
+  const of = (id: string) => ({ merchantId, environment, paymentId: id });
+  const cases: readonly (readonly [(id: string) => Promise<unknown>, string])[] = [
+    [(id) => payments.capturePayment({ ...of(id), amount: 7n }), "captured"],
+    [(id) => payments.cancelPayment(of(id)), "authorization_canceled"],
+    [lapse, "authorization_expired"],
+  ];
+  for (const [end, type] of cases) {
+    const id = await paid({ amount: 20n, currency: "EUR", captureMethod: "manual" });
+    await end(id);
+    assert.deepEqual(await missingAnnouncements(), []);
+    const taken = await db.rows(
+      `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning 1`,
+      [type, Buffer.from(id)],
+    );
+    assert.equal(taken.length, 1);
+    assert.deepEqual(await missingAnnouncements(), [`${id}: payment.${type}`]);
+    await db.rows(`update payments set created_at = created_at - interval '10 days' where id = $1`, [id]);
+  }
 });
 
 test("the job alerts with the payment's id, and passes over the rest of its hour", async () => {

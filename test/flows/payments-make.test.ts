@@ -50,7 +50,12 @@ async function operation() {
     customerEmail: "",
     metadata: {},
   };
-  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
   const payment = { ...owner, ...what, ...where, id: paymentId, expiresAt: new Date(Date.now() + 3_600_000) };
   const first = firstTry(id, "create_intent", paymentId, undefined);

@@ -14,7 +14,7 @@ import type { Accounts, MerchantAccount } from "../../services/payments/flows/ac
 import type { CreatePaymentDeps } from "../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../services/payments/flows/refunds/refund-payment.ts";
 import { settlePayment } from "../../services/payments/flows/settle-payment.ts";
-import type { IntentFact } from "../../services/payments/rules/payment.ts";
+import type { CaptureMethod, IntentFact } from "../../services/payments/rules/payment.ts";
 import { insertPayment } from "../../services/payments/store/payments.ts";
 import { freshDatabase } from "../harness/database.ts";
 
@@ -24,6 +24,7 @@ type Call =
   | "payIntent"
   | "findIntent"
   | "retrieveIntent"
+  | "captureIntent"
   | "cancelIntent"
   | "createRefund"
   | "findRefund"
@@ -38,13 +39,15 @@ export interface Played {
   /** Every call, in its order. */
   readonly calls: Call[];
   /** What a call is answered, or does; one that is not named gets no answer. */
-  answers: Partial<Record<Call, () => unknown>>;
+  answers: Partial<Record<Call, (...args: readonly unknown[]) => unknown>>;
   /** The account's circuit is open. */
   isDown: boolean;
+  /** The processor's clock, as its last answer told it. */
+  time: Date | undefined;
   /** Why the processor never takes the amount. */
   refusal: string | undefined;
   /** A payment of a session with its operation, both of which are due in an hour. */
-  payment(change?: { readonly expiresAt?: Date }): Promise<Id<"payment">>;
+  payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
   /** Settled by what the processor says of an intent with our reference, as a job would. */
   says(paymentId: string, report: Partial<IntentReport>): Promise<void>;
   /** Makes the operations of the payment due, as after their pause. */
@@ -89,19 +92,24 @@ export async function playedPayments(): Promise<Played> {
     outbox: new Outbox({ namespace: "test", source: "payments" }),
     reconcileAfterSeconds: 3_600,
   };
-  const ask = (call: Call) => async () => {
-    played.calls.push(call);
-    return (await played.answers[call]?.()) ?? noAnswer;
-  };
+  const ask =
+    (call: Call) =>
+    async (...args: readonly unknown[]) => {
+      played.calls.push(call);
+      return (await played.answers[call]?.(...args)) ?? noAnswer;
+    };
   const connector = {
     name: account.connector,
     keyLifeSeconds,
-    processorTime: () => undefined,
+    processorTime: () => played.time,
+    capturesLater: true,
+    failureNames: {},
     refusesAmount: () => played.refusal,
     createIntent: ask("createIntent"),
     payIntent: ask("payIntent"),
     findIntent: ask("findIntent"),
     retrieveIntent: ask("retrieveIntent"),
+    captureIntent: ask("captureIntent"),
     cancelIntent: ask("cancelIntent"),
     createRefund: ask("createRefund"),
     findRefund: ask("findRefund"),
@@ -111,7 +119,7 @@ export async function playedPayments(): Promise<Played> {
     acceptDispute: ask("acceptDispute"),
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
-  const connectors = { get: () => connector, serves: () => true, isDown: () => played.isDown };
+  const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };
   const played: Played = {
     db,
     deps: {
@@ -124,8 +132,9 @@ export async function playedPayments(): Promise<Played> {
     calls: [],
     answers: {},
     isDown: false,
+    time: undefined,
     refusal: undefined,
-    async payment({ expiresAt = new Date(Date.now() + 3_600_000) } = {}) {
+    async payment({ expiresAt = new Date(Date.now() + 3_600_000), captureMethod = "automatic" } = {}) {
       const id = newId("payment");
       const what = {
         amount: 1_000n,
@@ -135,7 +144,12 @@ export async function playedPayments(): Promise<Played> {
         customerEmail: "",
         metadata: {},
       };
-      const where = { connector: account.connector, connectorAccountId: account.id, surface: account.surface };
+      const where = {
+        connector: account.connector,
+        connectorAccountId: account.id,
+        surface: account.surface,
+        captureMethod,
+      };
       const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
       const operation = {
         id: newId("operation"),
@@ -165,8 +179,13 @@ export function reportOf(paymentId: string, change: Partial<IntentReport> = {}):
   return { ref: `pi_${paymentId}`, reference: paymentId, amount: 1_000n, currency: "EUR", ...nothing, ...change };
 }
 
+/** It was authorized, and nothing is captured yet. */
+export function authorized(): IntentFact {
+  return { ...captured(0n), capturedAt: undefined, captureBefore: new Date("2026-01-08T12:00:00Z") };
+}
+
 /** It was paid. */
-export function captured(amount = 1_000n): IntentFact {
+export function captured(amount = 1_000n): Extract<IntentFact, { readonly kind: "attempt_succeeded" }> {
   const at = new Date("2026-01-01T12:00:00Z");
   return {
     kind: "attempt_succeeded",

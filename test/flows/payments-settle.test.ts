@@ -45,6 +45,7 @@ async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
       connector: "simulator",
       connectorAccountId: "mco_test",
       surface: "embedded",
+      captureMethod: "automatic",
       expiresAt: new Date(Date.now() + 3_600_000),
     },
     { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" },

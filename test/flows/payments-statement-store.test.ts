@@ -44,7 +44,12 @@ async function captured(account: string, ref: string, at = new Date()): Promise<
     customerEmail: "",
     metadata: {},
   };
-  const where = { connector: "simulator", connectorAccountId: account, surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: account,
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt: new Date() };
   const order = firstTry(operationId, "create_intent", id, undefined);

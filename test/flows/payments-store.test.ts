@@ -73,7 +73,12 @@ function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
     customerEmail: "",
     metadata: {},
   };
-  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const expiresAt = new Date(Date.now() + 3_600_000);
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
   return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), {

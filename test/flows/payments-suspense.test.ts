@@ -63,7 +63,12 @@ async function paidPayment(): Promise<Story> {
     customerEmail: "",
     metadata: {},
   };
-  const where = { connector: "simulator", connectorAccountId: "mco_test", surface: "embedded" };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
   const payment = { ...owner, ...what, ...where, id, expiresAt: new Date(Date.now() + 3_600_000) };
   const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;

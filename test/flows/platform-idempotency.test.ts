@@ -128,6 +128,8 @@ test("a refusal that is final is kept; after any other the key is free, for the 
     "PAYMENT_BLOCKED",
     "NO_CONNECTOR",
     "NOT_REFUNDABLE",
+    "NOT_CAPTURABLE",
+    "NOT_CANCELABLE",
     "AMOUNT_TOO_LARGE",
     "NOT_FOUND",
   ] as const) {

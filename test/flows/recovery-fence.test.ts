@@ -214,6 +214,7 @@ function begun(db: Database): readonly (() => Promise<unknown>)[] {
 async function insertedPayment(db: Database, state: "started" | "done"): Promise<void> {
   const id = newId("payment");
   const account = { connector: "simulator", connectorAccountId: newId("connector"), surface: "embedded" };
+  const captureMethod = "automatic" as const;
   const order = {
     ...account,
     amount: 100n,
@@ -226,7 +227,12 @@ async function insertedPayment(db: Database, state: "started" | "done"): Promise
   const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
   const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
   const timing = { operationSeconds: 60, checkSeconds: 60 };
-  await insertPayment(db, { ...owner, ...order, expiresAt: new Date(Date.now() + 60_000) }, operation, timing);
+  await insertPayment(
+    db,
+    { ...owner, ...order, captureMethod, expiresAt: new Date(Date.now() + 60_000) },
+    operation,
+    timing,
+  );
 }
 
 const refusedByDatabase = { code: "57TB1" };

@@ -47,7 +47,12 @@ export class FakeStripe {
   earlyMs = 300;
   /** How late the answer of the fault `slow` is. */
   slowMs = 300;
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #server = createServer((request, response) =>
+    this.#answer(request, response).catch((error: unknown) => {
+      if (request.complete) throw error;
+      response.destroy(); // the caller went away in the middle of its request
+    }),
+  );
   url = "";
 
   async start(): Promise<this> {

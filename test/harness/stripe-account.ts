@@ -17,6 +17,8 @@ const declines: Readonly<Record<string, string>> = {
 };
 const methods = ["pm_card_visa", "pm_card_authenticationRequired", "pm_card_asynchronous", ...Object.keys(declines)];
 
+const authorizationSeconds = 604_800; // what Stripe gives for most cards
+
 export class StripeAccount extends StripeRecords {
   chargesEnabled = true;
   /** The API version in which its event list writes objects. */
@@ -108,21 +110,62 @@ export class StripeAccount extends StripeRecords {
 
   #succeed(intent: FakeIntent, authenticated = false): FakeIntent {
     const pending = this.charges.get(intent.latest_charge ?? "");
-    const paid = { status: "succeeded", paid: true, captured: true };
+    const isHeld = intent.capture_method === "manual";
+    const paid = { status: "succeeded", paid: true, captured: !isHeld };
     const charge =
       pending?.status === "pending"
-        ? Object.assign(pending, { ...paid, amount_captured: intent.amount })
+        ? Object.assign(pending, { ...paid, amount_captured: isHeld ? 0 : intent.amount })
         : this.#charge(intent, paid, authenticated);
     intent.latest_charge = charge.id;
-    intent.amount_received = intent.amount;
     intent.last_payment_error = null;
-    charge.balance_transaction = this.moveBalance("charge", charge.id);
+    if (isHeld) this.#hold(intent, charge);
+    else {
+      intent.amount_received = intent.amount;
+      charge.balance_transaction = this.moveBalance("charge", charge.id);
+    }
     this.announce("charge.succeeded", charge);
     const session = [...this.sessions.values()].find((each) => each.payment_intent === intent.id);
-    if (session) Object.assign(session, { status: "complete", payment_status: "paid", url: null });
-    this.#move(intent, "succeeded");
+    // What is only authorized is still unpaid to the page.
+    const payment_status = isHeld ? "unpaid" : "paid";
+    if (session) Object.assign(session, { status: "complete", payment_status, url: null });
+    if (isHeld) this.#move(intent, "requires_capture", "payment_intent.amount_capturable_updated");
+    else this.#move(intent, "succeeded");
     if (session) this.announce("checkout.session.completed", session);
     return intent;
+  }
+
+  #hold(intent: FakeIntent, charge: FakeCharge): void {
+    intent.amount_capturable = intent.amount;
+    const details = charge.payment_method_details as { card: Json };
+    details.card.capture_before = this.now() + authorizationSeconds;
+  }
+
+  /** Takes what is authorized, or a part: the rest is released as a refund that moves no balance. */
+  capture(intent: FakeIntent, amount = intent.amount): FakeIntent {
+    const charge = this.latestCharge(intent);
+    if (!charge) throw new Error("nothing is authorized");
+    Object.assign(charge, { captured: true, amount_captured: amount });
+    charge.balance_transaction = this.moveBalance("charge", charge.id);
+    if (amount < intent.amount) this.#release(intent, charge, intent.amount - amount);
+    Object.assign(intent, { amount_received: amount, amount_capturable: 0 });
+    this.announce("charge.captured", charge);
+    return this.#move(intent, "succeeded");
+  }
+
+  /** Nobody captured it in time. */
+  lapse(intentId: string): void {
+    const intent = this.intent(intentId);
+    this.announce("charge.expired", this.latestCharge(intent) ?? {});
+    this.cancel(intent, "automatic");
+  }
+
+  #release(intent: FakeIntent, charge: FakeCharge, amount: number): void {
+    const of = { charge: charge.id, payment_intent: intent.id, currency: intent.currency };
+    const members = { reason: null, metadata: {}, balance_transaction: null, created: this.now(), status: "succeeded" };
+    const refund: FakeRefund = { object: "refund", id: this.newId("re"), amount, ...members, ...of };
+    this.refunds.set(refund.id, refund);
+    charge.amount_refunded += amount;
+    this.announce("charge.refunded", charge);
   }
 
   #fail(intent: FakeIntent, reason: string): FakeIntent {
@@ -178,6 +221,7 @@ export class StripeAccount extends StripeRecords {
       created: this.now(),
       currency: intent.currency,
       metadata: { ...intent.metadata },
+      balance_transaction: null,
       failure_balance_transaction: null,
       failure_code: null,
       failure_message: null,
@@ -204,8 +248,10 @@ export class StripeAccount extends StripeRecords {
     return intent;
   }
 
-  cancel(intent: FakeIntent): void {
-    intent.canceled_at = this.now();
+  cancel(intent: FakeIntent, reason = "abandoned"): void {
+    const charge = this.latestCharge(intent);
+    if (intent.status === "requires_capture" && charge) this.#release(intent, charge, intent.amount);
+    Object.assign(intent, { canceled_at: this.now(), cancellation_reason: reason, amount_capturable: 0 });
     this.#move(intent, "canceled");
   }
 
@@ -216,7 +262,12 @@ export class StripeAccount extends StripeRecords {
     const data = session.payment_intent_data as Json;
     const intent = session.payment_intent
       ? this.intent(session.payment_intent)
-      : this.createIntent({ amount: session.amount_total, currency: session.currency, metadata: data.metadata });
+      : this.createIntent({
+          amount: session.amount_total,
+          currency: session.currency,
+          metadata: data.metadata,
+          capture_method: data.capture_method,
+        });
     session.payment_intent = intent.id;
     return this.pay(intent.id, token);
   }

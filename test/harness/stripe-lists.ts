@@ -22,7 +22,8 @@ export function withCharges<T extends Json>(
 }
 
 /**
- * With what took a charge back in place of its id, if `expand` names it. @param at where a charge stands in the answer
+ * With what took a charge, and took it back, in place of its id, if `expand` names it.
+ * @param at where a charge stands in the answer
  */
 export function withFailures<T extends Json>(
   account: StripeAccount,
@@ -30,11 +31,13 @@ export function withFailures<T extends Json>(
   params: FormObject,
   at = "data",
 ): readonly T[] {
-  if (!expands(params, `${at}.failure_balance_transaction`)) return charges;
+  const names = ["balance_transaction", "failure_balance_transaction"].filter((name) =>
+    expands(params, `${at}.${name}`),
+  );
   const movement = (id: unknown) => account.movements.find((each) => each.id === id) ?? null;
   return charges.map((each) => ({
     ...each,
-    failure_balance_transaction: movement(each.failure_balance_transaction),
+    ...Object.fromEntries(names.map((name) => [name, movement(each[name])])),
   }));
 }
 

@@ -94,13 +94,15 @@ const routes: readonly Route[] = [
     (call) => {
       const intent = intentOf(call);
       const isPages = [...call.account.sessions.values()].some((session) => session.payment_intent === intent.id);
-      if (isPages || !["requires_payment_method", "requires_action"].includes(intent.status)) {
+      const isOpen = ["requires_payment_method", "requires_action"].includes(intent.status) && !isPages;
+      if (!isOpen && intent.status !== "requires_capture") {
         refuse(400, { code: "payment_intent_unexpected_state" });
       }
       call.account.cancel(intent);
       return intent;
     },
   ],
+  ["POST /v1/payment_intents/{id}/capture", "PaymentIntents.d.ts", "PaymentIntentCaptureParams", captureIntent],
   [
     "GET /v1/charges",
     "Charges.d.ts",
@@ -199,10 +201,19 @@ function createIntent({ account, params }: Call): Json {
   return intent;
 }
 
+function captureIntent(call: Call): Json {
+  const intent = intentOf(call);
+  if (intent.status !== "requires_capture") refuse(400, { code: "payment_intent_unexpected_state" });
+  const { amount_to_capture: asked = intent.amount } = call.params;
+  const amount = Number(asked);
+  if (amount > intent.amount) refuse(400, { code: "amount_too_large", param: "amount_to_capture" });
+  return call.account.capture(intent, amount);
+}
+
 function createRefund({ account, params }: Call): Json {
   const intent = account.intents.get(String(params.payment_intent)) ?? missing();
   const charge = account.charges.get(intent.latest_charge ?? "");
-  if (charge?.status !== "succeeded") refuse(400, { code: "payment_intent_unexpected_state" });
+  if (charge?.status !== "succeeded" || !charge.captured) refuse(400, { code: "payment_intent_unexpected_state" });
   const open = [...account.disputes.values()].some(
     (each) => each.charge === charge?.id && each.status === "needs_response",
   );

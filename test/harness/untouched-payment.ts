@@ -4,6 +4,7 @@ import type { PaymentState } from "../../services/payments/rules/payment.ts";
 /** Of 10.00. */
 export const untouchedPayment: PaymentState = {
   amount: 1_000n,
+  captureMethod: "automatic",
   outcome: "pending",
   capturedAmount: 0n,
   refundedAmount: 0n,
@@ -22,6 +23,7 @@ export const untouchedPayment: PaymentState = {
   authorizationCode: "",
   receiptUrl: "",
   authorizedAt: undefined,
+  captureBefore: undefined,
   capturedAt: undefined,
   failedAt: undefined,
 };

@@ -162,7 +162,6 @@ export const connectors: readonly Mutant[] = [
       "attempts come in the order in which they happened",
     ],
     ["a.at - b.at || a.place - b.place", "a.at - b.at", "the event list orders the tries of one second"],
-    ['if (intent.status === "canceled") return undefined;', "", "an authorization that was given up is no payment"],
     [
       "charge.captured ? fromStripe(charge.amount_captured,",
       "charge.captured ? fromStripe(charge.amount,",

@@ -3,6 +3,7 @@
 import { checkout } from "./checkout.ts";
 import { connectors } from "./connectors.ts";
 import type { Mutant } from "./mutant.ts";
+import { paymentsCaptures } from "./payments-captures.ts";
 import { paymentsDisputes } from "./payments-disputes.ts";
 import { paymentsFlows } from "./payments-flows.ts";
 import { paymentsProcessor } from "./payments-processor.ts";
@@ -16,6 +17,7 @@ export const mutants: readonly Mutant[] = [
   ...paymentsSettlement,
   ...paymentsStores,
   ...paymentsFlows,
+  ...paymentsCaptures,
   ...paymentsDisputes,
   ...paymentsProcessor,
   ...connectors,

@@ -32,7 +32,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a refund of the dashboard waits until it fits",
     ],
     [
-      "(capturedAmount === 0n ? amount : capturedAmount)",
+      '(outcome === "failed" ? amount : capturedAmount)',
       "capturedAmount",
       "a refund that was made before its debit came back is taken in",
     ],
@@ -86,9 +86,14 @@ export const paymentsSettlement: readonly Mutant[] = [
       "every change of status is told to whoever follows payments",
     ],
     [
-      'outcome: isReturned(state) ? "succeeded" : state.outcome,',
-      "outcome: state.outcome,",
+      'outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,',
+      'outcome: isReleased(state) ? "succeeded" : state.outcome,',
       "a debit that came back does not reopen its session",
+    ],
+    [
+      'outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,',
+      'outcome: isReturned(state) ? "succeeded" : state.outcome,',
+      "the session of an authorization that was given up stays completed",
     ],
     [
       "payment_status: statusOf(state),",
@@ -124,7 +129,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a payment that is paid anew is announced anew",
     ],
     [
-      'if (isLate) return ignore(state, "this attempt failed afterwards");',
+      'if (state.outcome !== "succeeded" && hasEnded) return ignore(state, "this attempt failed afterwards");',
       "",
       "a late success does not undo a return",
     ],
@@ -134,8 +139,8 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a returned payment does not become canceled",
     ],
     [
-      'const isLate = state.outcome !== "succeeded" &&',
-      "const isLate = isReturned(state) &&",
+      'if (state.outcome !== "succeeded" && hasEnded)',
+      "if (isReturned(state) && hasEnded)",
       "a debit whose return is heard of first is never paid",
     ],
     ["if (!isDirect || !state.visible) return", "if (!isDirect) return", "a payment that nobody saw does not fail"],

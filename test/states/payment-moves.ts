@@ -1,7 +1,7 @@
 // All moves of a payment: from a new one on, everything that a processor can say is said to every state that came up,
 // and what the rules make of it is noted.
 import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
-import { type Attempt, type IntentFact, statusOf } from "../../services/payments/rules/payment.ts";
+import { type Attempt, type IntentFact, isAuthorized, statusOf } from "../../services/payments/rules/payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
 import { type Books, type News, settle } from "../../services/payments/rules/settlement.ts";
 import { deliveredType } from "../../services/webhook/rules/event-types.ts";
@@ -40,6 +40,8 @@ function newsOf(books: Books): readonly (readonly [string, News])[] {
     const paying = { ...attempt, ref: state.lastAttemptRef };
     const left = state.capturedAmount - state.refundedAmount;
     heard.push(["what was authorized is captured", intent(paid(amount, paying))]);
+    const expired = { kind: "intent_canceled", at: noon, isExpired: true } as const;
+    if (isAuthorized(state)) heard.push(["nobody captures what is authorized in time", intent(expired)]);
     heard.push(["the bank takes its debit back", intent({ ...declined, attempt: paying })]);
     if (left > 1n) heard.push(["a part is refunded", intentWith({ refunds: [refundOf(refunds.length, 1n)] })]);
     if (left > 0n)

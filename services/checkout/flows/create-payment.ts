@@ -105,9 +105,9 @@ async function makePayment(
   resumeOnly: boolean,
 ): Promise<CreatePaymentResponse> {
   const { merchantId, environment, amount, currency, description, orderReference, ...buyer } = request;
-  const { customerEmail, metadata, paymentMethod } = buyer;
+  const { customerEmail, metadata, paymentMethod, captureMethod } = buyer;
   const money = { merchantId, environment, amount, currency };
-  const order = { ...money, description, orderReference, customerEmail, metadata, paymentMethod };
+  const order = { ...money, description, orderReference, customerEmail, metadata, paymentMethod, captureMethod };
   const { payment } = await context.payments.createPayment({ ...order, paymentId, resumeOnly });
   crashPoint("create-payment.5-answered");
   if (!payment) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no payment") });

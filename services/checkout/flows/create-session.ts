@@ -125,8 +125,8 @@ function intentOrder(
   sessionId: Id<"session">,
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
-  const { merchantId, environment, amount, currency, description, orderReference, customerEmail, metadata } = request;
-  const { lineItems } = request;
+  const { merchantId, environment, amount, currency, description, orderReference, ...rest } = request;
+  const { customerEmail, metadata, captureMethod, lineItems } = rest;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -138,6 +138,7 @@ function intentOrder(
     orderReference,
     customerEmail,
     metadata: { ...metadata },
+    captureMethod,
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
     returnUrl: intentReturnUrl(context, { id: sessionId, successUrl: request.successUrl }),
     expiresAt: timestampFromDate(expiresAt),

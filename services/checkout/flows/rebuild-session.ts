@@ -65,6 +65,7 @@ async function rebuildFrom(context: RebuildSessionContext, id: Id<"session">, { 
     orderReference: session.orderReference,
     customerEmail: session.customerEmail,
     metadata: { ...session.metadata },
+    captureMethod: session.captureMethod,
     ...(response.session?.expiresAt && { expiresAt: response.session.expiresAt }),
   });
   if (rebuilt?.outcome === RebuildOutcome.NOT_FOUND) return { outcome: RebuildOutcome.NOT_FOUND, status: "" };
@@ -109,5 +110,6 @@ async function adoptSession(
 function newSession(id: Id<"session">, session: Session | undefined): NewSession {
   if (!session?.createdAt || !session.expiresAt) throw new Error("an image without its times");
   const { $typeName: _, createdAt, expiresAt, ...same } = session;
-  return { ...same, id, createdAt: timestampDate(createdAt), expiresAt: timestampDate(expiresAt) };
+  const captureMethod = same.captureMethod || "automatic";
+  return { ...same, captureMethod, id, createdAt: timestampDate(createdAt), expiresAt: timestampDate(expiresAt) };
 }

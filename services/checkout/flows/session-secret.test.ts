@@ -26,6 +26,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
   };
   const page = {
     surface: "embedded",
+    captureMethod: "automatic",
     successUrl: "",
     cancelUrl: "",
     locale: "",

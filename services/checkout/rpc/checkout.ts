@@ -35,6 +35,7 @@ export function checkoutRpc(
       const { merchantId, environment, idempotency } = request;
       return createSession(context, {
         ...request,
+        captureMethod: request.captureMethod || "automatic",
         expiresInSeconds: request.expiresInSeconds || expiresInSecondsDefault,
         idempotency: idempotency && {
           merchantId,

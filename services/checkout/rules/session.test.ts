@@ -241,8 +241,10 @@ test("session and payment share the characters of their ids", () => {
     ["failed", 1, true],
     ["requires_action", 0, true],
   ] as const) {
-    assert.equal(isPaymentReadable({ paymentStatus, failedAttempts }), isReadable, paymentStatus);
+    assert.equal(isPaymentReadable({ status: "open", paymentStatus, failedAttempts }), isReadable, paymentStatus);
   }
+  const released = { status: "completed", paymentStatus: "canceled", failedAttempts: 0 } as const;
+  assert.equal(isPaymentReadable(released), true, "paid once, and never captured");
   assert.equal(paymentIdOf("cs_0123456789abcdefghjkmnpqrs"), "pay_0123456789abcdefghjkmnpqrs");
 });
 

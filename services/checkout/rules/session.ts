@@ -139,11 +139,11 @@ export function isUnderWay({ status, paymentStatus }: Pick<SessionState, "status
 
 /**
  * True when merchants can read the payment, which needs an attempt: an intent that was canceled without one was never a
- * payment.
+ * payment. What was paid once stays one, also when nobody captured it.
  */
-export function isPaymentReadable(state: Pick<SessionState, "paymentStatus" | "failedAttempts">): boolean {
-  const { paymentStatus, failedAttempts } = state;
-  return failedAttempts > 0 || (paymentStatus !== "" && paymentStatus !== "canceled");
+export function isPaymentReadable(state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">): boolean {
+  const { status, paymentStatus, failedAttempts } = state;
+  return status === "completed" || failedAttempts > 0 || (paymentStatus !== "" && paymentStatus !== "canceled");
 }
 
 /** What the session becomes when its intent is canceled at this time. */

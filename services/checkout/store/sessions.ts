@@ -24,6 +24,7 @@ export interface NewSession {
   readonly metadata: Readonly<Record<string, string>>;
   readonly connector: string;
   readonly surface: string;
+  readonly captureMethod: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly locale: string;
@@ -56,6 +57,7 @@ export interface SessionRow {
   metadata: Record<string, string>;
   connector: string;
   surface: string;
+  capture_method: string;
   success_url: string;
   cancel_url: string;
   locale: string;
@@ -79,7 +81,7 @@ export interface SessionRow {
 export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
-  s.expires_at, s.completed_at`;
+  s.expires_at, s.completed_at, s.capture_method`;
 export const sessionColumns = `${listedColumns}, s.line_items`;
 
 /**
@@ -101,8 +103,8 @@ export async function insertSession(
        select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
        surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
-       secret_hash_key_id, order_reference, line_items)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23, $24)`,
+       secret_hash_key_id, order_reference, line_items, capture_method)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23, $24, $25)`,
     [
       session.id,
       session.merchantId,
@@ -130,6 +132,7 @@ export async function insertSession(
       JSON.stringify(
         session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount: Number(amount) })),
       ),
+      session.captureMethod,
     ],
   );
 }
@@ -269,6 +272,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     metadata: row.metadata,
     connector: row.connector,
     surface: row.surface,
+    captureMethod: row.capture_method,
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
     locale: row.locale,

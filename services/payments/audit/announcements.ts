@@ -1,6 +1,6 @@
-// Audits that what the books say was announced: every capture, refund, dispute and returned debit of a payment that is
-// younger than announcements are kept. Payments are read first: what they hold then was announced in the transaction
-// that wrote it.
+// Audits that what the books say was announced: every capture, refund, dispute, returned debit and ended authorization
+// of a payment that is younger than announcements are kept. Payments are read first: what they hold then was announced
+// in the transaction that wrote it.
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Sql } from "#platform/database/database.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -56,10 +56,18 @@ async function idBefore(sql: Sql, days: number): Promise<string> {
   return `pay_${time}`;
 }
 
+/** Authorized, and over before anything was captured; one whose debit came back has failed first. */
+const released = "(p.outcome = 'canceled' and p.authorized_at is not null and p.failed_at is null)";
+
 const dueText = `
   select p.id, array(
-    select 'payment.succeeded' where p.outcome = 'succeeded'
+    select 'payment.succeeded' where p.outcome = 'succeeded' or ${released}
       or exists (select from journal j where j.payment_id = p.id and j.kind = 'captured')
+    union select 'payment.captured' from journal j
+      where j.payment_id = p.id and j.kind = 'captured' and p.capture_method = 'manual'
+    union select 'payment.authorization_' || case when exists (select from attempts a
+        where a.payment_id = p.id and a.ref = p.last_attempt_ref and a.failure_code = 'expired') then 'expired' else 'canceled' end
+      where ${released}
     union select 'payment.failed' from journal j where j.payment_id = p.id and j.kind = 'capture_returned'
     union select 'payment.disputed ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'dispute_held'
     union select 'payment.refunded ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'refund_paid'

@@ -36,6 +36,9 @@ const paid: PaymentBooks = {
   ),
 };
 
+/** Authorized, and nothing captured yet. */
+const authorized: PaymentBooks = { ...paid, capturedAmount: 0n, feeAmount: 0n, rates: [], journal: [] };
+
 function having(change: Partial<PaymentBooks>, ...lines: Line[]): PaymentBooks {
   return { ...paid, ...change, journal: [...paid.journal, ...rows(...lines)] };
 }
@@ -358,6 +361,44 @@ test("a payment without money has empty books", () => {
   assert.deepEqual(booksDifferences({ ...paid, ...empty, outcome: "failed", status: "failed" }), []);
   const authorized = { ...paid, ...empty, paidAttempts: ["at_1"] };
   assert.deepEqual(booksDifferences(authorized), [], "authorized and not captured");
+});
+
+test("what is only authorized is no money, and a part that is captured is that money with its fee", () => {
+  assert.deepEqual(booksDifferences(authorized), []);
+  assert.match(booksDifferences({ ...authorized, feeAmount: 59n }).join("; "), /fee is 59, the books give 0/);
+  const early = { ...authorized, journal: paid.journal.slice(0, 1) };
+  assert.match(booksDifferences(early).join("; "), /captured amount is 0, the books give 1000/);
+  const refunded = {
+    ...authorized,
+    refunds: [refund("succeeded")],
+    refundedAmount: 300n,
+    status: "partially_refunded",
+  };
+  assert.match(booksDifferences(refunded).join("; "), /refunds of 300 exceed the 0 captured/);
+  const part = {
+    ...paid,
+    capturedAmount: 400n,
+    feeAmount: 42n,
+    journal: rows(
+      ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
+      ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n],
+    ),
+  };
+  assert.deepEqual(booksDifferences(part), []);
+  assert.match(booksDifferences({ ...part, feeAmount: 59n }).join("; "), /fee is 59, the books give 42/);
+  const twice = rows(
+    ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
+    ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 17n],
+  );
+  const whole = { ...part, capturedAmount: 1_000n, feeAmount: 59n, journal: [...part.journal, ...twice] };
+  assert.deepEqual(booksDifferences(whole), [], "captured in two parts");
+});
+
+test("an authorization that was given up leaves nothing, and what was captured of it is found", () => {
+  const released = { ...authorized, outcome: "canceled", status: "canceled", paidAttempts: [] };
+  assert.deepEqual(booksDifferences(released), []);
+  const taken = { ...released, journal: paid.journal, capturedAmount: 1_000n, feeAmount: 59n, rates: paid.rates };
+  assert.match(booksDifferences(taken).join("; "), /1000 were captured, the outcome is canceled/);
 });
 
 test.run();

@@ -28,6 +28,7 @@ function processor(timeoutMs = 1_000) {
     environments: [Environment.SANDBOX],
     keyLifeSeconds: 60,
     failureNames: {},
+    capturesLater: true,
     processorTime: () => undefined,
     refusesAmount: () => undefined,
     judgeCredentials: () => [],
@@ -36,6 +37,7 @@ function processor(timeoutMs = 1_000) {
     payIntent: say,
     findIntent: say,
     retrieveIntent: say<IntentReport>,
+    captureIntent: say,
     cancelIntent: say,
     createRefund: say,
     findRefund: say,
@@ -51,7 +53,7 @@ function processor(timeoutMs = 1_000) {
 }
 
 async function breakIt({ guarded }: ReturnType<typeof processor>, of: ProcessorAccount): Promise<void> {
-  for (let i = 0; i < 2; i++) await guarded.cancelIntent(of, "pi_1");
+  for (let i = 0; i < 2; i++) await guarded.cancelIntent(of, "pi_1", "release");
 }
 
 test("an open circuit sends nothing: a change surely did not happen, a question has no answer", async () => {
@@ -60,7 +62,7 @@ test("an open circuit sends nothing: a change surely did not happen, a question 
   await breakIt(rig, account("a"));
   assert.equal(circuits.isOpen("a"), true);
   const sent = acme.sent;
-  assert.equal((await guarded.cancelIntent(account("a"), "pi_1")).kind, "not_sent");
+  assert.equal((await guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "not_sent");
   assert.equal((await guarded.retrieveIntent(account("a"), "pi_1")).kind, "unknown");
   assert.equal(
     (await guarded.findRefund(account("a"), { intentRef: "pi_1", reference: "re_1" })).kind,
@@ -80,7 +82,7 @@ test("a circuit's pause ends when its time is over, whatever the machine's clock
   }
   assert.equal(rig.circuits.isOpen("a"), true);
   rig.acme.answer = refused;
-  const isAsked = async () => (await rig.guarded.cancelIntent(account("a"), "pi_1")).kind === "declined";
+  const isAsked = async () => (await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind === "declined";
   await eventually("a probe to be sent", isAsked, { limitMs: 2_000, everyMs: 10 });
 });
 
@@ -96,7 +98,7 @@ test("one account's circuit is no other account's", async () => {
 test("a processor that says no is well", async () => {
   const rig = processor();
   rig.acme.answer = refused;
-  for (let i = 0; i < 10; i++) await rig.guarded.cancelIntent(account("a"), "pi_1");
+  for (let i = 0; i < 10; i++) await rig.guarded.cancelIntent(account("a"), "pi_1", "release");
   rig.acme.answer = { kind: "not_sent", cause: undefined };
   for (let i = 0; i < 10; i++) await rig.guarded.retrieveIntent(account("a"), "pi_1");
   assert.equal(rig.circuits.isOpen("a"), false, "that it has nothing is an answer too");
@@ -107,8 +109,8 @@ test("after the pause one call probes, and its answer closes the circuit", async
   await breakIt(rig, account("a"));
   rig.acme.answer = refused;
   await eventually("the probe", async () => !rig.circuits.isOpen("a"));
-  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "declined");
-  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "declined");
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "declined");
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "declined");
 });
 
 test("while the probe is under way other calls are refused at once", async () => {
@@ -119,7 +121,7 @@ test("while the probe is under way other calls are refused at once", async () =>
   let isOver = false;
   const probe = rig.guarded.retrieveIntent(account("a"), "pi_1").finally(() => (isOver = true));
   const sent = rig.acme.sent;
-  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1")).kind, "not_sent");
+  assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "not_sent");
   assert.equal(isOver, false, "nobody waits for the probe");
   assert.equal(rig.acme.sent, sent);
   assert.equal((await probe).kind, "unknown", "the time limit ended it");

@@ -91,6 +91,7 @@ export class Circuits {
       environments: connector.environments,
       keyLifeSeconds: connector.keyLifeSeconds,
       failureNames: connector.failureNames,
+      capturesLater: connector.capturesLater,
       processorTime: () => connector.processorTime(),
       refusesAmount: (amount, currency) => connector.refusesAmount(amount, currency),
       judgeCredentials: (environment, credentials) => connector.judgeCredentials(environment, credentials),
@@ -100,7 +101,9 @@ export class Circuits {
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
       retrieveIntent: (a, ref, all) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, all)),
-      cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
+      captureIntent: (a, order, key) => change(a, "capture_intent", () => connector.captureIntent(a, order, key)),
+      cancelIntent: (a, ref, authorized) =>
+        change(a, "cancel_intent", () => connector.cancelIntent(a, ref, authorized)),
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
       findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
       retrieveDispute: (a, ref) => ask(a, "retrieve_dispute", () => connector.retrieveDispute(a, ref)),

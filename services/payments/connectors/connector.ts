@@ -4,7 +4,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import type { EvidenceContent } from "../rules/evidence.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
-import type { IntentFact } from "../rules/payment.ts";
+import type { CaptureMethod, IntentFact } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
 
@@ -66,6 +66,7 @@ export function isKnown<A extends { readonly kind: string }>(
  */
 export type DeclineCode =
   | "currency_not_accepted"
+  | "not_capturable"
   | "not_refundable"
   | "amount_too_large"
   | "not_cancelable"
@@ -84,6 +85,8 @@ export interface IntentReport {
   /** Minor units. */
   readonly amount: bigint;
   readonly currency: string;
+  /** As it was ordered; absent: the processor does not tell. */
+  readonly captureMethod?: CaptureMethod;
   /** In the order in which they happened. */
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
@@ -131,6 +134,7 @@ export interface IntentOrder {
   readonly description: string;
   readonly returnUrl: string;
   readonly surface: string;
+  readonly captureMethod: CaptureMethod;
   /** What is bought; together they are the amount, or there are none. A processor that cannot show them is not told. */
   readonly lineItems: readonly OrderLine[];
   /** The how-manieth of its payment, after pages that ended; absent: the first. */
@@ -153,6 +157,14 @@ export interface PaymentOrder {
   readonly description: string;
   /** The processor's token of a card that it has. */
   readonly paymentMethod: string;
+  readonly captureMethod: CaptureMethod;
+}
+
+/** To take what is authorized, or a part of it, which releases the rest. */
+export interface CaptureOrder {
+  readonly intentRef: string;
+  readonly amount: bigint;
+  readonly currency: string;
 }
 
 export interface RefundOrder {
@@ -257,6 +269,8 @@ export interface Connector {
   readonly keyLifeSeconds: number;
   /** The processor's codes for failed attempts in the contract's words, where they differ. */
   readonly failureNames: FailureNames;
+  /** It can authorize now and capture later; false: orders with `captureMethod` manual never come to it. */
+  readonly capturesLater: boolean;
   /** The processor's clock, as its last answer told it; undefined: it has not answered yet. */
   processorTime(): Date | undefined;
   /** Why the processor never takes this amount in this currency, as `must …`; undefined: it does. Minor units. */
@@ -288,8 +302,20 @@ export interface Connector {
     ref: string,
     withForgotten?: boolean,
   ): Promise<ProcessorAnswer<IntentReport>>;
-  /** Cancels an unpaid intent; declined `not_cancelable` when it is paid or being paid. Harmless to repeat. */
-  cancelIntent(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<IntentReport>>;
+  /**
+   * Captures what is authorized, once; the same key captures at most once. Declined `not_capturable` when it is not
+   * authorized (any more), `amount_too_large` above what is authorized.
+   */
+  captureIntent(account: ProcessorAccount, order: CaptureOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
+  /**
+   * Cancels an intent of which nothing is captured; declined `not_cancelable` when something is or it is being paid.
+   * Harmless to repeat. @param authorized `keep`: declined, too, when it is authorized
+   */
+  cancelIntent(
+    account: ProcessorAccount,
+    ref: string,
+    authorized: "keep" | "release",
+  ): Promise<ProcessorAnswer<IntentReport>>;
   /** Refunds; the same key makes at most one. */
   createRefund(account: ProcessorAccount, order: RefundOrder, key: string): Promise<ProcessorAnswer<RefundReport>>;
   /** Asks for the refund under our reference: the oldest where there are several. */

@@ -23,7 +23,8 @@ const account: ProcessorAccount = {
   refundsEnabled: true,
 };
 const order = { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "", reference: "re_1" };
-const payment = { reference: "pay_1", amount: 1_000n, currency: "EUR", description: "" };
+const captureMethod = "automatic" as const;
+const payment = { reference: "pay_1", amount: 1_000n, currency: "EUR", description: "", captureMethod };
 
 /** A processor that gives the same answer to everything. */
 const says = { status: 200, body: "{}", isCut: false };
@@ -158,7 +159,7 @@ function everyCall(connector: Connector): [string, () => Promise<{ kind: string 
     ["read the account", () => connector.readAccount(account.environment, account.credentials)],
     ...["pi_1", "cs_1"].flatMap((ref): [string, () => Promise<{ kind: string }>][] => [
       [`retrieve ${ref}`, () => connector.retrieveIntent(account, ref)],
-      [`cancel ${ref}`, () => connector.cancelIntent(account, ref)],
+      [`cancel ${ref}`, () => connector.cancelIntent(account, ref, "release")],
       [`refund ${ref}`, () => connector.createRefund(account, { ...order, intentRef: ref }, "key_1")],
     ]),
   ];

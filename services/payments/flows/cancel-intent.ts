@@ -1,7 +1,7 @@
-// Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled
-// instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation, or
-// whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another intent
-// has taken the place of that one meanwhile: then again from 1.
+// Cancels an intent that is not paid. The processor decides: an intent that was paid, authorized or is being paid is
+// settled instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation,
+// or whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another
+// intent has taken the place of that one meanwhile: then again from 1.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -12,7 +12,7 @@ import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { lookForIntent } from "./make-at-processor.ts";
 import { endRenewal } from "./renewals/adopt-renewal.ts";
-import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { lockedBooks, type Settled, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 // Each further try is because of a renewal that was begun meanwhile; pages live for hours.
@@ -40,7 +40,9 @@ async function cancelOnce(deps: VerifyDeps, paymentId: string): Promise<StoredPa
   if (ref === undefined) return await cancelUnmade(deps, paymentId);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const answer = await connector.cancelIntent(account, ref);
+  // Its buyer may have paid a moment ago: that is the merchant's to take or to give up.
+  const authorized = payment.state.captureMethod === "manual" ? "keep" : "release";
+  const answer = await connector.cancelIntent(account, ref, authorized);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind !== "declined") return await settleEnd(deps, payment, ref, provenValue(answer));
   const after = await verifyIntent(deps, paymentId, "reconcile");
@@ -57,24 +59,33 @@ async function settleEnd(
   ref: string,
   report: IntentReport,
 ): Promise<StoredPayment | undefined> {
+  const settled = await deps.db.transaction((tx) => settleEnded(tx, deps, id, ref, report));
+  crashPoint("cancel-intent.3-settled");
+  return settled && answerSettled(deps, settled, "reconcile");
+}
+
+/** The settling of what was to be canceled; a page's end is the intent's. @returns undefined: as cancelOnce */
+export async function settleEnded(
+  tx: Tx,
+  deps: VerifyDeps,
+  paymentId: string,
+  ref: string,
+  report: IntentReport,
+): Promise<Settled | undefined> {
   const { pageEndedAt: at } = report;
   const end =
     at === undefined ? report : { ...report, facts: [...report.facts, { kind: "intent_canceled", at } as const] };
-  const settled = await deps.db.transaction(async (tx) => {
-    const books = await lockedBooks(tx, id);
-    const { connectorRef } = books.payment;
-    if ((connectorRef !== "" && connectorRef !== ref) || (await findOpenRenewal(tx, id))) return undefined;
-    return await settleLocked(tx, deps, books, end, "reconcile");
-  });
-  crashPoint("cancel-intent.3-settled");
-  return settled && answerSettled(deps, settled, "reconcile");
+  const books = await lockedBooks(tx, paymentId);
+  const { connectorRef } = books.payment;
+  if ((connectorRef !== "" && connectorRef !== ref) || (await findOpenRenewal(tx, paymentId))) return undefined;
+  return await settleLocked(tx, deps, books, end, "reconcile");
 }
 
 /**
  * The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure
  * CONNECTOR_ERROR.
  */
-async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
+export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
   const operation = await findOperation(deps.db, "create_intent", payment.id);
   if (!operation) throw new Error("a payment without its operation");
   const account = await deps.accounts.byId(payment.connectorAccountId);

@@ -19,6 +19,7 @@ import {
   type ProcessorAccount,
 } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import type { CaptureMethod } from "../rules/payment.ts";
 import {
   findOperation,
   firstTry,
@@ -79,7 +80,11 @@ export async function createIntent(
 ): Promise<IntentAnswer> {
   if (resumeOnly) return await resumeIntent(deps, request);
   const active = await deps.accounts.active(request.merchantId, request.environment);
-  const accounts = active.filter((each) => deps.connectors.serves(each));
+  const accounts = capable(
+    deps,
+    active.filter((each) => deps.connectors.serves(each)),
+    request.captureMethod,
+  );
   // All down: the first one is asked all the same, which is also how its recovery is noticed.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
   if (!account) throw new Failure("NO_CONNECTOR");
@@ -117,6 +122,23 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
+/**
+ * The accounts whose connector can do as the order says.
+ * @throws Failure INVALID_BODY: there are some, and none can.
+ */
+export function capable<A extends ProcessorAccount>(
+  { connectors }: Pick<CreateIntentDeps, "connectors">,
+  accounts: readonly A[],
+  captureMethod: CaptureMethod,
+): readonly A[] {
+  if (captureMethod === "automatic") return accounts;
+  const able = accounts.filter(({ connector }) => connectors.get(connector).capturesLater);
+  if (accounts.length > 0 && able.length === 0) {
+    throw invalid("capture_method", "must be automatic: the connector cannot capture later");
+  }
+  return able;
+}
+
 /** Where an intent is made. */
 interface IntentTarget {
   readonly account: ProcessorAccount;
@@ -133,8 +155,8 @@ async function makeAndRecord(
   operation: Operation,
 ): Promise<IntentAnswer> {
   const { account, surface } = place;
-  const { id: reference, amount, currency, description, returnUrl, lineItems } = request;
-  const order = { reference, amount, currency, description, returnUrl, surface, lineItems };
+  const { id: reference, amount, currency, description, returnUrl, captureMethod, lineItems } = request;
+  const order = { reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
   // intent.
@@ -217,14 +239,15 @@ export function renderOf(account: ProcessorAccount, { mount }: CreatedIntent): R
 /** The id is the caller's; the same id with another content is a defect there, and never another intent. */
 export function assertSameRequest(
   payment: StoredPayment,
-  request: Pick<IntentRequest, "merchantId" | "environment" | "sessionId" | "amount" | "currency">,
+  request: Pick<IntentRequest, "merchantId" | "environment" | "sessionId" | "amount" | "currency" | "captureMethod">,
 ): void {
   const same =
     payment.merchantId === request.merchantId &&
     payment.environment === request.environment &&
     payment.sessionId === request.sessionId &&
     payment.state.amount === request.amount &&
-    payment.currency === request.currency;
+    payment.currency === request.currency &&
+    payment.state.captureMethod === request.captureMethod;
   if (!same) throw new Failure("INTERNAL_ERROR", { cause: new Error("this payment id belongs to another request") });
 }
 

@@ -12,7 +12,7 @@ import { closeOperation, findOperation, firstTry, type Operation, reopenOperatio
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, insertPayment, type NewPayment, type StoredPayment, showPayment } from "../store/payments.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
-import { assertSameRequest, type CreateIntentDeps, refusedOrder } from "./create-intent.ts";
+import { assertSameRequest, type CreateIntentDeps, capable, refusedOrder } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
@@ -29,6 +29,7 @@ export type PaymentRequest = Pick<
   | "orderReference"
   | "customerEmail"
   | "metadata"
+  | "captureMethod"
 > & {
   /** The processor's token; kept sealed while the outcome is in doubt. */
   readonly paymentMethod: string;
@@ -57,6 +58,7 @@ async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): P
   // The token is of the primary account's processor: no other account can stand in.
   const [account] = await deps.accounts.active(request.merchantId, request.environment);
   if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
+  capable(deps, [account], request.captureMethod);
   const { connector, id: connectorAccountId, surface } = account;
   const expiresAt = new Date(clockMs() + retryMs);
   const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };
@@ -144,8 +146,8 @@ export async function drivePayment(
 }
 
 function orderOf(request: PaymentRequest): PaymentOrder {
-  const { id: reference, amount, currency, description, paymentMethod } = request;
-  return { reference, amount, currency, description, paymentMethod };
+  const { id: reference, amount, currency, description, paymentMethod, captureMethod } = request;
+  return { reference, amount, currency, description, paymentMethod, captureMethod };
 }
 
 /** What a repeat needs and the payment's row does not have. */
@@ -158,7 +160,8 @@ function openOrder(vault: Vault, payment: StoredPayment, operation: Operation): 
   const opened: unknown = JSON.parse(vault.decrypt(operation.sealedOrder, tokenContext(operation.id)).toString());
   const { description, paymentMethod } = opened as Pick<PaymentOrder, "description" | "paymentMethod">;
   const { id: reference, currency, state } = payment;
-  return { reference, amount: state.amount, currency, description, paymentMethod };
+  const { amount, captureMethod } = state;
+  return { reference, amount, currency, description, paymentMethod, captureMethod };
 }
 
 function tokenContext(operationId: string): string {

@@ -6,6 +6,7 @@ import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";
 import {
+  type CaptureOrder,
   type Connector,
   type CreatedIntent,
   type DisputeReport,
@@ -88,6 +89,39 @@ export async function makeRefund(
     find: () => connector.findRefund(account, order),
     send: (key) => connector.createRefund(account, order, key),
   });
+}
+
+/** The capture of an operation: its intent as it is then, unless nothing is captured or ended of it yet. */
+export async function makeCapture(
+  db: Database,
+  connector: Connector,
+  account: ProcessorAccount,
+  order: CaptureOrder,
+  operation: Operation,
+): Promise<Made<IntentReport>> {
+  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+    find: () => findCaptured(connector, account, order.intentRef),
+    send: (key) => connector.captureIntent(account, order, key),
+  });
+}
+
+/** While it is authorized as it was, no capture has come to be. */
+export async function findCaptured(
+  connector: Connector,
+  account: ProcessorAccount,
+  intentRef: string,
+): Promise<ProcessorAnswer<IntentReport>> {
+  const answer = await connector.retrieveIntent(account, intentRef);
+  // An intent that is gone is no proof of anything that happened to it.
+  if (!isKnown(answer)) return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error(answer.kind) };
+  const { facts } = answer.value;
+  const isHeld = facts.at(-1)?.kind === "attempt_succeeded" && !facts.some(isCapture);
+  if (!isHeld) return answer;
+  return { kind: "not_found", at: connector.processorTime(), cause: new Error("it is authorized, and not captured") };
+}
+
+function isCapture(fact: IntentReport["facts"][number]): boolean {
+  return fact.kind === "attempt_succeeded" && fact.capturedAmount > 0n;
 }
 
 /** The submission of an operation. */

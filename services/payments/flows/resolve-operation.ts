@@ -5,7 +5,13 @@ import { type Database, isDuplicate, type Tx } from "#platform/database/database
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
-import { isKnown, type ProcessorAnswer, type RefundReport } from "../connectors/connector.ts";
+import {
+  type Connector,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+  type RefundReport,
+} from "../connectors/connector.ts";
 import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
@@ -13,6 +19,7 @@ import { findRefund } from "../store/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
 import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";
+import { findCaptured } from "./make-at-processor.ts";
 import { settleRefund } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -119,6 +126,8 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
     if (!item) throw new Error("an item's operation without its item");
     return await connector.findRefund(account, { intentRef: item.connectorRef, reference });
   }
+  if (operation.kind === "capture") return await findCaptured(connector, account, payment.connectorRef);
+  if (operation.kind === "cancel") return await findCanceled(connector, account, payment.connectorRef);
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
     : await connector.findIntent(account, {
@@ -126,6 +135,18 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
         renewal: renewalOf(operation),
         surface: payment.surface,
       });
+}
+
+/** While it is not canceled, the cancellation has not come to be. */
+async function findCanceled(
+  connector: Connector,
+  account: ProcessorAccount,
+  intentRef: string,
+): Promise<ProcessorAnswer<unknown>> {
+  const answer = await connector.retrieveIntent(account, intentRef);
+  if (!isKnown(answer) || answer.value.pageEndedAt !== undefined) return answer;
+  if (answer.value.facts.some(({ kind }) => kind === "intent_canceled")) return answer;
+  return { kind: "not_found", at: connector.processorTime(), cause: new Error("it is not canceled") };
 }
 
 async function endRefund(
@@ -165,5 +186,6 @@ async function endIntent(
     return;
   }
   if (connectorRef !== undefined) await adoptIntent(tx, operation.paymentId, connectorRef);
-  else await endUnmadePayment(tx, deps, operation.paymentId);
+  // A payment whose capture or cancellation never came to be stays as it is.
+  else if (operation.kind === "create_intent") await endUnmadePayment(tx, deps, operation.paymentId);
 }

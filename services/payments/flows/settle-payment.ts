@@ -9,10 +9,11 @@ import { Failure } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
-import { isReturned, type Path, statusOf } from "../rules/payment.ts";
+import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
+import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
@@ -32,6 +33,8 @@ export interface SettleDeps {
 
 /** `ignored`: why facts changed nothing, for the record. */
 export interface Settled extends Held {
+  /** The processor captured another amount than it was asked to: an alert. */
+  readonly isOtherCapture?: boolean;
   readonly payment: StoredPayment;
   /** The payment's refunds as they are now, where the news was about some. */
   readonly refunds: readonly StoredRefund[];
@@ -182,6 +185,7 @@ async function writeSettlement(
     const checkAfterSeconds = isSettled ? undefined : deps.reconcileAfterSeconds;
     await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, settlement.attempts);
   }
+  const isOtherCapture = await endEndings(tx, payment, state);
   await appendMovements(tx, payment, settlement.movements, deps.outbox.toRows(announcements));
   const held = await holdSecondRefunds(
     tx,
@@ -199,9 +203,24 @@ async function writeSettlement(
     },
     ignored: settlement.ignored,
     refunds: owned,
+    isOtherCapture,
     held,
     mismatch: undefined,
   };
+}
+
+/**
+ * A capture, whoever made it, and the end of an authorization end what a merchant has asked for. @returns true: more or
+ * less was captured than our capture asks for.
+ */
+async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: PaymentState): Promise<boolean> {
+  const wasOpen = before.capturedAmount === 0n && before.outcome !== "canceled";
+  const isOver = state.capturedAmount > 0n || state.outcome === "canceled";
+  // What the processor captures by itself has no such end, and a payment's hot path no such question.
+  if (state.captureMethod === "automatic" || before === state) return false;
+  if (!wasOpen) return state.capturedAmount > before.capturedAmount && before.capturedAmount > 0n;
+  const ended = isOver ? await closeEndings(tx, id) : undefined;
+  return ended?.kind === "capture" && state.capturedAmount > 0n && ended.amount !== state.capturedAmount;
 }
 
 function announcementsOf(payment: StoredPayment, version: number, { announcements }: Settlement) {

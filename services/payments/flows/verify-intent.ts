@@ -72,7 +72,14 @@ export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled:
 }
 
 /** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
-export function tellSettled(log: Log, { payment, held, mismatch }: Settled): void {
+export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture }: Settled): void {
+  if (isOtherCapture) {
+    moneyAlerts.inc({ kind: "other_capture" });
+    log.fatal(
+      { alert: "other_capture", payment_id: payment.id },
+      "the processor captured another amount than asked for",
+    );
+  }
   if (mismatch !== undefined) {
     moneyAlerts.inc({ kind: "intent_mismatch" });
     const err = mismatchError(mismatch);

@@ -1,6 +1,7 @@
 // Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose
 // buyer never came back, intents that nobody will pay any more. Only the processor's own word moves money.
 import { Gauge } from "prom-client";
+import type { Tx } from "#platform/database/database.ts";
 import type { JobContext, Wake } from "#platform/jobs/job.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
@@ -13,6 +14,8 @@ import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
 import { driveAcceptanceAgain } from "../flows/disputes/accept-dispute.ts";
 import { driveEvidence } from "../flows/disputes/drive-evidence.ts";
+import { driveCancel } from "../flows/endings/drive-cancel.ts";
+import { driveCapture } from "../flows/endings/drive-capture.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
 import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
@@ -109,6 +112,7 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
       return evidence?.state === "submitted" ? "the evidence is there" : "no answer";
     });
   }
+  if (operation.kind === "capture" || operation.kind === "cancel") return await driveEnding(deps, payment, operation);
   if (operation.kind === "create_refund") {
     return await driveRefund(deps, operation.refundId, undefined, async (_tx, _payment, refund) =>
       refund.acknowledged ? `the refund is ${refund.status}` : "no answer",
@@ -123,6 +127,21 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
+}
+
+/** One that its payment needs no more is over: the processor was heard of before it was asked. */
+async function driveEnding(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
+  const { kind } = operation;
+  const { outcome, capturedAmount } = payment.state;
+  if (outcome === "canceled" || capturedAmount > 0n) {
+    await closeOperation(deps.db, kind, payment.id);
+    return `the payment is ${payment.status}`;
+  }
+  const record = async (_tx: Tx, { status }: StoredPayment) => status;
+  const driven = await (kind === "capture" ? driveCapture : driveCancel)(deps, payment, operation, record);
+  return driven.kind === "refused"
+    ? `refused: ${driven.failure.reason}`
+    : `${driven.kind}: the payment is ${driven.value}`;
 }
 
 async function checkPayment(deps: ReconcileDeps, paymentId: string): Promise<void> {

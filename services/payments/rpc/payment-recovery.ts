@@ -9,8 +9,9 @@ import { isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { type PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
-import { type LostPayment, type RebuildDeps, rebuildPayment } from "../flows/rebuild-payment.ts";
-import { type RebuildRefundDeps, type RebuiltRefund, rebuildRefund } from "../flows/rebuild-refund.ts";
+import { type LostPayment, type RebuildDeps, rebuildPayment } from "../flows/recovery/rebuild-payment.ts";
+import { type RebuildRefundDeps, type RebuiltRefund, rebuildRefund } from "../flows/recovery/rebuild-refund.ts";
+import { endedPayment, restoreEndingKey } from "../flows/recovery/restore-ending-key.ts";
 import { checkStretch } from "../jobs/check-journal.ts";
 import { fromPeriod } from "./statements.ts";
 
@@ -23,9 +24,10 @@ export interface PaymentRecoveryDeps extends RebuildRefundDeps {
 
 export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeof PaymentRecoveryService> {
   return {
-    rebuildPayment: async ({ paymentId: id, amount, currency, expiresAt, ...request }) => {
+    rebuildPayment: async ({ paymentId: id, amount, currency, expiresAt, captureMethod: method, ...request }) => {
       const money = amount > 0n ? { amount, currency } : undefined;
-      const lost = { ...request, id, money, expiresAt: expiresAt && timestampDate(expiresAt) };
+      const captureMethod = knownMethods.find((known) => known === method);
+      const lost = { ...request, id, money, captureMethod, expiresAt: expiresAt && timestampDate(expiresAt) };
       return { rebuilt: { paymentId: id, ...(await rebuildPayment(deps, lost)) } };
     },
     rebuildAnnounced: async ({ after }) => {
@@ -35,7 +37,10 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
       const payments = await Promise.all([...lost.values()].map((each) => rebuiltOrFailed(deps, each)));
       const refunds: RebuiltRefund[] = [];
       // One after the other: several may be of one payment.
-      for (const event of told) refunds.push(...(await rebuiltRefunds(deps, event)));
+      for (const event of told) {
+        refunds.push(...(await rebuiltRefunds(deps, event)));
+        await restoreEndingKey(deps, event);
+      }
       const next = BigInt(events.length === pageMax ? (events.at(-1)?.streamSeq ?? 0) : 0);
       return { payments, refunds, next };
     },
@@ -58,6 +63,8 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
     },
   };
 }
+
+const knownMethods = ["automatic", "manual"] as const;
 
 type Rebuilt = Awaited<ReturnType<typeof rebuiltOrFailed>>;
 
@@ -85,11 +92,15 @@ const unknown = {
   customerEmail: "",
   metadata: {},
   money: undefined,
+  captureMethod: undefined,
   expiresAt: undefined,
 };
 
 /** What an event tells of its payment; undefined: it is about something else. */
-function fromLostEvent({ type, objectId: id, merchantId, environment, attributes }: Event): LostPayment | undefined {
+function fromLostEvent(event: Event): LostPayment | undefined {
+  const { type, objectId: id, merchantId, environment, attributes } = event;
+  const ended = endedPayment(event);
+  if (ended) return { ...unknown, id: ended, merchantId, environment, sessionId: "" };
   if (!type.startsWith("payment.") || !isId("payment", id)) return undefined;
   const { session_id: sessionId = "" } = attributes;
   return { ...unknown, id, merchantId, environment, sessionId };

@@ -27,6 +27,8 @@ import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
 import { type CreateIntentDeps, createIntent } from "../flows/create-intent.ts";
 import { createPayment } from "../flows/create-payment.ts";
+import { cancelPayment } from "../flows/endings/cancel-payment.ts";
+import { capturePayment } from "../flows/endings/capture-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
@@ -35,6 +37,7 @@ import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
+import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { scopeOf } from "./idempotency-scope.ts";
@@ -55,6 +58,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       recovery.assertOff();
       const made = await createIntent(deps, {
         ...request,
+        captureMethod: captureMethodOf(request),
         id: request.paymentId,
         expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : clockNow(),
       });
@@ -71,7 +75,8 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     createPayment: async (request) => {
       recovery.assertOff();
-      const record = await createPayment(deps, { ...request, id: request.paymentId });
+      const captureMethod = captureMethodOf(request);
+      const record = await createPayment(deps, { ...request, id: request.paymentId, captureMethod });
       return create(CreatePaymentResponseSchema, { payment: payment(record) });
     },
     getPayment: async (request) => {
@@ -92,6 +97,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const idempotency = scopeOf("refund_payment", request);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
+    ...endings(deps),
     getRefund: async (request) => {
       const refund = await findRefundRecord(db, request, request.refundId);
       if (!refund) throw new Failure("NOT_FOUND");
@@ -125,6 +131,26 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await readBalances(db, request) }),
   };
+}
+
+function endings(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "capturePayment" | "cancelPayment"> {
+  return {
+    capturePayment: (request) => {
+      deps.recovery.assertOff();
+      const idempotency = scopeOf("capture_payment", request);
+      return capturePayment(deps, { ...request, amount: request.amount, idempotency });
+    },
+    cancelPayment: (request) => {
+      deps.recovery.assertOff();
+      const idempotency = scopeOf("cancel_payment", request);
+      return cancelPayment(deps, { ...request, idempotency });
+    },
+  };
+}
+
+/** Empty: what the release before asks for. */
+function captureMethodOf({ captureMethod }: { captureMethod: string }): CaptureMethod {
+  return captureMethod === "manual" ? "manual" : "automatic";
 }
 
 function filtersOf(request: ListPaymentsRequest): PaymentFilters {

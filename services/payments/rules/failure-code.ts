@@ -23,7 +23,7 @@ export const failureCodes = {
   limit_exceeded: entry("contact_issuer", "The card's limit is reached."),
   duplicate: entry("do_not_retry", "The same payment was made a moment ago."),
   canceled_by_buyer: entry("retry_later", "The buyer gave it up."),
-  expired: entry("retry_later", "The buyer did not finish in time."),
+  expired: entry("retry_later", "It was not finished in time: not paid, or authorized and not captured."),
   not_processed: entry("retry_later", "It never came to be at the processor: nothing was charged."),
   returned: entry("use_another_card", "A debit that had succeeded was returned."),
   unknown: entry("contact_issuer", "The processor does not say why."),

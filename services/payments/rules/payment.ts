@@ -11,6 +11,8 @@ export type DisputeHold = "none" | "open" | "lost";
 export type PaymentStatus = Outcome | "partially_refunded" | "refunded" | "disputed";
 /** Who brought the fact: the buyer's confirm, the processor's signed webhook, or our own question. */
 export type Path = "confirm" | "processor" | "reconcile";
+/** Whether the processor captures what it has authorized by itself, or waits to be asked. */
+export type CaptureMethod = "automatic" | "manual";
 
 export interface Card {
   readonly brand: string;
@@ -57,14 +59,18 @@ export type IntentFact =
       readonly capturedAmount: bigint;
       readonly authorizedAt: Date;
       readonly capturedAt: Date | undefined;
+      /** Until when an authorization can be captured; absent: the processor does not tell. */
+      readonly captureBefore?: Date | undefined;
       readonly authorizationCode: string;
       readonly receiptUrl: string;
     }
-  | { readonly kind: "intent_canceled"; readonly at: Date };
+  /** `isExpired`: it was authorized, and nobody captured it in time. */
+  | { readonly kind: "intent_canceled"; readonly at: Date; readonly isExpired?: boolean };
 
 /** The part of a payment that facts move. */
 export interface PaymentState {
   readonly amount: bigint;
+  readonly captureMethod: CaptureMethod;
   readonly outcome: Outcome;
   readonly capturedAmount: bigint;
   /** Pending and succeeded refunds. */
@@ -88,6 +94,7 @@ export interface PaymentState {
   readonly authorizationCode: string;
   readonly receiptUrl: string;
   readonly authorizedAt: Date | undefined;
+  readonly captureBefore: Date | undefined;
   readonly capturedAt: Date | undefined;
   readonly failedAt: Date | undefined;
 }
@@ -125,7 +132,7 @@ export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fee
     case "attempt_succeeded":
       return succeed(state, fact, path, fees);
     case "intent_canceled":
-      return cancel(state);
+      return cancel(state, fact);
   }
 }
 
@@ -160,6 +167,19 @@ export function isReturned(state: Pick<PaymentState, "outcome" | "authorizedAt">
   return state.outcome === "failed" && state.authorizedAt !== undefined;
 }
 
+/** True while the issuer holds the amount for us, and nothing of it is taken. */
+export function isAuthorized(state: Pick<PaymentState, "outcome" | "capturedAmount">): boolean {
+  return state.outcome === "succeeded" && state.capturedAmount === 0n;
+}
+
+/**
+ * True for a payment whose authorization was given up, or ended by itself, before anything was captured. One whose
+ * debit came back has failed, whatever was canceled afterwards.
+ */
+export function isReleased(state: Pick<PaymentState, "outcome" | "authorizedAt" | "failedAt">): boolean {
+  return state.outcome === "canceled" && state.authorizedAt !== undefined && state.failedAt === undefined;
+}
+
 /** True while its buyer could still begin to pay it: nothing is taken, and nothing is on its way. */
 export function isUnpaid(state: Pick<PaymentState, "outcome" | "authorizedAt">): boolean {
   const { outcome } = state;
@@ -171,6 +191,7 @@ export function isUnpaid(state: Pick<PaymentState, "outcome" | "authorizedAt">):
  * session's intent, or a payment that nobody saw, is canceled. @param isDirect without a session.
  */
 export function endUnmade(state: PaymentState, isDirect: boolean, at: Date): Change {
+  if (isAuthorized(state)) return release(state, { at });
   if (state.outcome === "succeeded" || state.outcome === "canceled" || isReturned(state)) {
     return ignore(state, `a ${state.outcome} payment stays`);
   }
@@ -185,6 +206,8 @@ export function endUnmade(state: PaymentState, isDirect: boolean, at: Date): Cha
 export const notProcessedCode = "not_processed";
 /** Why a payment failed whose debit was returned after it had succeeded. */
 export const returnedCode = "returned";
+/** Why a payment failed whose authorization nobody captured in time. */
+export const expiredCode = "expired";
 
 // Where an attempt that is under way may move the payment from. Forward only within one attempt; a newer attempt may
 // begin again after a failure.
@@ -250,6 +273,7 @@ function takeBack(state: PaymentState, fact: Extract<IntentFact, { kind: "attemp
     outcome: "failed",
     capturedAmount: 0n,
     feeAmount: 0n,
+    captureBefore: undefined,
     capturedAt: undefined,
     // What an open dispute holds is released by whoever knows the disputes (rules/settlement.ts).
     disputeHold: "none",
@@ -275,47 +299,77 @@ function succeed(
   fees: FeeSchedule,
 ): Change {
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
+  // Nothing is taken by it: what ended before it was heard of stays ended.
+  if (state.outcome === "canceled" && fact.capturedAmount === 0n) return ignore(state, "a canceled payment stays");
   // News overtakes other news: a debit that came back may be heard of before that it was paid. No attempt is paid after
-  // it failed.
-  const isLate = state.outcome !== "succeeded" && state.finishedAttempts.has(fact.attempt.ref);
-  if (isLate) return ignore(state, "this attempt failed afterwards");
+  // it failed. That money was taken outweighs that an authorization was given up.
+  const hasEnded = state.finishedAttempts.has(fact.attempt.ref) && !isReleased(state);
+  if (state.outcome !== "succeeded" && hasEnded) return ignore(state, "this attempt failed afterwards");
   const announce = announcementOf(state, path);
-  if (state.outcome === "succeeded" && (fact.capturedAmount === 0n || state.capturedAmount > 0n)) {
+  // Of one attempt the processor tells what was captured in all, so that less is older news.
+  const taken = fact.capturedAmount - state.capturedAmount;
+  const isOther = state.capturedAmount > 0n && state.lastAttemptRef !== fact.attempt.ref;
+  if (state.outcome === "succeeded" && (taken <= 0n || isOther)) {
     if (announce.length === 0) return ignore(state, "already paid");
     return changed(withAnnounced(state, path), announce);
   }
-  const capturing = fact.capturedAmount > 0n && state.capturedAmount === 0n;
-  const feeAmount = capturing ? fee(fact.capturedAmount, fees) : state.feeAmount;
   const next: PaymentState = {
     ...withAnnounced(state, path),
     ...attemptOf(state, fact.attempt),
+    ...(taken > 0n ? captureOf(state, fact, fees) : { captureBefore: fact.captureBefore }),
     outcome: "succeeded",
-    capturedAmount: capturing ? fact.capturedAmount : state.capturedAmount,
-    feeAmount,
     finishedAttempts: new Set([...state.finishedAttempts, fact.attempt.ref]),
     authorizationCode: fact.authorizationCode,
     receiptUrl: fact.receiptUrl,
     authorizedAt: state.authorizedAt ?? fact.authorizedAt,
-    capturedAt: capturing ? (fact.capturedAt ?? fact.authorizedAt) : state.capturedAt,
     failedAt: undefined,
   };
   const movements: Movement[] = [];
-  if (capturing) {
-    movements.push({ kind: "captured", cause: fact.attempt.ref, amount: fact.capturedAmount });
-    if (feeAmount > 0n) movements.push({ kind: "fee_charged", cause: fact.attempt.ref, amount: feeAmount });
-  }
+  const charged = next.feeAmount - state.feeAmount;
+  if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken });
+  if (charged > 0n) movements.push({ kind: "fee_charged", cause: fact.attempt.ref, amount: charged });
   const at = fact.capturedAt ?? fact.authorizedAt;
-  const ended: AttemptEnd[] = state.finishedAttempts.has(fact.attempt.ref)
+  const ended: AttemptEnd[] = hasEnded
     ? []
     : [{ ref: fact.attempt.ref, attempt: fact.attempt, outcome: "succeeded", code: "", message: "", at }];
-  return { state: next, announce, movements, ended, ignored: undefined };
+  const captured = state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : [];
+  return { state: next, announce: [...announce, ...captured], movements, ended, ignored: undefined };
 }
 
-function cancel(state: PaymentState): Change {
-  if (state.outcome === "succeeded") return ignore(state, "a paid payment stays");
+/** What a capture makes of the amounts. The fee is of all that was captured, and never falls. */
+function captureOf(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_succeeded" }>, fees: FeeSchedule) {
+  const due = fee(fact.capturedAmount, fees);
+  const isMore = due > state.feeAmount;
+  return {
+    capturedAmount: fact.capturedAmount,
+    feeAmount: isMore ? due : state.feeAmount,
+    captureBefore: undefined,
+    capturedAt: state.capturedAt ?? fact.capturedAt ?? fact.authorizedAt,
+  };
+}
+
+function cancel(state: PaymentState, fact: Extract<IntentFact, { kind: "intent_canceled" }>): Change {
+  if (isAuthorized(state)) return release(state, fact);
+  if (state.outcome === "succeeded") return ignore(state, "a captured payment stays");
   if (state.outcome === "canceled") return ignore(state, "already known");
   if (isReturned(state)) return ignore(state, "a returned payment stays");
   return changed({ ...state, outcome: "canceled" }, ["payment.canceled"]);
+}
+
+/** Ends an authorization of which nothing was captured; that nobody captured it in time is a failure of its attempt. */
+function release(state: PaymentState, { at, isExpired }: { readonly at: Date; readonly isExpired?: boolean }): Change {
+  const next: PaymentState = {
+    ...state,
+    outcome: "canceled",
+    captureBefore: undefined,
+    // As where a debit came back: what disputes held is released by whoever knows them.
+    disputeHold: "none",
+    disputedAmount: 0n,
+  };
+  if (!isExpired) return changed(next, ["payment.authorization_canceled"]);
+  const why = { code: expiredCode, message: "never captured" };
+  const end: AttemptEnd = { ref: state.lastAttemptRef, attempt: undefined, outcome: "failed", ...why, at };
+  return { ...changed(next, ["payment.authorization_expired"]), ended: [end] };
 }
 
 /** payment.succeeded fires once for the confirm path and once for the processor's webhook (docs/contract.md §9). */

@@ -10,6 +10,8 @@ import {
   type Change,
   endUnmade,
   type IntentFact,
+  isAuthorized,
+  isReleased,
   isReturned,
   type Path,
   type PaymentState,
@@ -86,11 +88,14 @@ export type NewId = (noun: "refund" | "dispute", reference: string) => string;
 export function settle(books: Books, news: News, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);
   switch (news.kind) {
-    case "intent":
-      for (const fact of news.facts) draft.fact(fact);
+    case "intent": {
+      // That an intent which has ended had been authorized is news only where nobody has heard of it.
+      const isOver = news.facts.some(({ kind }) => kind === "intent_canceled");
+      for (const fact of news.facts) draft.fact(fact, isOver ? "reconcile" : path);
       for (const report of news.refunds) draft.refund(report);
       draft.disputes(news.disputes);
       break;
+    }
     case "refund":
       draft.refund(news.report);
       // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the
@@ -136,13 +141,14 @@ class Draft {
     this.#asksAgain = true;
   }
 
-  fact(fact: IntentFact): void {
+  fact(fact: IntentFact, path: Path): void {
     const before = this.state;
-    this.apply(applyFact(this.state, fact, this.#path, this.#books.fees), fact.kind);
-    if (isReturned(this.state) && !isReturned(before)) this.#release();
+    this.apply(applyFact(this.state, fact, path, this.#books.fees), fact.kind);
+    const isGone = (state: PaymentState) => isReturned(state) || isReleased(state);
+    if (isGone(this.state) && !isGone(before)) this.#release();
   }
 
-  /** The money that open disputes held went back with its debit; none of them holds what is paid afterwards. */
+  /** The money that open disputes held went back; none of them holds what is paid afterwards. */
   #release(): void {
     for (const { id, status, amount } of this.#books.disputes) {
       if (this.#released.has(id)) continue;
@@ -154,11 +160,18 @@ class Draft {
   apply(change: Change, what: string): void {
     this.state = change.state;
     this.#movements.push(...change.movements);
-    this.#attempts.push(...change.ended);
+    for (const end of change.ended) this.#end(end);
     const [end] = change.ended;
     const why = end?.outcome === "failed" ? { failure_code: end.code } : {};
     for (const type of change.announce) this.#announce(type, type === "payment.failed" ? why : {});
     if (change.ignored !== undefined) this.#ignored.push(`${what}: ${change.ignored}`);
+  }
+
+  /** An attempt that was paid may fail in the same report: it is written once, as it ended last. */
+  #end(end: AttemptEnd): void {
+    const index = this.#attempts.findIndex(({ ref }) => ref === end.ref);
+    const attempt = end.attempt ?? this.#attempts[index]?.attempt;
+    this.#attempts.splice(index < 0 ? this.#attempts.length : index, 1, { ...end, attempt });
   }
 
   refund(report: RefundReport): void {
@@ -186,9 +199,10 @@ class Draft {
 
   result(): Settlement {
     const { outcome, disputeHold } = this.state;
-    // Without a session nobody tries again after a decline; a returned payment has ended, too.
+    // Without a session nobody tries again after a decline; a returned payment has ended, too. What is only authorized
+    // ends by its capture or without it.
     const isFinal =
-      outcome === "succeeded" ||
+      (outcome === "succeeded" && !isAuthorized(this.state)) ||
       outcome === "canceled" ||
       isReturned(this.state) ||
       (outcome === "failed" && this.#books.isDirect);
@@ -306,8 +320,8 @@ class Draft {
 
   /** What a refund that was really made can be of: the debit that it gave back may have come back afterwards. */
   get #refundable(): bigint {
-    const { amount, capturedAmount, refundedAmount } = this.state;
-    return (capturedAmount === 0n ? amount : capturedAmount) - refundedAmount;
+    const { amount, capturedAmount, refundedAmount, outcome } = this.state;
+    return (outcome === "failed" ? amount : capturedAmount) - refundedAmount;
   }
 
   get #isPaid(): boolean {
@@ -351,8 +365,8 @@ class Draft {
     // Whoever follows payments hears of each change of status; merchants have no such event.
     if (!isHeard && statusOf(state) !== statusOf(this.#books.state)) this.#announce("payment.updated");
     const after = {
-      // The session of a payment whose debit came back was paid, and stays completed.
-      outcome: isReturned(state) ? "succeeded" : state.outcome,
+      // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
+      outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,
       payment_status: statusOf(state),
       receipt_url: state.receiptUrl,
     };

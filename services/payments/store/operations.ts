@@ -10,10 +10,14 @@ export interface Operation {
     | "give_back"
     | "submit_evidence"
     | "accept_dispute"
-    | "renew_intent";
+    | "renew_intent"
+    | "capture"
+    | "cancel";
   readonly paymentId: string;
   readonly refundId: string;
   readonly reference: string;
+  /** Of a capture, minor units; else 0. */
+  readonly amount: bigint;
   readonly generation: number;
   readonly state: "started" | "done" | "parked";
   readonly tries: number;
@@ -38,6 +42,7 @@ interface Row {
   payment_id: string;
   refund_id: string | null;
   reference: string;
+  amount: string | null;
   generation: number;
   state: Operation["state"];
   tries: number;
@@ -47,7 +52,7 @@ interface Row {
   sealed_order: Buffer | null;
 }
 
-const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.generation, o.state, o.tries, o.sent_after, o.search_after,
+const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.amount, o.generation, o.state, o.tries, o.sent_after, o.search_after,
   o.sealed_order, extract(epoch from now() - o.key_since) as key_age`;
 
 /**
@@ -59,7 +64,7 @@ export function firstTry(
   kind: Operation["kind"],
   paymentId: string,
   sentAfter: Date | undefined,
-  { refundId = "", sealedOrder }: { refundId?: string; sealedOrder?: Buffer } = {},
+  { refundId = "", sealedOrder, amount = 0n }: { refundId?: string; sealedOrder?: Buffer; amount?: bigint } = {},
 ): Operation {
   const reference = refundId || paymentId;
   return {
@@ -68,6 +73,7 @@ export function firstTry(
     paymentId,
     refundId,
     reference,
+    amount,
     generation: 1,
     state: "started",
     tries: 0,
@@ -324,6 +330,7 @@ function operationOf(row: Row): Operation {
     paymentId: row.payment_id,
     refundId: row.refund_id ?? "",
     reference: row.reference,
+    amount: BigInt(row.amount ?? 0),
     generation: row.generation,
     state: row.state,
     tries: row.tries,

@@ -51,7 +51,7 @@ interface Row {
 }
 
 const records = `select o.id, o.kind, o.state, p.merchant_id, p.environment, o.payment_id, o.refund_id, p.connector,
-    p.connector_account_id, o.reference, coalesce(r.amount, p.amount) as amount, p.currency, o.tries, o.last_error,
+    p.connector_account_id, o.reference, coalesce(o.amount, r.amount, p.amount) as amount, p.currency, o.tries, o.last_error,
     o.next_try_at, o.created_at
   from operations o join payments p on p.id = o.payment_id left join refunds r on r.id = o.refund_id`;
 const historyMax = 200;

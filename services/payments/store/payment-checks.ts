@@ -6,7 +6,8 @@ import type { Sql } from "#platform/database/database.ts";
  * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that
  * a crash delays one check and no more.
  * @param pausesSeconds pause after the first, second … check; the last one repeats.
- * @param underWaySeconds longest pause while an attempt is under way.
+ * @param underWaySeconds longest pause while an attempt is under way. One that is authorized is asked about when that
+ * ends, too.
  */
 export async function claimChecks(
   sql: Sql,
@@ -19,7 +20,8 @@ export async function claimChecks(
        select id from payments where next_check_at <= now() order by next_check_at limit $2 for update skip locked)
      update payments p set checks = checks + 1,
        next_check_at = now() + make_interval(secs => least(($1::float8[])[least(checks + 1, cardinality($1::float8[]))],
-         case when outcome in ('requires_action', 'processing') then $3::float8 end))
+         case when outcome in ('requires_action', 'processing') then $3::float8 end,
+         case when capture_before > now() then extract(epoch from capture_before - now()) + ($1::float8[])[1] end))
      from due where p.id = due.id returning p.id`,
     [pausesSeconds, limit, underWaySeconds],
   );

@@ -1,8 +1,8 @@
 // A payment as its merchant reads it: the full record with its refunds, dispute and attempts. Read-only.
 import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
-import { netAmount } from "../rules/payment.ts";
+import type { CaptureMethod, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
+import { isAuthorized, netAmount } from "../rules/payment.ts";
 import type { RefundStatus } from "../rules/refund.ts";
 
 /** A payment of the list (docs/contract.md §5, list item) and, with more, of the full record. */
@@ -32,6 +32,11 @@ export interface PaymentRecord extends Omit<PaymentItem, "card"> {
   readonly authorizationCode: string;
   readonly receiptUrl: string;
   readonly authorizedAt: Date | undefined;
+  readonly captureMethod: CaptureMethod;
+  /** Minor units. */
+  readonly capturedAmount: bigint;
+  /** Undefined: it is not authorized, is captured, or the processor does not tell. */
+  readonly captureBefore: Date | undefined;
   readonly capturedAt: Date | undefined;
   readonly failedAt: Date | undefined;
   readonly card:
@@ -117,6 +122,8 @@ interface RecordRow extends ItemRow {
   receipt_url: string;
   authorized_at: string | null;
   captured_at: string | null;
+  capture_method: CaptureMethod;
+  capture_before: string | null;
   failed_at: string | null;
   card_fingerprint: string | null;
   card_exp_month: number | null;
@@ -177,7 +184,7 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
   const [row] = await sql.rows<RecordRow>(
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.order_reference, t.metadata,
        t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
-       t.card_exp_year, t.verification, t.captured_amount, t.outcome, t.last_attempt_ref,
+       t.card_exp_year, t.verification, t.captured_amount, t.outcome, t.last_attempt_ref, t.capture_method, t.capture_before,
        (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref) from attempts a where a.payment_id = t.id) as attempts,
@@ -208,6 +215,8 @@ export function itemOf(row: ItemRow): PaymentItem {
 
 function recordOf(row: RecordRow): PaymentRecord {
   const base = itemOf(row);
+  const capturedAmount = BigInt(row.captured_amount);
+  const isHeld = isAuthorized({ outcome: row.outcome, capturedAmount });
   const attempts = (row.attempts ?? []).map(attemptOf);
   const last = attempts.find(({ ref }) => ref === row.last_attempt_ref);
   const hasFailed = last?.outcome === "failed" && (row.outcome === "failed" || row.outcome === "canceled");
@@ -218,9 +227,12 @@ function recordOf(row: RecordRow): PaymentRecord {
     sessionId: row.session_id ?? "",
     netAmount: netAmount({
       ...base,
-      capturedAmount: BigInt(row.captured_amount),
+      capturedAmount,
       lostAmount: BigInt(row.lost_amount),
     }),
+    captureMethod: row.capture_method,
+    capturedAmount,
+    captureBefore: isHeld ? (time(row.capture_before) ?? undefined) : undefined,
     connectorRef: row.connector_ref ?? "",
     description: row.description,
     orderReference: row.order_reference,

@@ -5,6 +5,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedule } from "../rules/fee.ts";
 import type {
   AttemptEnd,
+  CaptureMethod,
   Card,
   DisputeHold,
   Outcome,
@@ -56,6 +57,7 @@ export interface NewPayment {
   readonly connector: string;
   readonly connectorAccountId: string;
   readonly surface: string;
+  readonly captureMethod: CaptureMethod;
   readonly expiresAt: Date;
 }
 
@@ -90,6 +92,8 @@ interface Row {
   authorization_code: string;
   receipt_url: string;
   authorized_at: string | null;
+  capture_method: CaptureMethod;
+  capture_before: string | null;
   captured_at: string | null;
   failed_at: string | null;
   expires_at: string;
@@ -104,7 +108,7 @@ const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.c
   p.connector_ref, p.surface, p.render, p.renewals, p.outcome, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold,
   p.disputed_amount, p.status, p.last_attempt_ref, p.last_attempt_at, p.failed_attempts, p.announced_by_confirm,
   p.announced_by_processor, p.visible, p.verification, p.authorization_code, p.receipt_url, p.authorized_at, p.captured_at,
-  p.failed_at, p.expires_at,
+  p.failed_at, p.expires_at, p.capture_method, p.capture_before,
   case when p.card_last4 is not null then jsonb_build_object('brand', p.card_brand, 'last4', p.card_last4,
     'funding', p.card_funding, 'fingerprint', p.card_fingerprint, 'expMonth', p.card_exp_month, 'expYear', p.card_exp_year)
   end as card,
@@ -164,8 +168,8 @@ export async function insertPayment(
   const rows = await sql.rows(
     `with payment as (
        insert into payments (id, merchant_id, environment, session_id, amount, currency, description, customer_email, metadata,
-         connector, connector_account_id, surface, expires_at, next_check_at, order_reference)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20)
+         connector, connector_account_id, surface, expires_at, next_check_at, order_reference, capture_method)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20, $21)
        on conflict do nothing returning id)
      insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order, state)
      select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18, $19 from payment
@@ -191,6 +195,7 @@ export async function insertPayment(
       operation.sealedOrder ?? null,
       operation.state,
       payment.orderReference,
+      payment.captureMethod,
     ],
   );
   return rows.length === 1;
@@ -318,7 +323,7 @@ export async function savePayment(
        fee_amount = $6, dispute_hold = $7, disputed_amount = $8, last_attempt_ref = $9, last_attempt_at = $10,
        failed_attempts = $11, announced_by_confirm = $12, announced_by_processor = $13, visible = $14, card_brand = $15,
        card_last4 = $16, card_funding = $17, card_fingerprint = $18, card_exp_month = $19, card_exp_year = $20,
-       verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25,
+       verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25, capture_before = $38,
        failed_at = $31, finished_attempts = $33, not_found_since = null,
        next_check_at = case when $32::float8 is not null then least(next_check_at, now() + make_interval(secs => $32)) end, checks = 0
      where id = $1`,
@@ -360,6 +365,7 @@ export async function savePayment(
       ended.map(({ attempt }) => attempt?.card?.brand ?? null),
       ended.map(({ attempt }) => attempt?.card?.last4 ?? null),
       ended.map(({ attempt }) => attempt?.verification?.threeDsResult ?? ""),
+      iso(s.captureBefore),
     ],
   );
 }
@@ -388,6 +394,7 @@ function paymentOf(row: Row): StoredPayment {
     notFoundSince: time(row.not_found_since) ?? undefined,
     state: {
       amount: BigInt(row.amount),
+      captureMethod: row.capture_method,
       outcome: row.outcome,
       capturedAmount: BigInt(row.captured_amount),
       refundedAmount: BigInt(row.refunded_amount),
@@ -406,6 +413,7 @@ function paymentOf(row: Row): StoredPayment {
       authorizationCode: row.authorization_code,
       receiptUrl: row.receipt_url,
       authorizedAt: time(row.authorized_at) ?? undefined,
+      captureBefore: time(row.capture_before) ?? undefined,
       capturedAt: time(row.captured_at) ?? undefined,
       failedAt: time(row.failed_at) ?? undefined,
     },

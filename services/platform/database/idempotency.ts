@@ -35,6 +35,8 @@ const storedRefusals: ReadonlySet<FailureReason> = new Set<FailureReason>([
   "PAYMENT_BLOCKED",
   "NO_CONNECTOR",
   "NOT_REFUNDABLE",
+  "NOT_CAPTURABLE",
+  "NOT_CANCELABLE",
   "AMOUNT_TOO_LARGE",
   "NOT_FOUND",
   "FEATURE_DISABLED",

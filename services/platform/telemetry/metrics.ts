@@ -13,6 +13,7 @@ const moneyAlertKinds = [
   "second_charge",
   "second_refund",
   "other_amount",
+  "other_capture",
   "lost_intent",
   "event_stuck",
   "event_list_too_long",

@@ -26,6 +26,8 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   IDEMPOTENCY_KEY_REUSE: { code: Code.FailedPrecondition, fault: false },
   SESSION_EXPIRED: { code: Code.FailedPrecondition, fault: false },
   NO_CONNECTOR: { code: Code.FailedPrecondition, fault: false },
+  NOT_CAPTURABLE: { code: Code.FailedPrecondition, fault: false },
+  NOT_CANCELABLE: { code: Code.FailedPrecondition, fault: false },
   NOT_REFUNDABLE: { code: Code.FailedPrecondition, fault: false },
   AMOUNT_TOO_LARGE: { code: Code.FailedPrecondition, fault: false },
   CONNECTOR_NOT_ELIGIBLE: { code: Code.FailedPrecondition, fault: false },

@@ -61,7 +61,8 @@ export function consequencesOf(processor: Processor, change: Change): Required<P
 /** Wakes the jobs that the consequences of a written change are for. */
 export function wakeFor(processor: Processor, change: Change): void {
   if (change.events.length > 0) processor.wakeSender();
-  for (const fact of change.delayed ?? []) processor.wakeClock(fact.delays * processor.delayMs);
+  // What has a moment of its own is days away: the job looks now and then.
+  for (const fact of change.delayed ?? []) if (!fact.at) processor.wakeClock(fact.delays * processor.delayMs);
 }
 
 /** The outage card makes the processor "down" for one intent. */
@@ -77,7 +78,7 @@ function newEvent(intent: Intent, type: EventType, publicUrl: string): NewEvent 
 }
 
 function newDelayedFact(fact: DelayedFact, delayMs: number): NewDelayedFact {
-  const due_at = new Date(Date.now() + fact.delays * delayMs).toISOString();
+  const due_at = fact.at ?? new Date(Date.now() + fact.delays * delayMs).toISOString();
   return { id: newId("fact"), kind: fact.kind, object_id: fact.object_id, due_at };
 }
 

@@ -18,11 +18,12 @@ export async function duplicateIntent(
   card: CardEntry,
 ): Promise<Intent> {
   const { account, reference, currency, description, return_url } = original;
+  const capture_method = "automatic"; // what is only authorized moves no money
   const intent = newIntent(
-    { account, reference, amount, currency, description, return_url, line_items: null, renewal: null },
+    { account, reference, amount, currency, description, return_url, line_items: null, renewal: null, capture_method },
     0,
   );
-  const change = payIntent(intent, attemptWith(keptCard(processor, card), true));
+  const change = payIntent(intent, attemptWith(processor, keptCard(processor, card), true));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
   await insertIntent(processor.db, change.intent, consequencesOf(processor, change));
   wakeFor(processor, change);

@@ -5,7 +5,15 @@ import type { Intent } from "../rules/intent.ts";
 /** What its caller says of it. */
 export type WantedIntent = Pick<
   Intent,
-  "account" | "reference" | "amount" | "currency" | "description" | "return_url" | "line_items" | "renewal"
+  | "account"
+  | "reference"
+  | "amount"
+  | "currency"
+  | "description"
+  | "return_url"
+  | "line_items"
+  | "renewal"
+  | "capture_method"
 >;
 
 /** @param pageSeconds how long its page lives; 0: for ever */
@@ -23,7 +31,9 @@ export function newIntent(wanted: WantedIntent, pageSeconds: number): Intent {
     created_at: new Date(now).toISOString(),
     page_expires_at: pageSeconds === 0 ? null : new Date(now + pageSeconds * 1_000).toISOString(),
     paid_at: null,
+    capture_before: null,
     canceled_at: null,
+    cancellation_reason: null,
     outage_until: null,
     returned_at: null,
     lost_at: null,

@@ -17,7 +17,7 @@ export async function payByToken(processor: Processor, intent: Intent, methodId:
   }
   if (testCardNamed(method.behaviour).outcome.kind === "outage") throw outage();
   await waitForSlowCard(processor, method);
-  const change = payIntent(intent, attemptWith(method, false));
+  const change = payIntent(intent, attemptWith(processor, method, false));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
   return change;
 }

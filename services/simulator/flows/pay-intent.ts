@@ -34,7 +34,7 @@ export async function payWithCard(
   const method = keptCard(processor, entry);
   if (testCardNamed(method.behaviour).outcome.kind === "outage") return beginOutage(processor, intentId);
   const hasWaited = await waitForSlowCard(processor, method);
-  const pay = (found: Intent) => payIntent(found, attemptWith(method, true));
+  const pay = (found: Intent) => payIntent(found, attemptWith(processor, method, true));
   const isFresh = known && !hasWaited;
   const { intent, refusal } = await changeIntent(processor, intentId, pay, isFresh ? { known } : {});
   if (refusal) throw new ApiFailure(429, "rate_limit", refusal.refused, refusal.message);
@@ -42,15 +42,17 @@ export async function payWithCard(
 }
 
 /** The facts of an attempt that begins now. */
-export function attemptWith(method: PaymentMethod, isBuyerPresent: boolean): AttemptFacts {
-  return {
-    id: newId("at"),
-    method,
-    isBuyerPresent,
-    authorization_code: newAuthorizationCode(),
-    challenge_token: newSecret(),
-    now: new Date().toISOString(),
-  };
+export function attemptWith(processor: Processor, method: PaymentMethod, isBuyerPresent: boolean): AttemptFacts {
+  const challenge_token = newSecret();
+  return { id: newId("at"), method, isBuyerPresent, challenge_token, ...approvalNow(processor) };
+}
+
+/** What the issuer would say yes with. */
+export function approvalNow({ authorizationSeconds, delayMs }: Pick<Processor, "authorizationSeconds" | "delayMs">) {
+  const now = Date.now();
+  const at = (ms: number) => new Date(ms).toISOString();
+  const lapse = { lapses_at: at(now + authorizationSeconds * 1_000), lapses_soon_at: at(now + delayMs) };
+  return { authorization_code: newAuthorizationCode(), now: at(now), ...lapse };
 }
 
 /** @returns whether the card was slow */
@@ -75,8 +77,7 @@ export async function passChallenge(
     if (found.lost_at !== null) throw notFound("challenge");
     const attempt = found.attempts.find((one) => one.id === attemptId);
     if (!attempt?.challenge_token || !sameSecret(attempt.challenge_token, token)) throw notFound("challenge");
-    const now = new Date().toISOString();
-    return answerChallenge(found, attemptId, isPassed, { authorization_code: newAuthorizationCode(), now });
+    return answerChallenge(found, attemptId, isPassed, approvalNow(processor));
   });
   return payAnswer(intent, processor.publicUrl);
 }
@@ -93,6 +94,8 @@ export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
       };
     case "requires_action":
       return { status: "requires_action", ...challengeOf(intent, publicUrl) };
+    // To the buyer what is authorized is paid.
+    case "requires_capture":
     case "succeeded":
       return { status: isLost(intent) ? "lost" : "succeeded" };
     default:

@@ -1,11 +1,12 @@
 // Lets happen what happens by itself: a dispute opens, a refund fails, a payment settles. The change removes its fact
 // in the same statement, so a kill at any point neither loses nor doubles it.
 import { changeIntent } from "../flows/change-intent.ts";
-import { newAuthorizationCode, newId } from "../new-id.ts";
+import { approvalNow } from "../flows/pay-intent.ts";
+import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { decideDispute, openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
-import { settleAttempt } from "../rules/pay-intent.ts";
+import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
 
@@ -23,11 +24,13 @@ export async function applyDelayedFacts(processor: Processor): Promise<boolean> 
 
 async function applyFact(processor: Processor, fact: DueFact): Promise<void> {
   const along = () => ({ doneFactId: fact.id });
-  const { change } = await changeIntent(processor, fact.intent_id, (intent) => decideFact(intent, fact), { along });
+  const { change } = await changeIntent(processor, fact.intent_id, (intent) => decideFact(processor, intent, fact), {
+    along,
+  });
   if (change === null) await dropFact(processor.db, fact.id); // came to nothing: its object has moved on
 }
 
-function decideFact(intent: Intent, fact: DueFact): Change | Refusal | null {
+function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change | Refusal | null {
   const now = new Date().toISOString();
   switch (fact.kind) {
     case "open_dispute":
@@ -43,6 +46,8 @@ function decideFact(intent: Intent, fact: DueFact): Change | Refusal | null {
     case "fail_refund":
       return moveRefund(intent, fact.object_id, { status: "failed", failure_code: "expired_or_canceled_card", now });
     case "settle_attempt":
-      return settleAttempt(intent, fact.object_id, { authorization_code: newAuthorizationCode(), now });
+      return settleAttempt(intent, fact.object_id, approvalNow(processor));
+    case "lapse_authorization":
+      return lapseAuthorization(intent, now);
   }
 }

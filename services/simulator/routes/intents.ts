@@ -7,7 +7,7 @@ import { payByToken } from "../flows/pay-by-token.ts";
 import { presentIntent } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent, LineItem } from "../rules/intent.ts";
-import { cancelIntent } from "../rules/pay-intent.ts";
+import { cancelIntent, captureIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
@@ -64,29 +64,53 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
     });
   });
 
-  app.post<{ Params: { id: string } }>("/api/intents/:id/cancel", (request, reply) => {
-    const { id } = request.params;
-    const account = accountOf(request);
-    const references = () => referencesOf(processor, id);
-    return answerApi(processor, request, reply, { target: "api.intents.cancel", references }, async (stamp) => {
-      const canceled = (intent: Intent) => ({ status: 200, body: present(intent) });
-      const { intent, refusal, change } = await changeIntent(
-        processor,
-        id,
-        (found) => cancelIntent(ownIntent(found, account), new Date().toISOString()),
-        {
-          along: (next) => ({
-            key: stamp.key(canceled(next)),
-            operation: stamp.operation({ id, reference: next.reference, intent: id }),
-          }),
-        },
-      );
-      if (!refusal) return { answer: canceled(intent), isWritten: change !== null };
-      const extra = { intent: present(intent) };
-      const failure = new ApiFailure(400, "invalid_request", refusal.refused, refusal.message, extra);
-      return { answer: { status: 400, body: failure.body }, isWritten: false };
+  intentChanges(app, processor);
+}
+
+/** Capture and cancel. */
+function intentChanges(app: FastifyInstance, processor: Processor): void {
+  const present = (intent: Intent) => presentIntent(intent, processor.publicUrl);
+  const changes = [
+    ["capture", "api.intents.capture", (fields: Fields) => readCapture(fields)],
+    ["cancel", "api.intents.cancel", (fields: Fields) => readCancel(fields)],
+  ] as const;
+  for (const [name, target, readDecision] of changes) {
+    app.post<{ Params: { id: string } }>(`/api/intents/:id/${name}`, (request, reply) => {
+      const { id } = request.params;
+      const account = accountOf(request);
+      const decide = readDecision(new Fields(request.body));
+      const references = () => referencesOf(processor, id);
+      return answerApi(processor, request, reply, { target, references }, async (stamp) => {
+        const changed = (intent: Intent) => ({ status: 200, body: present(intent) });
+        const { intent, refusal, change } = await changeIntent(
+          processor,
+          id,
+          (found) => decide(ownIntent(found, account), new Date().toISOString()),
+          {
+            along: (next) => ({
+              key: stamp.key(changed(next)),
+              operation: stamp.operation({ id, reference: next.reference, intent: id }),
+            }),
+          },
+        );
+        if (!refusal) return { answer: changed(intent), isWritten: change !== null };
+        const extra = { intent: present(intent) };
+        const failure = new ApiFailure(400, "invalid_request", refusal.refused, refusal.message, extra);
+        return { answer: { status: 400, body: failure.body }, isWritten: false };
+      });
     });
-  });
+  }
+}
+
+/** What a capture does, by its body. */
+export function readCapture(fields: Fields) {
+  const amount = fields.optionalInteger("amount", 1, amountMax);
+  return (intent: Intent, now: string) => captureIntent(intent, amount, now);
+}
+
+function readCancel(fields: Fields) {
+  const keepsAuthorized = fields.optionalOneOf("authorized", ["keep", "release"]) === "keep";
+  return (intent: Intent, now: string) => cancelIntent(intent, now, keepsAuthorized);
 }
 
 /** False: a list that lags behind does not have it yet. */
@@ -118,6 +142,7 @@ function readIntent(account: string, fields: Fields): WantedIntent {
     currency: fields.text("currency", 3, /^[A-Za-z]{3}$/).toUpperCase(),
     description: fields.optionalText("description", descriptionMax),
     return_url,
+    capture_method: fields.optionalOneOf("capture_method", ["automatic", "manual"]) ?? "automatic",
     line_items: readLines(fields, amount),
     renewal: fields.optionalInteger("renewal", 1, renewalMax),
   };

@@ -8,11 +8,12 @@ import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent } from "../rules/intent.ts";
-import { changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
+import { captureMore, changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
+import { cancelIntent, lapseAuthorization } from "../rules/pay-intent.ts";
 import { createRefund } from "../rules/refund.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { Fields } from "./fields.ts";
-import { amountMax } from "./intents.ts";
+import { amountMax, readCapture } from "./intents.ts";
 import { refundOf } from "./refunds.ts";
 import { allowed, type IdPath, testCardEntry } from "./test-actions.ts";
 
@@ -24,6 +25,26 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
   app.post<IdPath>("/test/intents/:id/return", async (request, reply) => {
     const now = new Date().toISOString();
     const changed = await changeIntent(processor, request.params.id, (intent) => returnDebit(intent, now));
+    return reply.send(present(allowed(changed).intent));
+  });
+
+  const byHand = [
+    ["capture", (fields: Fields) => readCapture(fields)],
+    ["cancel", () => (intent: Intent, now: string) => cancelIntent(intent, now)],
+    ["lapse", () => lapseAuthorization],
+  ] as const;
+  for (const [name, readDecision] of byHand) {
+    app.post<IdPath>(`/test/intents/:id/${name}`, async (request, reply) => {
+      const decide = readDecision(new Fields(request.body));
+      const now = new Date().toISOString();
+      const changed = await changeIntent(processor, request.params.id, (intent) => decide(intent, now));
+      return reply.send(present(allowed(changed).intent));
+    });
+  }
+
+  app.post<IdPath>("/test/intents/:id/capture-more", async (request, reply) => {
+    const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);
+    const changed = await changeIntent(processor, request.params.id, (intent) => captureMore(intent, amount));
     return reply.send(present(allowed(changed).intent));
   });
 

@@ -28,6 +28,7 @@ export type FaultKind = ApiFaultKind | (typeof webhookFaultKinds)[number];
 const callsOf = {
   "api.intents.create": ["change"],
   "api.intents.get": ["look", "list"],
+  "api.intents.capture": ["change"],
   "api.intents.cancel": ["change"],
   "api.refunds.create": ["change"],
   "api.refunds.get": ["look", "list"],
@@ -45,6 +46,7 @@ export type FaultTarget = keyof typeof callsOf | "webhooks";
 export const faultTargets: readonly FaultTarget[] = [
   "api.intents.create",
   "api.intents.get",
+  "api.intents.capture",
   "api.intents.cancel",
   "api.refunds.create",
   "api.refunds.get",

@@ -5,10 +5,13 @@ export type IntentStatus =
   | "requires_payment_method"
   | "requires_action"
   | "processing"
+  /** Authorized: the money is held, and nothing of it is taken. */
+  | "requires_capture"
   | "succeeded"
   | "canceled"
   /** Its page's time is over, and nobody had begun to pay. */
   | "expired";
+export type CaptureMethod = "automatic" | "manual";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
 /** An instant: RFC 3339, UTC, milliseconds. */
@@ -115,6 +118,7 @@ export interface Intent {
   readonly currency: string;
   readonly description: string | null;
   readonly return_url: string | null;
+  readonly capture_method: CaptureMethod;
   /** Null: not told. */
   readonly line_items: readonly LineItem[] | null;
   /** The how-manieth intent under its reference, as the caller counts; null: the first. */
@@ -128,8 +132,13 @@ export interface Intent {
   /** Pending and succeeded refunds. */
   readonly refunded_amount: number;
   readonly created_at: Timestamp;
+  /** When it was captured. */
   readonly paid_at: Timestamp | null;
+  /** While it is authorized: until when it can be captured. */
+  readonly capture_before: Timestamp | null;
   readonly canceled_at: Timestamp | null;
+  /** Why it is canceled. */
+  readonly cancellation_reason: "requested" | "expired" | null;
   readonly outage_until: Timestamp | null;
   /** When its debit came back last. */
   readonly returned_at: Timestamp | null;
@@ -142,6 +151,7 @@ export interface Intent {
 }
 
 export type EventType =
+  | "intent.authorized"
   | "intent.succeeded"
   | "intent.processing"
   | "intent.requires_action"
@@ -153,11 +163,12 @@ export type EventType =
   | "dispute.updated"
   | "dispute.closed";
 
-/** Something that will happen by itself after `delays` times the configured delay. */
+/** Something that will happen by itself: after `delays` times the configured delay, or at a moment of its own. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute";
+  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute" | "lapse_authorization";
   readonly object_id: string;
   readonly delays: number;
+  readonly at?: Timestamp;
 }
 
 /** What a rule decides. */

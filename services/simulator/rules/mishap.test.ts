@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { changeAmount, loseIntent, returnDebit } from "./mishap.ts";
+import { captureMore, changeAmount, loseIntent, returnDebit } from "./mishap.ts";
 import { cancelIntent, payIntent } from "./pay-intent.ts";
 import { createRefund } from "./refund.ts";
 import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
@@ -57,6 +57,15 @@ test("an intent is lost once", () => {
   const { intent } = changed(loseIntent(paidIntent(), at));
   assert.is(intent.lost_at, at);
   assert.is(loseIntent(intent, later), null);
+});
+
+test("more is captured only of what a capture has left", () => {
+  const part = { ...paidIntent(), capture_method: "manual" as const, captured_amount: 400 };
+  assert.is(changed(captureMore(part, null)).intent.captured_amount, 1_000);
+  assert.is(changed(captureMore(part, 100)).intent.captured_amount, 500);
+  for (const over of [captureMore(part, 601), captureMore(paidIntent(), null), captureMore(unpaidIntent(), 1)]) {
+    assert.is(refusedAs(over), "intent_not_capturable");
+  }
 });
 
 test.run();

@@ -32,6 +32,15 @@ export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   };
 }
 
+/** More of what was authorized is captured after its capture. */
+export function captureMore(intent: Intent, amount: number | null): Change | Refusal {
+  const left = intent.amount - intent.captured_amount;
+  if (intent.status !== "succeeded" || left <= 0 || (amount ?? left) > left)
+    return { refused: "intent_not_capturable", message: "Nothing more can be captured." };
+  const captured_amount = intent.captured_amount + (amount ?? left);
+  return { intent: { ...intent, captured_amount }, events: ["intent.succeeded"] };
+}
+
 /** @returns null when it is that amount already */
 export function changeAmount(intent: Intent, amount: number): Change | Refusal | null {
   if (intent.status !== "requires_payment_method" && intent.status !== "requires_action")

@@ -1,7 +1,14 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Intent } from "./intent.ts";
-import { answerChallenge, cancelIntent, payIntent, settleAttempt } from "./pay-intent.ts";
+import {
+  answerChallenge,
+  cancelIntent,
+  captureIntent,
+  lapseAuthorization,
+  payIntent,
+  settleAttempt,
+} from "./pay-intent.ts";
 import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("pay-intent");
@@ -9,7 +16,8 @@ const succeeds = "4242424242424242";
 const declined = "4000000000000002";
 const challenged = "4000002500003155";
 const asynchronous = "4000000000006108";
-const facts = { authorization_code: "654321", now: at };
+const lapse = { lapses_at: "2026-11-28T12:00:00.000Z", lapses_soon_at: "2026-11-21T12:00:01.000Z" };
+const facts = { authorization_code: "654321", now: at, ...lapse };
 
 test("an intent that waits for no card is left as it is", () => {
   for (const status of ["requires_action", "processing", "succeeded", "canceled"] as const)
@@ -90,6 +98,46 @@ test("a dispute is planned for the card that is disputed later, and for no other
   const planned = (number: string) => changed(payIntent(unpaidIntent(), attemptWith(number))).delayed;
   assert.equal(planned("4000000000000259"), [{ kind: "open_dispute", object_id: "at_1", delays: 1 }]);
   assert.equal(planned(succeeds), []);
+});
+
+const heldIntent = (number = "4242424242424242") =>
+  changed(payIntent({ ...unpaidIntent(), capture_method: "manual" }, attemptWith(number)));
+
+test("what is captured later is only authorized, until it lapses", () => {
+  const { intent, events, delayed } = heldIntent();
+  assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_capture", 0, null]);
+  assert.equal([intent.capture_before, events], [lapse.lapses_at, ["intent.authorized"]]);
+  assert.equal(delayed, [{ kind: "lapse_authorization", object_id: "at_1", delays: 0, at: lapse.lapses_at }]);
+  const lapsed = changed(lapseAuthorization(intent, at)).intent;
+  assert.equal([lapsed.status, lapsed.cancellation_reason, lapsed.capture_before], ["canceled", "expired", null]);
+  assert.is(lapseAuthorization(lapsed, at), null);
+  assert.is(heldIntent("4000000000006405").intent.capture_before, lapse.lapses_soon_at);
+});
+
+test("a capture takes all or a part, once, and ends the lapse", () => {
+  const { intent } = heldIntent();
+  assert.is(refusedAs(captureIntent(intent, 1_001, at)), "amount_too_large");
+  for (const [asked, taken] of [
+    [null, 1_000],
+    [400, 400],
+  ] as const) {
+    const captured = changed(captureIntent(intent, asked, at));
+    assert.equal([captured.intent.status, captured.intent.captured_amount], ["succeeded", taken]);
+    assert.equal([captured.intent.paid_at, captured.intent.capture_before], [at, null]);
+    assert.equal(captured.events, ["intent.succeeded"]);
+    assert.is(refusedAs(captureIntent(captured.intent, null, at)), "intent_not_capturable");
+    assert.is(lapseAuthorization(captured.intent, at), null);
+    assert.is(refusedAs(cancelIntent(captured.intent, at)), "intent_not_cancelable");
+  }
+  assert.is(refusedAs(captureIntent(unpaidIntent(), null, at)), "intent_not_capturable");
+});
+
+test("an authorization is released on request, unless only what is unpaid is to be canceled", () => {
+  const { intent } = heldIntent();
+  assert.is(refusedAs(cancelIntent(intent, at, true)), "intent_not_cancelable");
+  const released = changed(cancelIntent(intent, at)).intent;
+  assert.equal([released.status, released.cancellation_reason], ["canceled", "requested"]);
+  assert.equal([released.attempts[0]?.status, released.captured_amount], ["succeeded", 0]);
 });
 
 test.run();

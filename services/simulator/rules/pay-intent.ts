@@ -14,7 +14,13 @@ export interface AttemptFacts {
   readonly authorization_code: string;
   readonly challenge_token: string;
   readonly now: Timestamp;
+  /** When an authorization that begins now would lapse, and when that of a card which is made to. */
+  readonly lapses_at: Timestamp;
+  readonly lapses_soon_at: Timestamp;
 }
+
+/** What the issuer says yes with. */
+type Approval = Pick<AttemptFacts, "authorization_code" | "now" | "lapses_at" | "lapses_soon_at">;
 
 const attemptsMax = 50; // someone who tries more is guessing cards
 const threeDsVersion = "2.2.0";
@@ -34,7 +40,7 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
   const { outcome } = testCardNamed(facts.method.behaviour);
   switch (outcome.kind) {
     case "succeeds":
-      return succeeded(intent, begun, facts.authorization_code, facts.now);
+      return approved(intent, begun, facts);
     case "declined":
       return failed(intent, begun, outcome, facts.now);
     case "challenge":
@@ -59,12 +65,7 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
 }
 
 /** The buyer passed or failed the bank's challenge. @returns null when the attempt waits for none (any more) */
-export function answerChallenge(
-  intent: Intent,
-  attemptId: string,
-  isPassed: boolean,
-  facts: { readonly authorization_code: string; readonly now: Timestamp },
-): Change | null {
+export function answerChallenge(intent: Intent, attemptId: string, isPassed: boolean, facts: Approval): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "requires_action") return null;
   if (!isPassed) {
@@ -75,30 +76,50 @@ export function answerChallenge(
   const passed = { ...attempt, ...threeDs("authenticated") };
   const { outcome } = testCardNamed(attempt.behaviour);
   return outcome.kind === "challenge" && outcome.passed === "succeeds"
-    ? succeeded(intent, passed, facts.authorization_code, facts.now)
+    ? approved(intent, passed, facts)
     : failed(intent, passed, processorDeclined, facts.now);
 }
 
 /** The network's late answer to an asynchronous attempt. @returns null when it is not processing (any more) */
-export function settleAttempt(
-  intent: Intent,
-  attemptId: string,
-  facts: { readonly authorization_code: string; readonly now: Timestamp },
-): Change | null {
+export function settleAttempt(intent: Intent, attemptId: string, facts: Approval): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "processing") return null;
-  return succeeded(intent, attempt, facts.authorization_code, facts.now);
+  return approved(intent, attempt, facts);
 }
 
-/** The merchant wants no payment any more. @returns null when it is canceled already */
-export function cancelIntent(intent: Intent, now: Timestamp): Change | Refusal | null {
+/**
+ * The merchant wants no payment any more. @param keepsAuthorized true: only while nothing is authorized
+ * @returns null when it is canceled already
+ */
+export function cancelIntent(intent: Intent, now: Timestamp, keepsAuthorized = false): Change | Refusal | null {
   if (intent.status === "canceled") return null;
-  if (intent.status === "succeeded" || intent.status === "processing" || intent.status === "expired")
+  const isKept = intent.status === "requires_capture" && keepsAuthorized;
+  if (["succeeded", "processing", "expired"].includes(intent.status) || isKept)
     return { refused: "intent_not_cancelable", message: `An intent that is ${intent.status} cannot be canceled.` };
   const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
   const ended = waiting && fail(waiting, { code: "canceled", message: "The payment was canceled." }, now);
   const attempts = ended ? withObject(intent.attempts, ended) : intent.attempts;
-  return { intent: { ...intent, status: "canceled", canceled_at: now, attempts }, events: ["intent.canceled"] };
+  return { intent: canceled({ ...intent, attempts }, "requested", now), events: ["intent.canceled"] };
+}
+
+/** @param amount minor units; null: all that is authorized. A part releases the rest. */
+export function captureIntent(intent: Intent, amount: number | null, now: Timestamp): Change | Refusal {
+  if (intent.status !== "requires_capture")
+    return { refused: "intent_not_capturable", message: `An intent that is ${intent.status} cannot be captured.` };
+  const captured_amount = amount ?? intent.amount;
+  if (captured_amount > intent.amount)
+    return { refused: "amount_too_large", message: "The amount exceeds what is authorized." };
+  return captured(intent, captured_amount, now);
+}
+
+/** Nobody captured it in time. @returns null when it is not authorized (any more) */
+export function lapseAuthorization(intent: Intent, now: Timestamp): Change | null {
+  if (intent.status !== "requires_capture") return null;
+  return { intent: canceled(intent, "expired", now), events: ["intent.canceled"] };
+}
+
+function canceled(intent: Intent, reason: "requested" | "expired", now: Timestamp): Intent {
+  return { ...intent, status: "canceled", canceled_at: now, cancellation_reason: reason, capture_before: null };
 }
 
 function newAttempt(intent: Intent, { method, ...facts }: AttemptFacts): Attempt {
@@ -138,14 +159,30 @@ function verify({ behaviour, has_postal_code }: PaymentMethod): Verification {
   };
 }
 
-function succeeded(intent: Intent, attempt: Attempt, authorizationCode: string, now: Timestamp): Change {
-  const paid: Attempt = { ...attempt, status: "succeeded", authorization_code: authorizationCode, settled_at: now };
+/** The issuer says yes: the money is taken, or held until the merchant takes it. */
+function approved(intent: Intent, attempt: Attempt, approval: Approval): Change {
+  const { authorization_code, now } = approval;
   const { outcome } = testCardNamed(attempt.behaviour);
+  const isSoon = outcome.kind === "succeeds" && outcome.later === "lapse";
+  const capture_before = isSoon ? approval.lapses_soon_at : approval.lapses_at;
+  const paid: Attempt = { ...attempt, status: "succeeded", authorization_code, settled_at: now };
+  if (intent.capture_method === "automatic") return captured(moved(intent, "succeeded", paid), intent.amount, now);
+  return {
+    intent: { ...moved(intent, "requires_capture", paid), capture_before },
+    events: ["intent.authorized"],
+    delayed: [{ kind: "lapse_authorization", object_id: attempt.id, delays: 0, at: capture_before }],
+  };
+}
+
+/** @param intent with the attempt that succeeded */
+function captured(intent: Intent, captured_amount: number, now: Timestamp): Change {
+  const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
+  const { outcome } = testCardNamed(paidBy?.behaviour ?? "");
   const isDisputed = outcome.kind === "succeeds" && outcome.later === "dispute";
   return {
-    intent: { ...moved(intent, "succeeded", paid), captured_amount: intent.amount, paid_at: now },
+    intent: { ...intent, status: "succeeded", captured_amount, paid_at: now, capture_before: null },
     events: ["intent.succeeded"],
-    delayed: isDisputed ? [{ kind: "open_dispute", object_id: attempt.id, delays: 1 }] : [],
+    delayed: isDisputed && paidBy ? [{ kind: "open_dispute", object_id: paidBy.id, delays: 1 }] : [],
   };
 }
 

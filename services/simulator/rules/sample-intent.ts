@@ -15,6 +15,7 @@ export function unpaidIntent(): Intent {
     currency: "EUR",
     description: null,
     return_url: null,
+    capture_method: "automatic",
     line_items: null,
     renewal: null,
     page_expires_at: null,
@@ -25,7 +26,9 @@ export function unpaidIntent(): Intent {
     refunded_amount: 0,
     created_at: at,
     paid_at: null,
+    capture_before: null,
     canceled_at: null,
+    cancellation_reason: null,
     outage_until: null,
     returned_at: null,
     lost_at: null,
@@ -44,6 +47,8 @@ export function attemptWith(number: string, id = "at_1"): AttemptFacts {
     authorization_code: "123456",
     challenge_token: "challenge",
     now: at,
+    lapses_at: "2026-11-28T12:00:00.000Z",
+    lapses_soon_at: "2026-11-21T12:00:01.000Z",
   };
 }
 

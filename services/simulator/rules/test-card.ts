@@ -4,7 +4,7 @@
 export type Outcome =
   | {
       readonly kind: "succeeds";
-      readonly later?: "dispute" | "refund_fails";
+      readonly later?: "dispute" | "refund_fails" | "lapse";
       readonly isLost?: true;
       readonly answerMs?: number;
     }
@@ -61,6 +61,7 @@ export const testCards: readonly TestCard[] = [
   card("asynchronous", "4000000000006108", "Settles later", { kind: "asynchronous" }),
   card("outage", "4000000000006207", "Processor outage", { kind: "outage" }),
   card("lost", "4000000000006306", "Succeeds, page is lost", { kind: "succeeds", isLost: true }),
+  card("lapses", "4000000000006405", "Authorization lapses soon", { kind: "succeeds", later: "lapse" }),
 ];
 
 /** Any other number, were it a real card: no money moves here, so it is declined. */

@@ -82,14 +82,16 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
     operations: rowsOf(along.operation),
   });
   const { status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until } = after;
-  const rare = [after.amount, after.returned_at, after.lost_at, after.page_expires_at];
+  const timed = [after.returned_at, after.lost_at, after.page_expires_at, after.capture_before];
+  const rare = [after.amount, ...timed, after.cancellation_reason];
   const columns = [status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until, ...rare];
   const { rowCount } = await db.query({
     name: `update-intent ${namesOf(parts)}`,
     text: `with gate as (update intents set version = version + 1, status = $3, captured_amount = $4,
         refunded_amount = $5, paid_at = $6, canceled_at = $7, outage_until = $8,
-        amount = $9, returned_at = $10, lost_at = $11, page_expires_at = $12
-      where id = $1 and version = $2 returning id, account) ${writesOf(parts, 13)} select 1 from gate`,
+         amount = $9, returned_at = $10, lost_at = $11, page_expires_at = $12, capture_before = $13,
+         cancellation_reason = $14
+       where id = $1 and version = $2 returning id, account) ${writesOf(parts, 15)} select 1 from gate`,
     values: [after.id, before.version, ...columns, ...parts.map(([, value]) => JSON.stringify(value))],
   });
   return rowCount === 1;

@@ -49,7 +49,15 @@ export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disput
   return found.rows[0]?.intent_id;
 }
 
-type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until" | "returned_at" | "lost_at" | "page_expires_at";
+type Timed =
+  | "created_at"
+  | "paid_at"
+  | "capture_before"
+  | "canceled_at"
+  | "outage_until"
+  | "returned_at"
+  | "lost_at"
+  | "page_expires_at";
 type StoredIntent = Omit<Intent, Timed> & { created_at: Date } & { [K in Exclude<Timed, "created_at">]: Date | null };
 
 /** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
@@ -60,6 +68,7 @@ function fromRow(row: StoredIntent): Intent {
     page_expires_at: instant(row.page_expires_at),
     created_at: row.created_at.toISOString(),
     paid_at: instant(row.paid_at),
+    capture_before: instant(row.capture_before),
     canceled_at: instant(row.canceled_at),
     outage_until: instant(row.outage_until),
     returned_at: instant(row.returned_at),

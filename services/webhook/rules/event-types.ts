@@ -5,13 +5,16 @@ export interface EventType {
   readonly code: string;
   /** For people. */
   readonly label: string;
-  readonly category: "checkout" | "dispute" | "payment" | "refund" | "test";
+  readonly category: "authorization" | "checkout" | "dispute" | "payment" | "refund" | "test";
   /** What our services announce it as; absent: none of them does. */
   readonly announcedAs?: string;
 }
 
 /** By category, then code. A payment's or dispute's code that nobody announces is reserved: it is never sent. */
 export const eventTypes: readonly EventType[] = [
+  type("authorization", "authorization.canceled", "Authorization canceled", "payment.authorization_canceled"),
+  type("authorization", "authorization.captured", "Authorization captured", "payment.captured"),
+  type("authorization", "authorization.expired", "Authorization expired", "payment.authorization_expired"),
   type("checkout", "checkout_session.canceled", "Checkout session canceled", "session.canceled"),
   type("checkout", "checkout_session.completed", "Checkout session completed", "session.completed"),
   type("checkout", "checkout_session.expired", "Checkout session expired", "session.expired"),

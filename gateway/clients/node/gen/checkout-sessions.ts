@@ -24,6 +24,8 @@ export interface CheckoutSession {
   currency: string;
   /** State of the session. */
   status: "open" | "processing" | "completed" | "expired" | "canceled" | (string & {});
+  /** `manual`: the payment is authorized, and you capture it later. */
+  capture_method: "automatic" | "manual" | (string & {});
   /** When an unpaid session expires. */
   expires_at: string;
   /** The environment of the API key. */
@@ -89,6 +91,8 @@ export interface CreatedCheckoutSession {
   currency: string;
   /** State of the session. */
   status: "open" | "processing" | "completed" | "expired" | "canceled" | (string & {});
+  /** `manual`: the payment is authorized, and you capture it later. */
+  capture_method: "automatic" | "manual" | (string & {});
   /** When an unpaid session expires. */
   expires_at: string;
   /** Secret of this one session; the only credential for the buyer's browser. */
@@ -120,6 +124,11 @@ export interface NewCheckoutSession {
   customer_email?: string | undefined;
   /** Up to 50 names of 1 to 40 characters with text values of up to 500. */
   metadata?: Record<string, string> | undefined;
+  /**
+   * `automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or in part, before
+   * `capture_before`.
+   */
+  capture_method?: "automatic" | "manual" | undefined;
   /**
    * Where the hosted page sends the buyer after success: https; in sandbox also http to localhost. At most 2,048
    * characters.

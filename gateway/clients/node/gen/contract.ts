@@ -18,6 +18,8 @@ export type ErrorCode =
   | "unsupported_media_type"
   | "no_connector"
   | "not_refundable"
+  | "not_capturable"
+  | "not_cancelable"
   | "amount_too_large"
   | "idempotency_key_reuse"
   | "connector_not_eligible"

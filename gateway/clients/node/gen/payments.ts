@@ -62,6 +62,11 @@ export interface Dispute {
   outcome?: "won" | "lost" | (string & {});
 }
 
+export interface NewCapture {
+  /** Minor units; absent: all that is authorized. A part releases the rest. */
+  amount?: number | undefined;
+}
+
 export interface NewPayment {
   /** Minor units: 1050 means 10.50. 1 to 99,999,999. */
   amount: number;
@@ -77,6 +82,11 @@ export interface NewPayment {
   customer_email?: string | undefined;
   /** Up to 50 names of 1 to 40 characters with text values of up to 500. */
   metadata?: Record<string, string> | undefined;
+  /**
+   * `automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or in part, before
+   * `capture_before`.
+   */
+  capture_method?: "automatic" | "manual" | undefined;
 }
 
 export interface Verification {
@@ -237,8 +247,14 @@ export interface Payment {
   receipt_url?: string;
   /** When the issuer authorized it. */
   authorized_at?: string;
+  /** `manual`: captured by you, with the capture operation. */
+  capture_method: "automatic" | "manual" | (string & {});
+  /** While it is authorized and not captured: until when it can be captured; then it is canceled. */
+  capture_before?: string;
   /** When it was captured. */
   captured_at?: string;
+  /** Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet. */
+  captured_amount?: number;
   /** When the last attempt failed. */
   failed_at?: string;
   /** When it was created. */
@@ -431,6 +447,36 @@ export class PaymentsResource {
    */
   list(query: ListPaymentsQuery = {}, options?: RequestOptions): List<PaymentItem> {
     return this.#caller.list({ method: "GET", path: "/v1/payments", query, paging: "after" }, options);
+  }
+
+  /**
+   * Capture a payment.
+   * Takes what is authorized of a payment with `capture_method` `manual`: all of it, or a part, which releases the
+   * rest; once, and before `capture_before`. The body may be empty. While the processor has not said, the answer is the
+   * payment without `captured_at`, and `authorization.captured` tells the end.
+   * Without an idempotency key of yours it gets one, so that it is safely repeated.
+   * Scope `payments:write`.
+   */
+  capture(paymentId: string, body: NewCapture = {}, options?: IdempotentOptions): Promise<Payment> {
+    return this.#caller.send(
+      { method: "POST", path: path`/v1/payments/${paymentId}/capture`, body, isIdempotent: true },
+      options,
+    );
+  }
+
+  /**
+   * Cancel a payment.
+   * Releases an authorization that is not captured, or ends a payment that is not paid; its buyer can pay it no more.
+   * One that is canceled already is answered as it is. While the processor has not said, the answer is the payment as
+   * it is, and `authorization.canceled` tells the end of an authorization.
+   * Without an idempotency key of yours it gets one, so that it is safely repeated.
+   * Scope `payments:write`.
+   */
+  cancel(paymentId: string, options?: IdempotentOptions): Promise<Payment> {
+    return this.#caller.send(
+      { method: "POST", path: path`/v1/payments/${paymentId}/cancel`, isIdempotent: true },
+      options,
+    );
   }
 
   /**

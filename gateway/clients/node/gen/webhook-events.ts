@@ -36,6 +36,33 @@ export interface PaymentDisputedEvent {
   status: string;
 }
 
+/** What was authorized, or a part of it, is captured: of a payment with `capture_method` `manual`. */
+export interface AuthorizationCapturedEvent {
+  type: "authorization.captured";
+  /** Read the payment for amounts. */
+  payment_id: string;
+  /** The object's state for this event. */
+  status: string;
+}
+
+/** An authorization was given up before its capture. */
+export interface AuthorizationCanceledEvent {
+  type: "authorization.canceled";
+  /** Read the payment for amounts. */
+  payment_id: string;
+  /** The object's state for this event. */
+  status: string;
+}
+
+/** Nobody captured what was authorized before `capture_before`, and the issuer has released it. */
+export interface AuthorizationExpiredEvent {
+  type: "authorization.expired";
+  /** Read the payment for amounts. */
+  payment_id: string;
+  /** The object's state for this event. */
+  status: string;
+}
+
 /** The processor has paid a refund out. */
 export interface RefundSucceededEvent {
   type: "refund.succeeded";
@@ -112,6 +139,9 @@ export type WebhookEvent =
   | PaymentFailedEvent
   | PaymentRefundedEvent
   | PaymentDisputedEvent
+  | AuthorizationCapturedEvent
+  | AuthorizationCanceledEvent
+  | AuthorizationExpiredEvent
   | RefundSucceededEvent
   | RefundFailedEvent
   | CheckoutSessionCompletedEvent

@@ -68,6 +68,7 @@ const declineCodes: Readonly<Record<string, DeclineCode>> = {
   charge_already_refunded: "not_refundable",
   charge_disputed: "not_refundable",
   intent_not_refundable: "not_refundable",
+  intent_not_capturable: "not_capturable",
   amount_too_large: "amount_too_large",
   intent_not_cancelable: "not_cancelable",
   dispute_not_answerable: "not_answerable",

@@ -65,6 +65,15 @@ test("what was captured is what the processor says, not what was asked for", () 
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
 });
 
+test("a capture is of the time when it was made, which an earlier simulator does not tell", () => {
+  const at = (members: object) => {
+    const [paid] = report(members).facts;
+    return paid?.kind === "attempt_succeeded" && paid.capturedAt?.toISOString();
+  };
+  assert.equal(at({ captured_at: "2026-11-25T08:00:00.000Z" }), "2026-11-25T08:00:00.000Z");
+  assert.equal(at({}), "2026-11-22T10:00:00.000Z");
+});
+
 test("facts come in the order in which they happened: the attempts, and a cancellation after the last of them", () => {
   const failed = { status: "failed", failure_code: "card_declined" };
   const attempts = [attempt({ id: "att_1", ...failed }), attempt({ id: "att_2", ...failed })];

@@ -88,10 +88,15 @@ const IntentShape = Type.Object({
   status: Text,
   client_secret: Text,
   captured_amount: Amount,
+  // Absent in what an earlier simulator has written: it captured at once.
+  capture_method: Type.Optional(Type.Union([Type.Literal("automatic"), Type.Literal("manual")])),
+  capture_before: Type.Optional(MaybeText),
+  captured_at: Type.Optional(MaybeText),
   // Absent in events of an earlier release of the processor.
   page_expires_at: Type.Optional(MaybeText),
   renewal: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   canceled_at: MaybeText,
+  cancellation_reason: Type.Optional(MaybeText),
   receipt_url: MaybeText,
   attempts: Type.Array(AttemptShape),
   refunds: Type.Array(RefundShape),
@@ -180,12 +185,16 @@ function dateIn(text: string): Date {
 /** An intent as a report of facts. */
 export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
   const facts: IntentFact[] = intent.attempts.map((attempt) => factOf(attempt, intent));
-  if (intent.canceled_at !== null) facts.push({ kind: "intent_canceled", at: new Date(intent.canceled_at) });
+  if (intent.canceled_at !== null) {
+    const isExpired = intent.cancellation_reason === "expired";
+    facts.push({ kind: "intent_canceled", at: new Date(intent.canceled_at), ...(isExpired && { isExpired }) });
+  }
   return {
     ref: intent.id,
     reference: intent.reference,
     amount: BigInt(intent.amount),
     currency: intent.currency,
+    ...(intent.capture_method && { captureMethod: intent.capture_method }),
     facts,
     ...(intent.status === "expired" && { pageEndedAt: dateIn(intent.page_expires_at ?? "") }),
     refunds: intent.refunds.map(readRefund),
@@ -247,7 +256,8 @@ function factOf(said: Static<typeof AttemptShape>, intent: Static<typeof IntentS
         attempt,
         capturedAmount: BigInt(intent.captured_amount),
         authorizedAt: at,
-        capturedAt: intent.captured_amount > 0 ? at : undefined,
+        capturedAt: intent.captured_amount > 0 ? new Date(intent.captured_at ?? at) : undefined,
+        ...(intent.capture_before && { captureBefore: new Date(intent.capture_before) }),
         authorizationCode: said.authorization_code ?? "",
         receiptUrl: intent.receipt_url ?? "",
       };

@@ -4,7 +4,7 @@ import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Connector, CreatedIntent, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
+import type { Connector, CreatedIntent, IntentOrder, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
 import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./answers.ts";
@@ -55,6 +55,7 @@ export function simulatorConnector(
     environments: [Environment.SANDBOX],
     keyLifeSeconds,
     failureNames: simulatorFailureNames,
+    capturesLater: true,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
     judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
@@ -75,6 +76,7 @@ export function simulatorConnector(
         currency: order.currency,
         reference: order.reference,
         description: order.description,
+        ...capturing(order),
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
         ...(order.renewal && { renewal: order.renewal }),
         ...(order.lineItems.length > 0 && {
@@ -86,7 +88,7 @@ export function simulatorConnector(
     payIntent: async (account, order, key) => {
       const { reference, currency, description, paymentMethod } = order;
       const amount = Number(order.amount);
-      const json = { amount, currency, reference, description, payment_method: paymentMethod };
+      const json = { amount, currency, reference, description, payment_method: paymentMethod, ...capturing(order) };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
     findIntent: async (account, { reference, surface, renewal = 0 }) =>
@@ -97,10 +99,7 @@ export function simulatorConnector(
       ),
     retrieveIntent: async (account, ref) =>
       questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
-    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
-    // ever: a stored fault, or a "no" given while the intent was still being paid.
-    cancelIntent: async (account, ref) =>
-      commandAnswer(await post(account, `/api/intents/${encodeURIComponent(ref)}/cancel`, {}, randomUUID()), toReport),
+    ...endings(post),
     createRefund: async (account, order, key) => {
       const { intentRef: intent, reason, reference } = order;
       const json = { intent, amount: Number(order.amount), reason, reference };
@@ -114,13 +113,7 @@ export function simulatorConnector(
       const sent = await http.call({ method: "POST", path: "/api/files", headers, bytes: { type, length, pieces } });
       return commandAnswer(sent, (body) => SimulatorFile.parse(body).id);
     },
-    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
-      const json = { reference, ...texts, ...files };
-      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
-    },
-    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
-    acceptDispute: async (account, ref) =>
-      commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
+    ...responses(post),
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
@@ -136,6 +129,40 @@ export function simulatorConnector(
     readEvent,
     close: () => http.close(),
   };
+}
+
+type Post = (account: ProcessorAccount, path: string, json: unknown, key: string) => ReturnType<ProcessorHttp["call"]>;
+
+function endings(post: Post): Pick<Connector, "captureIntent" | "cancelIntent"> {
+  return {
+    captureIntent: async (account, { intentRef, amount }, key) => {
+      const path = `/api/intents/${encodeURIComponent(intentRef)}/capture`;
+      return commandAnswer(await post(account, path, { amount: Number(amount) }, key), toReport);
+    },
+    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
+    // ever: a stored fault, or a "no" given while the intent was still being paid.
+    cancelIntent: async (account, ref, authorized) => {
+      const path = `/api/intents/${encodeURIComponent(ref)}/cancel`;
+      return commandAnswer(await post(account, path, { authorized }, randomUUID()), toReport);
+    },
+  };
+}
+
+function responses(post: Post): Pick<Connector, "submitEvidence" | "acceptDispute"> {
+  return {
+    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
+      const json = { reference, ...texts, ...files };
+      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+    },
+    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
+    acceptDispute: async (account, ref) =>
+      commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
+  };
+}
+
+/** What is not said is captured at once, which any simulator understands. */
+function capturing({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
+  return captureMethod === "manual" ? { capture_method: captureMethod } : {};
 }
 
 const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));

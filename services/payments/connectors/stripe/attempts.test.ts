@@ -61,6 +61,16 @@ test("a debit that came back failed when it came back, not when it was made", ()
   assert.equal(declined?.kind === "attempt_failed" && declined.at.getTime(), 1_000_000);
 });
 
+test("a capture is of the time when it moved the balance, which may be days after the charge", () => {
+  const at = (change: object) => {
+    const paid = charge({ status: "succeeded", failure_code: null, captured: true, amount_captured: 400, ...change });
+    const [fact] = factsOf(intent({ status: "succeeded" }), [paid], []);
+    return fact?.kind === "attempt_succeeded" && [fact.authorizedAt.getTime(), fact.capturedAt?.getTime()];
+  };
+  assert.deepEqual(at({ balance_transaction: { id: "txn_1", created: 5_000 } }), [1_000_000, 5_000_000]);
+  assert.deepEqual(at({ balance_transaction: "txn_1" }), [1_000_000, 1_000_000]);
+});
+
 test("a try that is under way is the one after those that failed, and began when its buyer was asked", () => {
   const tries = [{ at: 950, error: undefined }, told(1_000), { at: 1_100, error: undefined }];
   const facts = factsOf(intent({ status: "requires_action" }), [], tries);

@@ -30,7 +30,7 @@ export function factsOf(
   tries: readonly ToldTry[],
 ): IntentFact[] {
   const failed = failuresOf(intent, charges, tries);
-  const ended = inOrder([...chargeTries(intent, charges, tries), ...failed]);
+  const ended = inOrder([...chargeTries(charges, tries), ...failed]);
   const attempts = ascending(ended.map(({ fact }) => fact));
   const latest = attempts.at(-1)?.attempt.startedAt;
   const facts: IntentFact[] = attempts;
@@ -40,7 +40,11 @@ export function factsOf(
     facts.push({ kind: intent.status === "processing" ? "processing_started" : "action_required", attempt });
   }
   if (intent.status !== "canceled") return facts;
-  return [...facts, { kind: "intent_canceled", at: dateOf(intent.canceled_at ?? intent.created) }];
+  // Stripe itself cancels what nobody captured in time.
+  const isExpired =
+    intent.cancellation_reason === "automatic" && facts.some(({ kind }) => kind === "attempt_succeeded");
+  const canceled = { kind: "intent_canceled", at: dateOf(intent.canceled_at ?? intent.created) } as const;
+  return [...facts, { ...canceled, ...(isExpired && { isExpired }) }];
 }
 
 type AttemptFact = Extract<IntentFact, { readonly attempt: Attempt }>;
@@ -51,15 +55,10 @@ interface Try {
   readonly fact: AttemptFact;
 }
 
-function chargeTries(
-  intent: Stripe.PaymentIntent,
-  charges: readonly Stripe.Charge[],
-  tries: readonly ToldTry[],
-): Try[] {
+function chargeTries(charges: readonly Stripe.Charge[], tries: readonly ToldTry[]): Try[] {
   const places = new Map(tries.map(({ error }, place) => [error?.charge, place]));
-  return charges.toReversed().flatMap((charge, i) => {
-    const fact = chargeFact(intent, charge);
-    return fact ? [{ at: charge.created, place: places.get(charge.id) ?? tries.length + i, fact }] : [];
+  return charges.toReversed().map((charge, i) => {
+    return { at: charge.created, place: places.get(charge.id) ?? tries.length + i, fact: chargeFact(charge) };
   });
 }
 
@@ -117,7 +116,7 @@ function attemptWithoutCharge(
   return { ref: `${intent.id}/${number}`, startedAt: dateOf(at), card: cardOf(method?.card), verification: undefined };
 }
 
-function chargeFact(intent: Stripe.PaymentIntent, charge: Stripe.Charge): AttemptFact | undefined {
+function chargeFact(charge: Stripe.Charge): AttemptFact {
   const attempt: Attempt = {
     ref: charge.id,
     // A charge comes after the method it charges, also within one of Stripe's whole seconds.
@@ -135,15 +134,17 @@ function chargeFact(intent: Stripe.PaymentIntent, charge: Stripe.Charge): Attemp
     const failedAt = returned ? dateOf(returned.created) : at;
     return { kind: "attempt_failed", attempt, code, message: charge.failure_message ?? "", at: failedAt };
   }
-  // An authorization that was given up again.
-  if (intent.status === "canceled") return undefined;
   const captured = charge.captured ? fromStripe(charge.amount_captured, charge.currency.toUpperCase()) : 0n;
+  // A capture moves the balance when it is made, which may be days after the charge.
+  const moved = typeof charge.balance_transaction === "object" ? charge.balance_transaction : null;
+  const until = charge.payment_method_details?.card?.capture_before;
   return {
     kind: "attempt_succeeded",
     attempt,
     capturedAmount: captured,
     authorizedAt: at,
-    capturedAt: charge.captured ? at : undefined,
+    capturedAt: charge.captured ? (moved ? dateOf(moved.created) : at) : undefined,
+    ...(until !== undefined && !charge.captured && { captureBefore: dateOf(until) }),
     authorizationCode: charge.authorization_code ?? charge.payment_method_details?.card?.authorization_code ?? "",
     receiptUrl: charge.receipt_url ?? "",
   };

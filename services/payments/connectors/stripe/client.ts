@@ -1,7 +1,7 @@
 // The official Stripe SDK on our own HTTP: one client for all accounts, total time limits, no retries of its own, and
 // what came of a call as one of the port's five answers.
 import Stripe from "stripe";
-import type { DeclineCode, ProcessorAnswer } from "../connector.ts";
+import { type DeclineCode, isKnown, type ProcessorAnswer } from "../connector.ts";
 import { dateOf, ProcessorHttp } from "../http.ts";
 
 /** The call did not come back with an answer. Without a `code`, so that the SDK does not try again by itself. */
@@ -147,6 +147,34 @@ export async function asked<T>(question: Promise<T>): Promise<ProcessorAnswer<T>
     const isRefused = error instanceof Stripe.errors.StripeInvalidRequestError;
     const isMissing = isRefused && error.statusCode === 404 && error.code === "resource_missing";
     return isMissing ? { kind: "not_found", at: dateOf(error.headers ?? {}), cause } : { kind: "unknown", cause };
+  }
+}
+
+/** What is known before anything is sent. */
+export function declinedAnswer(code: DeclineCode, message: string): ProcessorAnswer<never> {
+  return { kind: "declined", code, message };
+}
+
+/** A question that had to come first got no answer, so nothing was sent. */
+export function notSentAnswer(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
+  return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
+}
+
+/** Nothing found by a look-up is no proof that there is nothing under our reference. */
+export function inDoubt(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
+  return {
+    kind: "unknown",
+    cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer"),
+  };
+}
+
+/** What an answer brings, in other words; one that cannot be read proves nothing. */
+export function mapped<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
+  if (!isKnown(answer)) return answer;
+  try {
+    return { ...answer, value: value(answer.value) };
+  } catch (cause) {
+    return { kind: "unknown", cause };
   }
 }
 

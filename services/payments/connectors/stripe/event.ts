@@ -17,7 +17,8 @@ const toleranceSeconds = 300;
  * Events after which an intent of ours may look different; docs/processors.md tells which to subscribe to. Stripe's
  * list takes at most 20.
  */
-const telling = [
+const listed = [
+  "payment_intent.amount_capturable_updated",
   "payment_intent.succeeded",
   "payment_intent.processing",
   "payment_intent.requires_action",
@@ -32,14 +33,14 @@ const telling = [
   "refund.updated",
   "refund.failed",
   "charge.refunded",
-  "charge.refund.updated",
   "charge.dispute.created",
   "charge.dispute.updated",
   "charge.dispute.closed",
   "charge.dispute.funds_withdrawn",
   "charge.dispute.funds_reinstated",
 ];
-const isTelling: ReadonlySet<string> = new Set(telling);
+// The older name of `refund.updated`, to which endpoints may still be subscribed.
+const isTelling: ReadonlySet<string> = new Set([...listed, "charge.refund.updated"]);
 const pageMax = 100; // of Stripe's lists
 
 const Id = Type.String({ minLength: 1, maxLength: 255 });
@@ -90,7 +91,7 @@ export async function readEventPage(
   after: string,
 ): Promise<EventPage> {
   const window = {
-    types: telling,
+    types: listed,
     limit: pageMax,
     ...(since && { created: { gte: Math.floor(since.getTime() / 1_000) } }),
     ...(after === "" ? {} : { starting_after: after }),

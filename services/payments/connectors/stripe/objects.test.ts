@@ -43,9 +43,14 @@ test("what was captured is what Stripe says was captured, not what was asked for
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
 });
 
-test("an authorization that was given up again is no payment", () => {
-  const facts = factsOf({ status: "canceled", canceled_at: 1_200 }, [charge({ captured: false, amount_captured: 0 })]);
-  assert.deepEqual(facts, [{ kind: "intent_canceled", at: new Date(1_200_000) }]);
+test("an authorization that was given up again took nothing, and one that Stripe canceled has expired", () => {
+  const held = [charge({ captured: false, amount_captured: 0 })];
+  for (const reason of ["abandoned", "automatic"]) {
+    const [first, end] = factsOf({ status: "canceled", canceled_at: 1_200, cancellation_reason: reason }, held);
+    assert.equal(first?.kind === "attempt_succeeded" && first.capturedAmount, 0n);
+    const isExpired = reason === "automatic" && { isExpired: true };
+    assert.deepEqual(end, { kind: "intent_canceled", at: new Date(1_200_000), ...isExpired });
+  }
 });
 
 test("attempts come in the order in which they happened, also within a second", () => {

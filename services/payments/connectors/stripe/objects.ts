@@ -42,11 +42,26 @@ export function readIntent({ ref, session, intent, charges, tries, refunds, disp
     reference: made.metadata?.[metadataNames.payment] ?? "",
     amount: fromStripe(amount, currency),
     currency,
+    ...(intent && { captureMethod: intent.capture_method === "manual" ? "manual" : "automatic" }),
     facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
     ...(pageEndedAt && { pageEndedAt }),
-    refunds: refunds.map(readRefund),
+    refunds: refunds.filter((refund) => !intent || !isRelease(refund, intent)).map(readRefund),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),
   };
+}
+
+/**
+ * What of an authorization is not captured, Stripe shows as refunded: of what it never took. Such a refund moves no
+ * balance.
+ */
+function isRelease(refund: Stripe.Refund, intent: Stripe.PaymentIntent): boolean {
+  const isOurs = refund.metadata?.[metadataNames.refund] !== undefined;
+  return (
+    intent.capture_method === "manual" &&
+    !isOurs &&
+    refund.status === "succeeded" &&
+    refund.balance_transaction === null
+  );
 }
 
 export function readRefund(refund: Stripe.Refund): RefundReport {

@@ -6,7 +6,7 @@ import { toStripe } from "./amount.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 
 const test = suite("orders to Stripe");
-const order = { reference: "pay_1", currency: "EUR", description: "" };
+const order = { reference: "pay_1", currency: "EUR", description: "", captureMethod: "automatic" } as const;
 
 const pageOrder = (change: Partial<IntentOrder> = {}): IntentOrder => ({
   ...{ ...order, amount: 1_000n, surface: "redirect", returnUrl: "https://shop.example", lineItems: [] },
@@ -49,6 +49,15 @@ test("an intent carries our reference, on every surface", () => {
   assert.equal(page.payment_intent_data?.metadata?.tollbooth_payment, "pay_1");
   assert.equal(page.line_items?.[0]?.price_data?.unit_amount, 1_000);
   assert.deepEqual(page.adaptive_pricing, { enabled: false }, "the amount stays in its currency");
+});
+
+test("what is to be captured later is only authorized, on every surface", () => {
+  const later = { ...order, captureMethod: "manual", lineItems: [] } as const;
+  assert.equal(intentParams(later, 1_000).capture_method, "manual");
+  assert.equal(paymentParams({ ...later, amount: 1_000n, paymentMethod: "pm_1" }, 1_000).capture_method, "manual");
+  const page = pageParams({ ...later, amount: 1_000n, surface: "redirect", returnUrl: "https://shop.example" }, 1_000);
+  assert.equal(page.payment_intent_data?.capture_method, "manual");
+  assert.equal(intentParams(order, 1_000).capture_method, "automatic");
 });
 
 test("a payment by token is paid at once, and never waits for a buyer who is not there", () => {

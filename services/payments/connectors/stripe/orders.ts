@@ -4,14 +4,14 @@ import type { IntentOrder, OrderLine, PaymentOrder, RefundOrder } from "../conne
 import { toStripe } from "./amount.ts";
 import { metadataNames } from "./objects.ts";
 
-type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description">;
+type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description" | "captureMethod">;
 
 /** @param amount in Stripe's writing. */
 export function intentParams(order: PaymentIntentOrder, amount: number): Stripe.PaymentIntentCreateParams {
   return {
     amount,
     currency: order.currency.toLowerCase(),
-    capture_method: "automatic",
+    capture_method: order.captureMethod,
     // Which methods are shown is chosen in Stripe's dashboard; cards and wallets are on from the start.
     automatic_payment_methods: { enabled: true },
     metadata: { [metadataNames.payment]: order.reference },
@@ -44,7 +44,7 @@ export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.
     client_reference_id: order.reference,
     metadata,
     payment_intent_data: {
-      capture_method: "automatic",
+      capture_method: order.captureMethod,
       metadata: { ...metadata, [metadataNames.page]: "checkout" },
       ...(order.description === "" ? {} : { description: order.description }),
     },

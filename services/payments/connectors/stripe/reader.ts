@@ -65,6 +65,16 @@ export class StripeReader {
     return { kind: "not_found", at: this.#time(), cause: new Error("the page made no intent yet") };
   }
 
+  /** The PaymentIntent's id while it is authorized and not captured; else empty. */
+  async authorizedId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
+    const id = await this.intentId(account, ref);
+    if (id.kind === "not_found") return { kind: "succeeded", value: "" };
+    if (id.kind !== "succeeded") return id;
+    const intent = await asked(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
+    if (!isKnown(intent)) return intent;
+    return { kind: "succeeded", value: intent.value.status === "requires_capture" ? id.value : "" };
+  }
+
   /** A page of what moved money in the period. */
   async statement(
     account: ProcessorAccount,
@@ -101,14 +111,12 @@ export class StripeReader {
   }
 
   async #gather(call: Stripe.RequestOptions, id: string, withForgotten: boolean) {
-    const expand = ["payment_method", "latest_charge.refunds", "latest_charge.failure_balance_transaction"];
+    const moved = ["balance_transaction", "failure_balance_transaction"];
+    const expand = ["payment_method", "latest_charge.refunds", ...moved.map((name) => `latest_charge.${name}`)];
     // More charges than a page are not possible: a session ends after its tenth attempt.
     const [intent, listed] = await Promise.all([
       this.#sdk.paymentIntents.retrieve(id, { expand }, call),
-      this.#sdk.charges.list(
-        { payment_intent: id, limit: pageMax, expand: ["data.failure_balance_transaction"] },
-        call,
-      ),
+      this.#sdk.charges.list({ payment_intent: id, limit: pageMax, expand: moved.map((name) => `data.${name}`) }, call),
     ]);
     // The list may be a moment older than the intent.
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;

@@ -7,20 +7,29 @@ import {
   type AccountReport,
   type Connector,
   type CreatedIntent,
-  type IntentReport,
   isKnown,
   type ProcessorAccount,
-  type ProcessorAnswer,
 } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
-import { askedWithNewKey, commandAnswer, declinedIntent, type Refusals, stripeClient } from "./client.ts";
+import {
+  askedWithNewKey,
+  commandAnswer,
+  declinedAnswer,
+  declinedIntent,
+  inDoubt,
+  mapped,
+  notSentAnswer,
+  type Refusals,
+  stripeClient,
+} from "./client.ts";
 import { stripeDisputes } from "./disputes.ts";
+import { endings } from "./endings.ts";
 import { readEvent } from "./event.ts";
 import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
-import { isSession, StripeReader } from "./reader.ts";
+import { StripeReader } from "./reader.ts";
 
 // Stripe.js of the pinned API version's release (https://docs.stripe.com/sdks/stripejs-versioning).
 const scriptUrl = "https://js.stripe.com/endive/stripe.js";
@@ -39,6 +48,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     environments: [Environment.SANDBOX, Environment.LIVE],
     keyLifeSeconds,
     failureNames: stripeFailureNames,
+    capturesLater: true,
     processorTime: time,
     refusesAmount: (amount, currency) => {
       const written = toStripe(amount, currency);
@@ -76,15 +86,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
       mapped(await reader.find(account, search), (intent) => createdIntent(account, intent)),
     retrieveIntent: async (account, ref, withForgotten) =>
       mapped(await reader.read(account, ref, withForgotten), readIntent),
-    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
-    cancelIntent: async (account, ref) => {
-      const canceled: Promise<unknown> = isSession(ref)
-        ? sdk.checkout.sessions.expire(ref, {}, keyOf(account))
-        : sdk.paymentIntents.cancel(ref, { cancellation_reason: "abandoned" }, keyOf(account));
-      const answer = await commandAnswer<unknown, IntentReport | undefined>(canceled, canceling, () => undefined);
-      if (!isKnown(answer)) return answer;
-      return mapped(await reader.read(account, ref), readIntent);
-    },
+    ...endings(sdk, reader),
     createRefund: async (account, order, key) => {
       const amount = toStripe(order.amount, order.currency);
       if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
@@ -167,11 +169,6 @@ const creating: Refusals = {
   params: { amount: "amount_not_accepted", currency: "currency_not_accepted" },
 };
 const paying: Refusals = { ...creating, params: { ...creating.params, payment_method: "unknown_payment_method" } };
-const canceling: Refusals = {
-  codes: { payment_intent_unexpected_state: "not_cancelable", intent_invalid_state: "not_cancelable" },
-  // A session that is complete or expired is refused without a code of its own.
-  params: { "": "not_cancelable", session: "not_cancelable" },
-};
 const refunding: Refusals = {
   codes: {
     charge_already_refunded: "not_refundable",
@@ -185,32 +182,3 @@ const refunding: Refusals = {
 };
 
 const neverPaid = declinedAnswer("not_refundable", "nobody has paid this intent");
-
-function declinedAnswer(
-  code: Extract<ProcessorAnswer<never>, { kind: "declined" }>["code"],
-  message: string,
-): ProcessorAnswer<never> {
-  return { kind: "declined", code, message };
-}
-
-/** A question that had to come first got no answer, so nothing was sent. */
-function notSentAnswer(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
-  return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
-}
-
-/** Nothing found by a look-up is no proof that there is nothing under our reference. */
-function inDoubt(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
-  return {
-    kind: "unknown",
-    cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer"),
-  };
-}
-
-function mapped<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
-  if (!isKnown(answer)) return answer;
-  try {
-    return { ...answer, value: value(answer.value) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
-}

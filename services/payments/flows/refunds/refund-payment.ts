@@ -13,8 +13,8 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { toRefund } from "../../messages.ts";
 import { findOwnPayment } from "../../store/payments.ts";
+import { sealKey } from "../recovery/sealed-key.ts";
 import { type DriveDeps, driveRefund } from "./drive-refund.ts";
-import { sealRefundKey } from "./refund-key.ts";
 import { reserveRefund } from "./reserve-refund.ts";
 
 export interface RefundDeps extends DriveDeps {
@@ -45,7 +45,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
       crashPoint("refund-payment.1-claimed");
       const payment = await findOwnPayment(deps.db, request, request.paymentId);
       if (!payment) throw new Failure("NOT_FOUND");
-      const image = idempotency && sealRefundKey(deps.vault, id, idempotency);
+      const image = idempotency && sealKey(deps.vault, id, idempotency);
       const fresh = await reserveRefund(deps, payment, { id, amount, reason, image }, isResumed);
       crashPoint("refund-payment.2-reserved");
       return await driveRefund(deps, id, fresh, async (tx, settled, stored) => {

@@ -27,7 +27,7 @@ export async function adoptRenewal(
   if (await recordRenewal(deps.db, { id: payment.id, renewal: renewalOf(operation), connectorRef }, render)) return;
   const after = await findPayment(deps.db, payment.id);
   if (after?.connectorRef !== connectorRef) {
-    const answer = await deps.connectors.get(payment.connector).cancelIntent(account, connectorRef);
+    const answer = await deps.connectors.get(payment.connector).cancelIntent(account, connectorRef, "release");
     // Declined: it has ended by itself, or is paid, which its events tell.
     if (answer.kind !== "declined") provenValue(answer);
   }

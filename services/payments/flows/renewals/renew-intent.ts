@@ -107,6 +107,7 @@ async function makeRenewal(
   const order = {
     ...{ description, returnUrl, lineItems, reference: payment.id, renewal: renewalOf(operation) },
     ...{ amount: payment.state.amount, currency: payment.currency, surface: payment.surface },
+    captureMethod: payment.state.captureMethod,
   };
   const made = await makeIntent(deps.db, connector, account, order, operation);
   // It is proved that the old key made nothing: a new one makes the one intent.

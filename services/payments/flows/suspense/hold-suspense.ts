@@ -32,7 +32,15 @@ export function otherIntentOf(payment: StoredPayment, report: IntentReport): Oth
   if (report.reference !== payment.id) return { kind: "other_amount", what: "reference" };
   if (isOther) return { kind: "second_charge", what: "intent id" };
   if (report.amount !== payment.state.amount) return { kind: "other_amount", what: "amount" };
+  if (capturedOf(report) > report.amount) return { kind: "other_amount", what: "captured amount" };
   return report.currency === payment.currency ? undefined : { kind: "other_amount", what: "currency" };
+}
+
+function capturedOf({ facts }: IntentReport): bigint {
+  return facts.reduce((most, fact) => {
+    const captured = fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n;
+    return captured > most ? captured : most;
+  }, 0n);
 }
 
 /** Keeps what another intent holds. One on which nothing was ever paid is no second charge. */

@@ -72,14 +72,6 @@ create table dispute_file_pieces (
 alter table dispute_file_pieces alter column bytes set storage external;
 
 -- Its operations, beside those that there are.
-do $$
-declare
-  kinds text;
-begin
-  select string_agg(kind[1], ', ') into kinds from pg_constraint,
-    regexp_matches(pg_get_constraintdef(oid), '(''[a-z_]+'')::text', 'g') as kind
-    where conrelid = 'operations'::regclass and conname = 'operations_kind_check';
-  alter table operations drop constraint operations_kind_check;
-  execute format('alter table operations add constraint operations_kind_check
-    check (kind in (%s, ''submit_evidence'', ''accept_dispute''))', kinds);
-end $$;
+alter table operations drop constraint operations_kind_check;
+alter table operations add constraint operations_kind_check check (kind in (
+  'create_intent', 'create_refund', 'give_back', 'capture', 'cancel', 'submit_evidence', 'accept_dispute'));

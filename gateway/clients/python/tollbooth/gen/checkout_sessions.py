@@ -43,6 +43,8 @@ class CheckoutSession(TollboothObject):
     """ISO 4217, upper case."""
     status: Literal["open", "processing", "completed", "expired", "canceled"] | str
     """State of the session."""
+    capture_method: Literal["automatic", "manual"] | str
+    """`manual`: the payment is authorized, and you capture it later."""
     expires_at: str
     """When an unpaid session expires."""
     environment: Literal["sandbox", "live"] | str
@@ -112,6 +114,8 @@ class CreatedCheckoutSession(TollboothObject):
     """ISO 4217, upper case."""
     status: Literal["open", "processing", "completed", "expired", "canceled"] | str
     """State of the session."""
+    capture_method: Literal["automatic", "manual"] | str
+    """`manual`: the payment is authorized, and you capture it later."""
     expires_at: str
     """When an unpaid session expires."""
     session_secret: str
@@ -134,6 +138,7 @@ class CheckoutSessionsResource:
         reference: str | None = None,
         customer_email: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture_method: Literal["automatic", "manual"] | None = None,
         success_url: str | None = None,
         cancel_url: str | None = None,
         expires_in: int | None = None,
@@ -155,6 +160,8 @@ class CheckoutSessionsResource:
         characters.
         `customer_email`: The buyer's e-mail. At most 254 characters.
         `metadata`: Up to 50 names of 1 to 40 characters with text values of up to 500.
+        `capture_method`: `automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or
+        in part, before `capture_before`.
         `success_url`: Where the hosted page sends the buyer after success: https; in sandbox also http to localhost.
         At most 2,048 characters.
         `cancel_url`: Where the hosted page sends the buyer who gives up; as success_url. At most 2,048 characters.
@@ -174,6 +181,7 @@ class CheckoutSessionsResource:
                     "reference": reference,
                     "customer_email": customer_email,
                     "metadata": metadata,
+                    "capture_method": capture_method,
                     "success_url": success_url,
                     "cancel_url": cancel_url,
                     "expires_in": expires_in,

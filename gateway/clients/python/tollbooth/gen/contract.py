@@ -11,9 +11,9 @@ ErrorCode = Union[
     Literal[
         "invalid_body", "unauthorized", "payment_blocked", "forbidden", "feature_disabled", "not_found",
         "method_not_allowed", "idempotency_conflict", "session_expired", "payload_too_large", "unsupported_media_type",
-        "no_connector", "not_refundable", "amount_too_large", "idempotency_key_reuse", "connector_not_eligible",
-        "too_many_keys", "dispute_not_answerable", "too_many_files", "rate_limited", "internal_error", "connector_error",
-        "service_unavailable",
+        "no_connector", "not_refundable", "not_capturable", "not_cancelable", "amount_too_large", "idempotency_key_reuse",
+        "connector_not_eligible", "too_many_keys", "dispute_not_answerable", "too_many_files", "rate_limited",
+        "internal_error", "connector_error", "service_unavailable",
     ],
     str,
 ]

@@ -198,8 +198,14 @@ class Payment(TollboothObject):
     """The processor's receipt page."""
     authorized_at: str | None
     """When the issuer authorized it."""
+    capture_method: Literal["automatic", "manual"] | str
+    """`manual`: captured by you, with the capture operation."""
+    capture_before: str | None
+    """While it is authorized and not captured: until when it can be captured; then it is canceled."""
     captured_at: str | None
     """When it was captured."""
+    captured_amount: int | None
+    """Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet."""
     failed_at: str | None
     """When the last attempt failed."""
     created_at: str
@@ -308,6 +314,7 @@ class PaymentsResource:
         reference: str | None = None,
         customer_email: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        capture_method: Literal["automatic", "manual"] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> Payment:
@@ -331,6 +338,8 @@ class PaymentsResource:
         characters.
         `customer_email`: The buyer's e-mail. At most 254 characters.
         `metadata`: Up to 50 names of 1 to 40 characters with text values of up to 500.
+        `capture_method`: `automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or
+        in part, before `capture_before`.
         """
         return self._caller.send(
             Payment,
@@ -345,6 +354,7 @@ class PaymentsResource:
                     "reference": reference,
                     "customer_email": customer_email,
                     "metadata": metadata,
+                    "capture_method": capture_method,
                 },
             ),
             is_idempotent=True,
@@ -423,6 +433,60 @@ class PaymentsResource:
                 },
             ),
             paging="after",
+            timeout=timeout,
+        )
+
+    def capture(
+        self,
+        payment_id: str,
+        /,
+        *,
+        amount: int | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Payment:
+        """Capture a payment.
+
+        Takes what is authorized of a payment with `capture_method` `manual`: all of it, or a part, which releases
+        the rest; once, and before `capture_before`. The body may be empty. While the processor has not said, the
+        answer is the payment without `captured_at`, and `authorization.captured` tells the end.
+        Without an idempotency key of yours it gets one, so that it is safely repeated.
+        Scope `payments:write`.
+
+        `amount`: Minor units; absent: all that is authorized. A part releases the rest.
+        """
+        return self._caller.send(
+            Payment,
+            "POST",
+            path_of("v1", "payments", payment_id, "capture"),
+            body=given({"amount": amount}),
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+
+    def cancel(
+        self,
+        payment_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Payment:
+        """Cancel a payment.
+
+        Releases an authorization that is not captured, or ends a payment that is not paid; its buyer can pay it no
+        more. One that is canceled already is answered as it is. While the processor has not said, the answer is the
+        payment as it is, and `authorization.canceled` tells the end of an authorization.
+        Without an idempotency key of yours it gets one, so that it is safely repeated.
+        Scope `payments:write`.
+        """
+        return self._caller.send(
+            Payment,
+            "POST",
+            path_of("v1", "payments", payment_id, "cancel"),
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
             timeout=timeout,
         )
 

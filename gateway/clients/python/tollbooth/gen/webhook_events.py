@@ -11,6 +11,9 @@ __all__ = [
     "PaymentFailedEvent",
     "PaymentRefundedEvent",
     "PaymentDisputedEvent",
+    "AuthorizationCapturedEvent",
+    "AuthorizationCanceledEvent",
+    "AuthorizationExpiredEvent",
     "RefundSucceededEvent",
     "RefundFailedEvent",
     "CheckoutSessionCompletedEvent",
@@ -60,6 +63,39 @@ class PaymentDisputedEvent(TollboothObject):
 
     __slots__ = ()
     type: Literal["payment.disputed"]
+    payment_id: str
+    """Read the payment for amounts."""
+    status: str
+    """The object's state for this event."""
+
+
+class AuthorizationCapturedEvent(TollboothObject):
+    """What was authorized, or a part of it, is captured: of a payment with `capture_method` `manual`."""
+
+    __slots__ = ()
+    type: Literal["authorization.captured"]
+    payment_id: str
+    """Read the payment for amounts."""
+    status: str
+    """The object's state for this event."""
+
+
+class AuthorizationCanceledEvent(TollboothObject):
+    """An authorization was given up before its capture."""
+
+    __slots__ = ()
+    type: Literal["authorization.canceled"]
+    payment_id: str
+    """Read the payment for amounts."""
+    status: str
+    """The object's state for this event."""
+
+
+class AuthorizationExpiredEvent(TollboothObject):
+    """Nobody captured what was authorized before `capture_before`, and the issuer has released it."""
+
+    __slots__ = ()
+    type: Literal["authorization.expired"]
     payment_id: str
     """Read the payment for amounts."""
     status: str
@@ -155,6 +191,9 @@ WebhookEvent = Union[
     PaymentFailedEvent,
     PaymentRefundedEvent,
     PaymentDisputedEvent,
+    AuthorizationCapturedEvent,
+    AuthorizationCanceledEvent,
+    AuthorizationExpiredEvent,
     RefundSucceededEvent,
     RefundFailedEvent,
     CheckoutSessionCompletedEvent,
@@ -169,6 +208,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "payment.failed": PaymentFailedEvent,
     "payment.refunded": PaymentRefundedEvent,
     "payment.disputed": PaymentDisputedEvent,
+    "authorization.captured": AuthorizationCapturedEvent,
+    "authorization.canceled": AuthorizationCanceledEvent,
+    "authorization.expired": AuthorizationExpiredEvent,
     "refund.succeeded": RefundSucceededEvent,
     "refund.failed": RefundFailedEvent,
     "checkout_session.completed": CheckoutSessionCompletedEvent,

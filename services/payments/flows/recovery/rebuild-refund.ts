@@ -5,9 +5,9 @@ import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
-import { findRefund } from "../store/refunds.ts";
+import { findRefund } from "../../store/refunds.ts";
 import { type RebuildDeps, rebuildPayment } from "./rebuild-payment.ts";
-import { openRefundKey } from "./refunds/refund-key.ts";
+import { openKey } from "./sealed-key.ts";
 
 export interface RebuildRefundDeps extends RebuildDeps {
   readonly keys: Pick<IdempotencyKeys, "restore">;
@@ -36,11 +36,12 @@ export async function rebuildRefund(
       customerEmail: "",
       metadata: {},
       money: undefined,
+      captureMethod: undefined,
       expiresAt: undefined,
     };
     await rebuildPayment(deps, { ...unknown, id: paymentId, merchantId, environment, sessionId: "" });
     if (attributes.image) {
-      const sealed = openRefundKey(deps.vault, refundId, attributes.image);
+      const sealed = openKey(deps.vault, refundId, attributes.image);
       const scope = { merchantId, environment, operation: "refund_payment", ...sealed };
       const wasKeyLost = await deps.keys.restore(deps.db, scope, refundId);
       isLost ||= wasKeyLost;

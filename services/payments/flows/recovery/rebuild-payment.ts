@@ -8,9 +8,9 @@ import { Failure } from "#platform/values/failure.ts";
 import { idTimeMs, newId } from "#platform/values/id.ts";
 import type { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
-import { type CreatedIntent, isKnown, type ProcessorAccount } from "../connectors/connector.ts";
-import { isUnpaid } from "../rules/payment.ts";
-import { firstTry } from "../store/operations.ts";
+import { type CreatedIntent, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
+import { type CaptureMethod, isUnpaid } from "../../rules/payment.ts";
+import { firstTry } from "../../store/operations.ts";
 import {
   findPayment,
   insertPayment,
@@ -18,10 +18,10 @@ import {
   recordIntent,
   recordRenewal,
   type StoredPayment,
-} from "../store/payments.ts";
-import { renderOf, sealedRender, storedRender } from "./create-intent.ts";
-import { settlePayment } from "./settle-payment.ts";
-import { tellSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+} from "../../store/payments.ts";
+import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
+import { settlePayment } from "../settle-payment.ts";
+import { tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
 export interface RebuildDeps extends VerifyDeps {
   readonly vault: Vault;
@@ -30,8 +30,10 @@ export interface RebuildDeps extends VerifyDeps {
 
 export type LostPayment = Omit<
   NewPayment,
-  "amount" | "currency" | "connector" | "connectorAccountId" | "surface" | "expiresAt"
+  "amount" | "currency" | "connector" | "connectorAccountId" | "surface" | "captureMethod" | "expiresAt"
 > & {
+  /** Undefined: not known, so that the processor's word is taken. */
+  readonly captureMethod: CaptureMethod | undefined;
   /** Undefined: not known, so that the processor's word is taken. */
   readonly money: { readonly amount: bigint; readonly currency: string } | undefined;
   readonly expiresAt: Date | undefined;
@@ -136,7 +138,8 @@ async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, inte
   const expiresAt =
     lost.expiresAt ?? new Date(idTimeMs(lost.id) + lifeMs[lost.sessionId === "" ? "direct" : "session"]);
   const { amount, currency } = money ?? report;
-  const payment = { ...order, amount, currency, connector, connectorAccountId, surface, expiresAt };
+  const captureMethod = lost.captureMethod ?? report.captureMethod ?? "automatic";
+  const payment = { ...order, amount, currency, connector, connectorAccountId, surface, captureMethod, expiresAt };
   const operation = { ...firstTry(newId("operation"), "create_intent", lost.id, undefined), state: "done" as const };
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
   const sealed = sealedRender(deps.vault, lost.id, renderOf(account, intent));

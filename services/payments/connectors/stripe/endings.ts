@@ -1,0 +1,66 @@
+// What ends an authorization at Stripe: its capture, and its cancellation, which for an intent that nobody has paid is
+// the end of the intent or of Stripe's page.
+import type Stripe from "stripe";
+import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
+import { toStripe } from "./amount.ts";
+import { commandAnswer, declinedAnswer, inDoubt, mapped, notSentAnswer, type Refusals } from "./client.ts";
+import { readIntent } from "./objects.ts";
+import { isSession, type StripeReader } from "./reader.ts";
+
+export function endings(sdk: Stripe, reader: StripeReader): Pick<Connector, "captureIntent" | "cancelIntent"> {
+  const keyOf = ({ credentials }: ProcessorAccount) => ({ apiKey: credentials.secret_key ?? "" });
+  return {
+    captureIntent: async (account, { intentRef, amount, currency }, key) => {
+      const written = toStripe(amount, currency);
+      if (typeof written !== "number") return declinedAnswer("amount_not_accepted", `the amount ${written.refused}`);
+      const intentId = await reader.intentId(account, intentRef);
+      if (intentId.kind !== "succeeded")
+        return intentId.kind === "not_found" ? neverAuthorized : notSentAnswer(intentId);
+      const call = { ...keyOf(account), idempotencyKey: key };
+      const taken = sdk.paymentIntents.capture(intentId.value, { amount_to_capture: written }, call);
+      const answer = await commandAnswer(taken, capturing, () => undefined);
+      return isKnown(answer) ? mapped(await reader.read(account, intentRef), readIntent) : answer;
+    },
+    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
+    cancelIntent: async (account, ref, authorized) => {
+      const cancel = (id: string) =>
+        canceledAnswer(sdk.paymentIntents.cancel(id, { cancellation_reason: "abandoned" }, keyOf(account)));
+      const expire = () => canceledAnswer(sdk.checkout.sessions.expire(ref, {}, keyOf(account)));
+      const isPage = isSession(ref);
+      // Stripe cancels an intent whether or not it is authorized, and ends a page only while nothing is.
+      const before = isPage || authorized === "release" ? nothingHeld : await reader.authorizedId(account, ref);
+      if (before.kind !== "succeeded") return notSentAnswer(before);
+      if (before.value !== "") return declinedAnswer("not_cancelable", "it is authorized");
+      const ended = await (isPage ? expire() : cancel(ref));
+      if (isKnown(ended)) return mapped(await reader.read(account, ref), readIntent);
+      if (!isPage || authorized === "keep" || ended.kind !== "declined") return ended;
+      const held = await reader.authorizedId(account, ref);
+      if (held.kind !== "succeeded") return inDoubt(held);
+      const released = held.value === "" ? ended : await cancel(held.value);
+      return isKnown(released) ? mapped(await reader.read(account, ref), readIntent) : released;
+    },
+  };
+}
+
+/** What came of a cancellation; what the intent is then has to be asked for. */
+async function canceledAnswer(call: Promise<unknown>): Promise<ProcessorAnswer<undefined>> {
+  return await commandAnswer(call, canceling, () => undefined);
+}
+
+const capturing: Refusals = {
+  codes: {
+    capture_charge_authorization_expired: "not_capturable",
+    charge_already_captured: "not_capturable",
+    charge_expired_for_capture: "not_capturable",
+    payment_intent_unexpected_state: "not_capturable",
+    amount_too_large: "amount_too_large",
+  },
+  params: { amount_to_capture: "amount_too_large" },
+};
+const canceling: Refusals = {
+  codes: { payment_intent_unexpected_state: "not_cancelable", intent_invalid_state: "not_cancelable" },
+  // A session that is complete or expired is refused without a code of its own.
+  params: { "": "not_cancelable", session: "not_cancelable" },
+};
+const nothingHeld = { kind: "succeeded", value: "" } as const;
+const neverAuthorized = declinedAnswer("not_capturable", "nobody has paid this intent");

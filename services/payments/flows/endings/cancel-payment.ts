@@ -1,0 +1,39 @@
+// Cancels a payment of which nothing is captured. Phases, each one transaction or one network call, each safe to run
+// again: 1 claim the idempotency key · 2 reserve (reserve-ending.ts) · 3 ask the processor · 4 settle and store the
+// answer (drive-cancel.ts). The processor decides between a cancellation and whatever the buyer does at the same time.
+import { create } from "@bufbuild/protobuf";
+import type { Tx } from "#platform/database/database.ts";
+import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { type CancelPaymentResponse, CancelPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
+import { findOwnPayment } from "../../store/payments.ts";
+import { type EndingRequest, fullRecord, type KeyedEndingDeps, toldValue } from "./capture-payment.ts";
+import { driveCancel } from "./drive-cancel.ts";
+import { reserveEnding } from "./reserve-ending.ts";
+
+/** @throws Failure NOT_FOUND, NOT_CANCELABLE, CONNECTOR_ERROR, IDEMPOTENCY_…. */
+export async function cancelPayment(deps: KeyedEndingDeps, request: EndingRequest): Promise<CancelPaymentResponse> {
+  const { paymentId, idempotency } = request;
+  return await withIdempotency(
+    deps.keys,
+    CancelPaymentResponseSchema,
+    idempotency,
+    newId("operation"),
+    async ({ id, isResumed, finish }) => {
+      crashPoint("cancel-payment.1-claimed");
+      if (!(await findOwnPayment(deps.db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const wanted = { id, kind: "cancel" as const, amount: undefined, idempotency, isResumed };
+      const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
+      crashPoint("cancel-payment.2-reserved");
+      const record = async (tx: Tx) => {
+        const response = create(CancelPaymentResponseSchema, { payment: await fullRecord(tx, deps, payment) });
+        await finish?.(tx, response);
+        return response;
+      };
+      if (!operation) return await deps.db.transaction(record);
+      return toldValue(await driveCancel(deps, payment, operation, record));
+    },
+  );
+}

@@ -1,0 +1,70 @@
+// Captures what is authorized of a payment, or a part, which releases the rest. Phases, each one transaction or one
+// network call, each safe to run again: 1 claim the idempotency key · 2 reserve (reserve-ending.ts) · 3 ask the
+// processor · 4 settle and store the answer (drive-capture.ts). No answer is not a failure: the payment is answered as
+// it is, and the reconcile job brings the capture to its end.
+import { create } from "@bufbuild/protobuf";
+import type { Tx } from "#platform/database/database.ts";
+import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
+import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type CapturePaymentResponse, CapturePaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
+import { toPayment } from "../../messages.ts";
+import { findRecord } from "../../store/payment-records.ts";
+import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
+import { type Driven, driveCapture } from "./drive-capture.ts";
+import { type EndingDeps, reserveEnding } from "./reserve-ending.ts";
+
+export interface KeyedEndingDeps extends EndingDeps {
+  readonly keys: IdempotencyKeys;
+}
+
+export interface EndingRequest {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly paymentId: string;
+  readonly idempotency: IdempotencyScope | undefined;
+}
+
+/** @throws Failure NOT_FOUND, NOT_CAPTURABLE, AMOUNT_TOO_LARGE, INVALID_BODY, CONNECTOR_ERROR, IDEMPOTENCY_…. */
+export async function capturePayment(
+  deps: KeyedEndingDeps,
+  request: EndingRequest & { readonly amount: bigint | undefined },
+): Promise<CapturePaymentResponse> {
+  const { paymentId, amount, idempotency } = request;
+  return await withIdempotency(
+    deps.keys,
+    CapturePaymentResponseSchema,
+    idempotency,
+    newId("operation"),
+    async ({ id, isResumed, finish }) => {
+      crashPoint("capture-payment.1-claimed");
+      if (!(await findOwnPayment(deps.db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const wanted = { id, kind: "capture" as const, amount, idempotency, isResumed };
+      const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
+      crashPoint("capture-payment.2-reserved");
+      const record = async (tx: Tx) => {
+        const response = create(CapturePaymentResponseSchema, { payment: await fullRecord(tx, deps, payment) });
+        await finish?.(tx, response);
+        return response;
+      };
+      if (!operation) return await deps.db.transaction(record);
+      return toldValue(await driveCapture(deps, payment, operation, record));
+    },
+  );
+}
+
+/** The payment as its merchant reads it. */
+export async function fullRecord(tx: Tx, deps: Pick<EndingDeps, "connectors">, payment: StoredPayment) {
+  const record = await findRecord(tx, payment, payment.id);
+  if (!record) throw new Error("the payment is gone");
+  return toPayment(record, deps.connectors.find(record.connector)?.failureNames ?? {});
+}
+
+/** @throws Failure the refusal. */
+export function toldValue<T>(driven: Driven<T>): T {
+  if (driven.kind === "refused") throw driven.failure;
+  return driven.value;
+}

@@ -1,0 +1,80 @@
+// Brings a reserved cancellation forward: releases an authorization, or cancels an unpaid intent. Used by the request
+// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation or renewal nobody recorded ·
+// 2 cancel at the processor, which does no harm twice; where it refused, ask what the intent is · 3 settle in one
+// transaction.
+import type { Tx } from "#platform/database/database.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { isKnown } from "../../connectors/connector.ts";
+import { closeOperation, findOpenRenewal, type Operation } from "../../store/operations.ts";
+import type { StoredPayment } from "../../store/payments.ts";
+import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
+import { endRenewal } from "../renewals/adopt-renewal.ts";
+import { tellSettled, type VerifyDeps } from "../verify-intent.ts";
+import { type Driven, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
+
+export async function driveCancel<T>(
+  deps: VerifyDeps,
+  payment: StoredPayment,
+  operation: Operation,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  const ref = await refIfTold(deps, payment);
+  if (ref === "unknown") return await deferEnding(deps, payment, record);
+  if (ref === undefined) return await endUnmade(deps, payment, record);
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const connector = deps.connectors.get(payment.connector);
+  const made = await connector.cancelIntent(account, ref, "release");
+  crashPoint("cancel-payment.3-canceled");
+  if (made.kind === "not_sent") return await endUnsent(deps, payment, operation, made, record);
+  const answer = made.kind === "declined" ? await connector.retrieveIntent(account, ref) : made;
+  if (!isKnown(answer)) return await deferEnding(deps, payment, record);
+  const { settled, driven } = await deps.db.transaction(async (tx) => {
+    const found = await settleEnded(tx, deps, payment.id, ref, answer.value);
+    // Another intent is taking the place of this one: it is the one to cancel, the next time.
+    if (!found) return { settled: undefined, driven: { kind: "pending", value: await record(tx, payment) } as const };
+    return { settled: found, driven: await concludeCancel(tx, found.payment, made.kind === "declined", record) };
+  });
+  crashPoint("cancel-payment.4-settled");
+  deps.outbox.wake();
+  if (settled) tellSettled(deps.log, settled);
+  return driven;
+}
+
+/** @param payment after it was settled */
+async function concludeCancel<T>(
+  tx: Tx,
+  payment: StoredPayment,
+  isDeclined: boolean,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  const isCanceled = payment.state.outcome === "canceled";
+  if (isCanceled || isDeclined) await closeOperation(tx, "cancel", payment.id);
+  if (isDeclined && !isCanceled) return { kind: "refused", failure: new Failure("NOT_CANCELABLE") };
+  return { kind: isCanceled ? "ended" : "pending", value: await record(tx, payment) };
+}
+
+/** What is to be canceled, with the renewal that nobody recorded; undefined: it is proved that there is no intent. */
+async function refIfTold(deps: VerifyDeps, read: StoredPayment): Promise<string | "unknown" | undefined> {
+  try {
+    const renewal = await findOpenRenewal(deps.db, read.id);
+    const payment = renewal ? await endRenewal(deps, read, renewal) : read;
+    return payment.connectorRef || (await madeRef(deps, payment));
+  } catch (error) {
+    if (error instanceof Failure && error.reason === "CONNECTOR_ERROR") return "unknown";
+    throw error;
+  }
+}
+
+/** The processor surely has nothing of it. */
+async function endUnmade<T>(deps: VerifyDeps, { id }: StoredPayment, record: RecordEnding<T>): Promise<Driven<T>> {
+  const driven = await deps.db.transaction(async (tx): Promise<Driven<T>> => {
+    const payment = await endUnmadePayment(tx, deps, id);
+    // Somebody has learned of it meanwhile.
+    if (payment.connectorRef !== "") return { kind: "pending", value: await record(tx, payment) };
+    await closeOperation(tx, "cancel", id);
+    return { kind: "ended", value: await record(tx, payment) };
+  });
+  deps.outbox.wake();
+  return driven;
+}

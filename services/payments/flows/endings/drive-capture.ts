@@ -1,0 +1,94 @@
+// Brings a reserved capture forward: asks the processor and settles by its word. Used by the request that reserved it
+// and by the reconcile job. Phases: 1 capture at the processor, once; where it refused, ask what the intent is · 2
+// settle in one transaction. Whatever ends the authorization ends the capture with it (settle-payment.ts).
+import type { Tx } from "#platform/database/database.ts";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type IntentReport, isKnown } from "../../connectors/connector.ts";
+import { isAuthorized } from "../../rules/payment.ts";
+import { closeOperation, lockUntouched, type Operation } from "../../store/operations.ts";
+import { lockPayment, type StoredPayment } from "../../store/payments.ts";
+import { type Made, makeCapture } from "../make-at-processor.ts";
+import { settlePayment } from "../settle-payment.ts";
+import { tellSettled, type VerifyDeps } from "../verify-intent.ts";
+
+/** What came of it. `pending`: nobody knows yet. */
+export type Driven<T> =
+  | { readonly kind: "ended" | "pending"; readonly value: T }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+/** Runs in the transaction that makes it true, with the payment as it is then. */
+export type RecordEnding<T> = (tx: Tx, payment: StoredPayment) => Promise<T>;
+
+export async function driveCapture<T>(
+  deps: VerifyDeps,
+  payment: StoredPayment,
+  operation: Operation,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const connector = deps.connectors.get(payment.connector);
+  const order = { intentRef: payment.connectorRef, amount: operation.amount, currency: payment.currency };
+  const made = await makeCapture(deps.db, connector, account, order, operation);
+  crashPoint("capture-payment.3-made");
+  if (made.kind === "not_sent" || made.kind === "never_made") {
+    return await endUnsent(deps, payment, operation, made, record);
+  }
+  const answer = made.kind === "declined" ? await connector.retrieveIntent(account, payment.connectorRef) : made;
+  if (!isKnown(answer)) return await deferEnding(deps, payment, record);
+  const { settled, driven } = await deps.db.transaction(async (tx) => {
+    const found = await settlePayment(tx, deps, payment.id, answer.value, "reconcile", payment.version);
+    return { settled: found, driven: await concludeCapture(tx, found.payment, operation, made, record) };
+  });
+  crashPoint("capture-payment.4-settled");
+  deps.outbox.wake();
+  tellSettled(deps.log, settled);
+  return driven;
+}
+
+/** @param payment after it was settled. @param made what the processor said to the capture itself */
+async function concludeCapture<T>(
+  tx: Tx,
+  payment: StoredPayment,
+  operation: Operation,
+  made: Made<IntentReport>,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  const isDone = payment.state.outcome === "succeeded" && !isAuthorized(payment.state);
+  // An earlier send, whose answer nobody has, may have done just what this one was refused for.
+  const isAsAsked = isDone && (made.kind !== "declined" || payment.state.capturedAmount === operation.amount);
+  if (isAsAsked) return { kind: "ended", value: await record(tx, payment) };
+  const isPending = isAuthorized(payment.state) && made.kind !== "declined";
+  if (isPending) return { kind: "pending", value: await record(tx, payment) };
+  await closeOperation(tx, "capture", payment.id);
+  const isTooLarge = isAuthorized(payment.state) && made.kind === "declined" && made.code === "amount_too_large";
+  return { kind: "refused", failure: new Failure(isTooLarge ? "AMOUNT_TOO_LARGE" : "NOT_CAPTURABLE") };
+}
+
+/** Nobody knows: the reconcile job goes on. */
+export async function deferEnding<T>(
+  deps: VerifyDeps,
+  payment: StoredPayment,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  return { kind: "pending", value: await deps.db.transaction((tx) => record(tx, payment)) };
+}
+
+/** Nothing came of it: surely, if nobody else has tried it meanwhile, or as the processor has proved. */
+export async function endUnsent<T>(
+  deps: VerifyDeps,
+  payment: StoredPayment,
+  operation: Operation,
+  made: Extract<Made<IntentReport>, { kind: "not_sent" | "never_made" }>,
+  record: RecordEnding<T>,
+): Promise<Driven<T>> {
+  return await deps.db.transaction(async (tx): Promise<Driven<T>> => {
+    // The payment first, as everybody who settles.
+    const locked = await lockPayment(tx, payment.id);
+    if (!locked) throw new Failure("NOT_FOUND");
+    const isSure = made.kind === "never_made" || (await lockUntouched(tx, operation.id));
+    if (!isSure) return { kind: "pending", value: await record(tx, locked.payment) };
+    await closeOperation(tx, operation.kind, payment.id);
+    return { kind: "refused", failure: new Failure("CONNECTOR_ERROR", { cause: made.cause }) };
+  });
+}

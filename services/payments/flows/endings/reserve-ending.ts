@@ -1,0 +1,91 @@
+// Reserves a capture or a cancellation: one transaction under the payment's lock decides whether it may be, and writes
+// the operation that the processor is asked by, with the event that tells who asked.
+import type { IdempotencyScope } from "#platform/database/idempotency.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import type { Connectors } from "../../connectors/registry.ts";
+import { decideCancel, decideCapture, type Ending } from "../../rules/capture.ts";
+import { endingUnderWay, openEnding } from "../../store/endings.ts";
+import { findOperation, type Operation, recordTakeOver } from "../../store/operations.ts";
+import type { StoredPayment } from "../../store/payments.ts";
+import { sealKey } from "../recovery/sealed-key.ts";
+import { lockedBooks } from "../settle-payment.ts";
+import type { VerifyDeps } from "../verify-intent.ts";
+
+export interface EndingDeps extends VerifyDeps {
+  /** Seals the key that travels with the event. */
+  readonly vault: Vault;
+}
+
+export interface WantedEnding {
+  /** Of the operation, if it is a new one. */
+  readonly id: string;
+  readonly kind: Ending["kind"];
+  /** Minor units of a capture; undefined: all that is authorized. */
+  readonly amount: bigint | undefined;
+  readonly idempotency: IdempotencyScope | undefined;
+  /** An earlier run of the same request may have had the id. */
+  readonly isResumed: boolean;
+}
+
+/** The payment as it was when its lock was held; without an operation it is as asked for already. */
+export interface HeldEnding {
+  readonly payment: StoredPayment;
+  readonly operation: Operation | undefined;
+}
+
+/** @throws Failure NOT_FOUND, NOT_CAPTURABLE, NOT_CANCELABLE, AMOUNT_TOO_LARGE, INVALID_BODY. */
+export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted: WantedEnding): Promise<HeldEnding> {
+  const { id, kind, amount, isResumed } = wanted;
+  const held = await deps.db.transaction(async (tx): Promise<HeldEnding> => {
+    const { payment } = await lockedBooks(tx, paymentId);
+    const underWay = await endingUnderWay(tx, paymentId);
+    const isDirect = payment.sessionId === "";
+    const decision =
+      kind === "capture"
+        ? decideCapture(payment.state, amount, underWay, isResumed)
+        : decideCancel(payment.state, isDirect, underWay);
+    if (decision.kind === "refused") throw new Failure(decision.reason);
+    if (decision.kind === "done") return { payment, operation: undefined };
+    if (decision.kind === "joined") {
+      // From here on the run that began it can no longer speak for all tries.
+      await recordTakeOver(tx, kind, paymentId);
+      return { payment, operation: await findOperation(tx, kind, paymentId) };
+    }
+    const connector = deps.connectors.get(payment.connector);
+    assertTaken(connector, kind, decision.amount, payment.currency);
+    const ending = { id, paymentId, kind, amount: decision.amount };
+    const operation = await openEnding(tx, ending, connector.processorTime(), deps.reconcileAfterSeconds);
+    await deps.outbox.append(tx, [requested(deps.vault, payment, operation, wanted.idempotency)]);
+    return { payment, operation };
+  });
+  deps.outbox.wake();
+  return held;
+}
+
+/** @throws Failure INVALID_BODY: the processor never takes this amount. */
+function assertTaken(
+  connector: ReturnType<Connectors["get"]>,
+  kind: Ending["kind"],
+  amount: bigint,
+  currency: string,
+): void {
+  const problem = kind === "capture" ? connector.refusesAmount(amount, currency) : undefined;
+  if (problem !== undefined) throw invalid("amount", problem);
+}
+
+/** For the audit log, and for a rebuild. Merchants hear of the end by authorization.… */
+function requested(
+  vault: Vault,
+  { id: payment_id, merchantId, environment, currency, status }: StoredPayment,
+  { id: objectId, kind, amount }: Operation,
+  idempotency: IdempotencyScope | undefined,
+): Parameters<Outbox["append"]>[1][number] {
+  const image = idempotency && sealKey(vault, objectId, idempotency);
+  const money = kind === "capture" ? { amount: String(amount), currency } : {};
+  const attributes = { payment_id, ...money, ...(image && { image }) };
+  const type = `operation.${kind}_requested`;
+  return { type, merchantId, environment, objectId, status, at: clockNow(), attributes };
+}

@@ -1,0 +1,114 @@
+// What becomes of an authorization: its merchant captures it, all or a part, cancels it, does both at once or nothing
+// at all; somebody captures it at the dashboard; its time is over. Every answer is kept in `seen`.
+import type { Answer } from "../harness/api.ts";
+import { applyPaymentFault } from "./payment-faults.ts";
+import { once, untilAnswered } from "./persistent-client.ts";
+import type { Paying, Story } from "./story.ts";
+
+const endings = [
+  ["capture all", 30],
+  ["capture a part", 25],
+  ["cancel", 12],
+  ["all at once", 14],
+  ["captured at the dashboard", 8],
+  ["captured at the dashboard, meanwhile", 6],
+  ["authorization lapses", 5],
+  ["authorization lapses, meanwhile", 6],
+  ["nothing", 6],
+] as const;
+
+export async function endAuthorization(story: Story, payment: Paying): Promise<void> {
+  const { random } = story;
+  const part = () => partOf(story, payment);
+  switch (random.pick(endings)) {
+    case "capture all":
+      return await capture(story, payment, 0, undefined);
+    case "capture a part":
+      await capture(story, payment, 0, part());
+      if (random.chance(0.3)) await applyPaymentFault(story, payment, "captured again");
+      return;
+    case "cancel":
+      return await cancel(story, payment, 0);
+    case "all at once":
+      await Promise.all([
+        capture(story, payment, 0, part()),
+        capture(story, payment, 1, undefined),
+        cancel(story, payment, 2),
+      ]);
+      return;
+    case "captured at the dashboard":
+      return await applyPaymentFault(story, payment, "captured at the dashboard");
+    case "captured at the dashboard, meanwhile": {
+      const other = applyPaymentFault(story, payment, "captured at the dashboard");
+      await Promise.all([capture(story, payment, 0, part()), other]);
+      return;
+    }
+    case "authorization lapses":
+      return await applyPaymentFault(story, payment, "authorization lapses");
+    case "authorization lapses, meanwhile": {
+      const lapse = applyPaymentFault(story, payment, "authorization lapses");
+      await Promise.all([
+        random.chance(0.5) ? capture(story, payment, 0, undefined) : cancel(story, payment, 0),
+        lapse,
+      ]);
+      return;
+    }
+    case "nothing":
+  }
+}
+
+/** Less than all of it; Stripe takes dinars by ten fils. */
+export function partOf({ random }: Story, { amount }: Paying): number {
+  const part = random.int(1, amount + 1);
+  return part < 10 ? amount : part - (part % 10);
+}
+
+/** Refusals that what happened before explains. */
+const refusals = [404, 409, 422, 502, 503];
+
+async function capture(story: Story, payment: Paying, index: number, amount: number | undefined): Promise<void> {
+  const body = amount === undefined ? {} : { amount };
+  const answer = await ask(story, payment, "capture", index, body);
+  if (answer?.status !== 200) return;
+  const captured = answer.at("captured_amount");
+  if (typeof captured !== "number" || (payment.mishaps.size > 0 && payment.toldCaptured === undefined)) return;
+  const isOther = payment.toldCaptured !== undefined && payment.toldCaptured !== captured;
+  if (isOther && payment.mishaps.size === 0) story.seen.offence(story.name, `two captures were told: ${answer}`);
+  payment.toldCaptured = captured;
+}
+
+async function cancel(story: Story, payment: Paying, index: number): Promise<void> {
+  const answer = await ask(story, payment, "cancel", index, {});
+  if (answer?.status === 200 && answer.at("status") === "canceled" && payment.mishaps.size === 0) {
+    payment.toldCanceled = true;
+  }
+}
+
+/** Under a key it is asked until it is answered, some of them twice at once, and a replay is the first answer. */
+async function ask(
+  story: Story,
+  payment: Paying,
+  what: "capture" | "cancel",
+  index: number,
+  body: object,
+): Promise<Answer | undefined> {
+  const { run, shop, random, seen, name, patience } = story;
+  const path = `/v1/payments/${payment.paymentId}/${what}`;
+  const key = random.chance(0.7) ? { "idempotency-key": `${what}-${name}-${index}` } : undefined;
+  const post = () => shop.api.post(path, body, key);
+  const request = what === "capture" ? () => run.honesty.ask("capture", payment.paymentId, post) : post;
+  const calls = key && random.chance(0.2) ? 2 : 1;
+  const answers = await Promise.all(
+    Array.from({ length: calls }, async () => {
+      seen.count();
+      return key ? await untilAnswered(request, patience, what) : await once(request);
+    }),
+  );
+  for (const answer of answers) {
+    if (answer && answer.status !== 200 && !refusals.includes(answer.status))
+      seen.offence(name, `${what} answered ${answer}`);
+  }
+  const done = answers.filter((answer) => answer?.status === 200);
+  if (done.some((answer) => answer?.raw !== done[0]?.raw)) seen.offence(name, `one key, two answers of a ${what}`);
+  return done[0] ?? answers[0];
+}

@@ -1,0 +1,230 @@
+// docs/contract.md §5, capture later: POST /v1/payments/{id}/capture and POST /v1/payments/{id}/cancel.
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, cardToken, pay } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
+import { accountOf, allHaveFailed, failProcessor } from "./operator.ts";
+
+const test = suite("captures", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let api: Caller;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  api = await caller(running, merchant.apiKey);
+});
+
+const order = { amount: 1000, currency: "EUR", capture_method: "manual" };
+
+async function authorized({ as = merchant.apiKey, card = cards.succeeds as string, body = order as object } = {}) {
+  const session = await api.call("createCheckoutSession", 201, { as, body });
+  await pay(session.text("render.frame_url"), card);
+  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
+  return { session, id: confirmed.text("payment_id") };
+}
+
+const end = (operation: "capturePayment" | "cancelPayment", id: string, body?: object, headers = {}) =>
+  api.call(operation, 200, { path: { id }, ...(body && { body }), headers });
+
+// Proves capturePayment: all, part, response
+test("docs/contract.md §5: no amount and an empty body capture all, an amount a part; the answer is the full payment", async () => {
+  for (const [body, taken] of [
+    [undefined, 1000],
+    [{}, 1000],
+    [{ amount: 400 }, 400],
+    [{ amount: 1000 }, 1000],
+  ] as const) {
+    const { id } = await authorized();
+    const held = await api.call("getPayment", 200, { path: { id } });
+    assert.deepEqual([held.text("status"), held.text("capture_method")], ["succeeded", "manual"]);
+    assert.deepEqual(
+      [held.at("captured_at"), held.at("captured_amount"), held.number("fee_amount")],
+      [undefined, undefined, 0],
+    );
+    assert.ok(held.text("capture_before") > held.text("authorized_at"));
+    const captured = await end("capturePayment", id, body);
+    assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [taken, undefined]);
+    assert.ok(captured.text("captured_at"));
+    assert.equal(captured.number("net_amount"), taken - captured.number("fee_amount"));
+    assert.deepEqual((await api.call("getPayment", 200, { path: { id } })).body, captured.body);
+  }
+});
+
+// Proves capturePayment: errors; errors: not_capturable
+test("docs/contract.md §2: what is captured, canceled, unpaid or captured at once is not_capturable", async () => {
+  const [{ id: captured }, { id: canceled }] = [await authorized(), await authorized()];
+  await end("capturePayment", captured, { amount: 1 });
+  await end("cancelPayment", canceled);
+  const { id: atOnce } = await authorized({ body: { amount: 1000, currency: "EUR" } });
+  const { id: declined } = await authorized({ card: cards.declined });
+  for (const id of [captured, canceled, atOnce, declined]) {
+    await api.refused("capturePayment", 422, "not_capturable", { path: { id } });
+  }
+});
+
+// Proves capturePayment: errors
+test("docs/contract.md §2: more than is authorized is amount_too_large, and captures nothing", async () => {
+  const { id } = await authorized();
+  for (const amount of [1001, Number.MAX_SAFE_INTEGER]) {
+    await api.refused("capturePayment", 422, "amount_too_large", { path: { id }, body: { amount } });
+  }
+  assert.equal((await end("capturePayment", id)).number("captured_amount"), 1000);
+});
+
+// Proves cancelPayment: authorized, again, response
+test("docs/contract.md §5: an authorization is released and costs nothing; a canceled payment is answered as it is", async () => {
+  const { session, id } = await authorized();
+  const canceled = await end("cancelPayment", id);
+  assert.deepEqual(
+    [canceled.text("status"), canceled.number("fee_amount"), canceled.number("net_amount")],
+    ["canceled", 0, 0],
+  );
+  assert.deepEqual((await end("cancelPayment", id, {})).body, canceled.body);
+  await eventually("its session to hear of it", async () => {
+    const seen = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
+    return seen.at("payment_status") === "canceled";
+  });
+  const seen = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
+  assert.deepEqual(
+    [seen.text("status"), seen.text("payment_id"), seen.text("capture_method")],
+    ["completed", id, "manual"],
+  );
+});
+
+// Proves cancelPayment: unpaid
+test("docs/contract.md §5: a payment that nobody has paid yet is canceled, and its session with it", async () => {
+  const { session, id } = await authorized({ card: cards.declined });
+  assert.equal((await end("cancelPayment", id)).text("status"), "canceled");
+  await eventually("its session to end", async () => {
+    const seen = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
+    return seen.at("status") === "canceled";
+  });
+});
+
+// Proves cancelPayment: errors; errors: not_cancelable
+test("docs/contract.md §2: what is captured, refunded or failed for good is not_cancelable", async () => {
+  const { id: captured } = await authorized();
+  await end("capturePayment", captured);
+  const { id: refunded } = await authorized();
+  await end("capturePayment", refunded, { amount: 10 });
+  await api.call("createRefund", 201, { path: { id: refunded } });
+  const token = await cardToken(running.processor, await accountOf(merchant), cards.declined);
+  const failed = (await api.call("createPayment", 201, { body: { ...order, payment_method: token } })).text("id");
+  for (const id of [captured, refunded, failed]) {
+    await api.refused("cancelPayment", 422, "not_cancelable", { path: { id } });
+  }
+});
+
+// Proves createPayment: capture_method
+test("docs/contract.md §5: a payment by token is authorized alone when that is asked for", async () => {
+  const token = await cardToken(running.processor, await accountOf(merchant));
+  const made = await api.call("createPayment", 201, { body: { ...order, payment_method: token } });
+  assert.deepEqual([made.text("status"), made.at("captured_at")], ["succeeded", undefined]);
+  assert.equal((await end("capturePayment", made.text("id"), { amount: 7 })).number("captured_amount"), 7);
+});
+
+// Proves capturePayment: replay, reuse; cancelPayment: replay, reuse
+test("docs/contract.md §6: a key replays what it did, also a refusal, and stands for one request", async () => {
+  const [{ id: captured }, { id: canceled }] = [await authorized(), await authorized()];
+  for (const [operation, id, body, other] of [
+    ["capturePayment", captured, { amount: 400 }, { amount: 401 }],
+    ["cancelPayment", canceled, {}, undefined],
+  ] as const) {
+    const headers = { "Idempotency-Key": `once ${operation}` };
+    const first = await end(operation, id, body, headers);
+    const again = await end(operation, id, body, headers);
+    assert.deepEqual([again.headers.get("idempotent-replayed"), again.raw], ["true", first.raw]);
+    const elsewhere = other ? { path: { id }, body: other } : { path: { id: captured } };
+    await api.refused(operation, 422, "idempotency_key_reuse", { ...elsewhere, headers });
+  }
+  const headers = { "Idempotency-Key": "refused" };
+  await api.refused("capturePayment", 422, "not_capturable", { path: { id: captured }, headers });
+  const replay = await api.refused("capturePayment", 422, "not_capturable", { path: { id: captured }, headers });
+  assert.equal(replay.headers.get("idempotent-replayed"), "true");
+});
+
+// Proves capturePayment: in_flight; cancelPayment: in_flight
+test("docs/contract.md §6: a key whose request is in progress is idempotency_conflict", async () => {
+  const slow = await freshMerchant(running);
+  for (const [operation, what] of [
+    ["capturePayment", "capture"],
+    ["cancelPayment", "cancel"],
+  ] as const) {
+    const { id } = await authorized({ as: slow.apiKey });
+    await failProcessor(running, slow, { target: `api.intents.${what}`, kind: "delay", ms: 2_500, count: 1 });
+    const sent = { as: slow.apiKey, path: { id }, headers: { "Idempotency-Key": `slow ${what}` } };
+    const first = api.call(operation, 200, sent);
+    await eventually("the first request to be at the processor", () => allHaveFailed(running, slow));
+    await api.refused(operation, 409, "idempotency_conflict", sent);
+    await first;
+  }
+});
+
+// Proves capturePayment: pending; cancelPayment: pending
+test("docs/contract.md §2: no answer of the processor is not an error: the payment is answered as it is, and the end is told", async () => {
+  const doubtful = await freshMerchant(running);
+  for (const [operation, what, status] of [
+    ["capturePayment", "capture", "succeeded"],
+    ["cancelPayment", "cancel", "canceled"],
+  ] as const) {
+    const { id } = await authorized({ as: doubtful.apiKey });
+    await failProcessor(running, doubtful, { target: `api.intents.${what}`, kind: "error_after", count: 1 });
+    await failProcessor(running, doubtful, { target: "api.intents.get", kind: "error_before", count: 1 });
+    const answer = await api.call(operation, 200, { as: doubtful.apiKey, path: { id } });
+    assert.ok(["succeeded", "canceled"].includes(answer.text("status")));
+    await eventually("the processor's event to end it", async () => {
+      const payment = await api.call("getPayment", 200, { as: doubtful.apiKey, path: { id } });
+      return payment.at("status") === status && (status === "canceled" || payment.at("captured_amount") === 1000);
+    });
+  }
+});
+
+// Proves capturePayment: errors; cancelPayment: errors
+test("docs/contract.md §2: bad amounts and unknown fields are invalid_body; foreign and unknown payments not_found", async () => {
+  const { id } = await authorized();
+  for (const body of [{ amount: 0 }, { amount: -1 }, { amount: "1" }, { amount: 1.5 }, { amout: 1 }]) {
+    await api.refused("capturePayment", 400, "invalid_body", { path: { id }, body });
+  }
+  await api.refused("cancelPayment", 400, "invalid_body", { path: { id }, body: { reason: "late" } });
+  await api.refused("createCheckoutSession", 400, "invalid_body", { body: { ...order, capture_method: "later" } });
+  const stranger = await freshMerchant(running);
+  for (const sent of [{ as: stranger.apiKey, path: { id } }, { path: { id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z" } }]) {
+    await api.refused("capturePayment", 404, "not_found", sent);
+    await api.refused("cancelPayment", 404, "not_found", sent);
+  }
+  assert.equal((await api.call("getPayment", 200, { path: { id } })).at("captured_at"), undefined);
+});
+
+// Proves createCheckoutSession: capture_method
+test("docs/contract.md §4: a session says how its payment is captured, to its merchant and to the browser; at once by default", async () => {
+  for (const [body, method] of [
+    [order, "manual"],
+    [{ ...order, capture_method: "automatic" }, "automatic"],
+    [{ amount: 1000, currency: "EUR" }, "automatic"],
+  ] as const) {
+    const session = await api.call("createCheckoutSession", 201, { body });
+    const read = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
+    const seen = await api.call("resolveCheckout", 200, asBuyer(session));
+    assert.deepEqual(
+      [session, read, seen].map((one) => one.text("capture_method")),
+      [method, method, method],
+    );
+  }
+});
+
+// Proves capturePayment: errors; cancelPayment: errors
+test("every described code of these operations was seen", () =>
+  // connector_error needs a processor that surely did nothing: outage.test.ts stops it.
+  api.sawEverything(
+    ["capturePayment connector_error", "cancelPayment connector_error"],
+    "capturePayment",
+    "cancelPayment",
+  ));
+
+test.run();
