@@ -22,9 +22,14 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   durable?: boolean;
   /** False: the stack does not keep the event loop alive. */
   keepsParentAlive?: boolean;
+  /** True: with the demo shop, as `npm start` has it. */
+  demoShop?: boolean;
   /** Ends a start that is under way, before its next step. */
   signal?: AbortSignal;
 }
+
+/** The same with nothing left open. */
+export type WantedStack = StackOptions & StackSettings;
 
 /** A stack that runs. Parts are `postgres`, `nats` and the processes by their names. */
 export interface RunningStack {
