@@ -16,9 +16,15 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
   try {
     const settings = readStackSettings(process.env);
     console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
-    const running = await start({ ...settings, demoShop: true, signal: stopping });
+    let isReady = false;
+    // What a process complains about while its neighbours start looks like a failure and is none. Its log has it, and
+    // so has the error when it does not start.
+    const warn = (line: string) => isReady && console.error(line);
+    const running = await start({ ...settings, warn, signal: stopping });
+    const [link] = await Promise.all([exampleLink(running.stack), running.openShop()]);
     const tookMs = performance.now() - began;
-    console.log(welcome(running.stack, settings.stateDir, tookMs, await exampleLink(running.stack)));
+    console.log(welcome(running.stack, settings.stateDir, tookMs, link));
+    isReady = true;
     await aborted(stopping);
     console.error("stopping");
     await running.stop();

@@ -5,17 +5,11 @@ import { type ChildProgram, runChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { limitedWarnings } from "./log-line.ts";
 import type { WantedStack } from "./running-stack.ts";
-import { environmentOf, processNames, type Surroundings, scriptOf, shopScript, urlOf } from "./services.ts";
+import { environmentOf, processNames, type Surroundings, scriptOf, shopScript } from "./services.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** @param warn shows a process's warning or error */
-export async function startProcesses(
-  wanted: WantedStack,
-  around: Surroundings,
-  supervisor: Supervisor,
-  warn: (line: string) => void,
-): Promise<void> {
+export async function startProcesses(wanted: WantedStack, around: Surroundings, supervisor: Supervisor): Promise<void> {
   const inherited = {
     NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), // halves the start of each process
     ...process.env,
@@ -27,7 +21,7 @@ export async function startProcesses(
   };
   const parts = processNames.map((name) => ({
     name,
-    start: () => runChild(program(wanted, name, scriptOf(name), environment(name), warn)),
+    start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
   }));
   await supervisor.start(...parts);
 }
@@ -41,13 +35,11 @@ export interface ShopPlace {
   readonly tls: TlsFiles;
 }
 
-/** @returns the shop's address */
 export async function startDemoShop(
   wanted: WantedStack,
   { port, gateway, apiKey, tls }: ShopPlace,
   supervisor: Supervisor,
-  warn: (line: string) => void,
-): Promise<string> {
+): Promise<void> {
   const env = {
     PATH: process.env.PATH,
     BASE_URL: gateway,
@@ -57,23 +49,16 @@ export async function startDemoShop(
     TLS_CERT: tls.cert,
     TLS_KEY: tls.key,
   };
-  await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env, warn)) });
-  return urlOf(port);
+  await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env)) });
 }
 
-function program(
-  wanted: WantedStack,
-  name: string,
-  script: string,
-  env: NodeJS.ProcessEnv,
-  warn: (line: string) => void,
-): ChildProgram {
+function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
   return {
     name,
     script,
     env,
     logPath: join(wanted.stateDir, "logs", `${name}.log`),
-    warn: limitedWarnings((line) => warn(`${name} ${line}`)),
+    warn: limitedWarnings((line) => wanted.warn?.(`${name} ${line}`)),
     keepsParentAlive: wanted.keepsParentAlive ?? true,
   };
 }

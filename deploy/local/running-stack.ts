@@ -7,6 +7,8 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   natsNamespace?: string;
   /** True: nothing is written to the terminal. */
   quiet?: boolean;
+  /** Shown each warning or error that a process logs; absent: they stand in the logs alone. */
+  warn?: (line: string) => void;
   /** Set for every process besides what the stack sets. */
   env?: Record<string, string>;
   /**
@@ -22,8 +24,6 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   durable?: boolean;
   /** False: the stack does not keep the event loop alive. */
   keepsParentAlive?: boolean;
-  /** True: with the demo shop, as `npm start` has it. */
-  demoShop?: boolean;
   /** Ends a start that is under way, before its next step. */
   signal?: AbortSignal;
 }
@@ -35,6 +35,8 @@ export type WantedStack = StackOptions & StackSettings;
 export interface RunningStack {
   /** As in stack.json; `pids` follows the restarts. */
   stack: StackInfo;
+  /** Starts the demo shop, which `npm start` has; resolves when it is open and `stack` names its address. */
+  openShop(): Promise<void>;
   /** Stops every part and frees the state directory. */
   stop(): Promise<void>;
   /** Stops parts and leaves them stopped. */

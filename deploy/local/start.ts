@@ -10,8 +10,8 @@ import { runCommand } from "./command.ts";
 import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
 import { keptPorts } from "./kept-ports.ts";
 import { endLeftovers } from "./leftovers.ts";
-import { helpIfAsked, refuseWords } from "./options.ts";
-import { startDemoShop, startProcesses } from "./processes.ts";
+import { helpIfAsked, refuseAnyWord } from "./options.ts";
+import { type ShopPlace, startDemoShop, startProcesses } from "./processes.ts";
 import { rpcFiles } from "./rpc-files.ts";
 import type { RunningStack, StackOptions, WantedStack } from "./running-stack.ts";
 import { type Secrets, stackSecrets } from "./secrets.ts";
@@ -35,30 +35,38 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dir = await openStateDir(wanted.stateDir);
   let info: StackInfo | undefined;
   let written = Promise.resolve();
-  const supervisor = createSupervisor(say, () => {
+  const describe = () => {
     if (!info) return;
     const described = Object.assign(info, { pids: pidsOf(supervisor) });
     written = written.then(() => writeStackFile(dir.path, described)).catch((error) => say(reasonOf(error)));
-  });
+  };
+  const supervisor = createSupervisor(say, describe);
   const stop = async () => {
     for (const stage of stopStages) await supervisor.stop(...stage);
     await written;
     await removeStackFile(dir.path);
     await dir.release();
   };
-  try {
-    let isUp = false;
-    // What a process complains about while its neighbours start is no failure; its log and, if it ends, its error have it.
-    info = await bringUp(wanted, supervisor, say, (line) => isUp && say(line));
-    isUp = true;
-    await writeStackFile(dir.path, info);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const orStop = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  };
+  const { stack, shop } = await orStop(() => bringUp(wanted, supervisor, say));
+  info = stack;
+  await orStop(() => writeStackFile(dir.path, stack));
   return {
-    stack: info,
+    stack,
     stop,
+    async openShop() {
+      await orStop(() => startDemoShop(wanted, shop, supervisor));
+      stack.demo_shop = urlOf(shop.port);
+      describe();
+      await written;
+    },
     halt: (...names) => supervisor.stop(...names),
     resume: (name) => supervisor.resume(name),
     async restart(name) {
@@ -71,8 +79,14 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
 
 type Say = (line: string) => void;
 
+interface BroughtUp {
+  stack: StackInfo;
+  /** For the demo shop, when it is asked for. */
+  shop: ShopPlace;
+}
+
 /** The steps of a start, in their order. */
-async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say, warn: Say): Promise<StackInfo> {
+async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): Promise<BroughtUp> {
   const dir = wanted.stateDir;
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     wanted.signal?.throwIfAborted();
@@ -83,8 +97,11 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say, wa
   };
   await endLeftovers(dir);
   await removeStackFile(dir);
-  const { port: gateway, simulatorPort: simulator, shopPort: shop } = wanted;
-  const kept = await keptPorts(dir, { gateway, simulator, shop });
+  const kept = await keptPorts(dir, {
+    gateway: wanted.port,
+    simulator: wanted.simulatorPort,
+    shop: wanted.shopPort,
+  });
   const secrets = await stackSecrets(dir);
   const tls = await tlsFiles(dir);
   const rpc = await rpcFiles(dir);
@@ -106,17 +123,14 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say, wa
     ports,
     adminPorts,
   };
-  await step("six processes", () => startProcesses(wanted, around, supervisor, warn));
+  await step("six processes", () => startProcesses(wanted, around, supervisor));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>
     sandboxMerchant(dir, urlOf(ports.merchant), operatorToken),
   );
-  const place = { port: kept.shop, gateway: urlOf(ports.gateway), apiKey, tls };
-  const openShop = () => startDemoShop(wanted, place, supervisor, warn);
-  const demoShop = wanted.demoShop ? await step("demo shop", openShop) : undefined;
-  return {
+  const shop = { port: kept.shop, gateway: urlOf(ports.gateway), apiKey, tls };
+  const stack = {
     gateway: urlOf(ports.gateway),
     processor: urlOf(ports.simulator),
-    ...(demoShop !== undefined && { demo_shop: demoShop }),
     api_key: apiKey,
     merchant_id: merchantId,
     rpc: {
@@ -140,6 +154,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say, wa
     tls,
     pids: pidsOf(supervisor),
   };
+  return { stack, shop };
 }
 
 function pidsOf(supervisor: Supervisor): Record<string, number> {
@@ -187,6 +202,6 @@ docs/configuration.md has the others.`;
 
 if (import.meta.main) {
   helpIfAsked(usage);
-  if (process.argv.length > 2) refuseWords(usage);
+  refuseAnyWord(process.argv.slice(2), usage);
   await runCommand(startStack);
 }

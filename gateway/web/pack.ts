@@ -59,7 +59,10 @@ if (import.meta.main) {
   if (folder === "--help" || folder === "-h") console.log(usage);
   else if (more.length === 0 && !folder.startsWith("-")) console.log(await packSdk(folder));
   else {
-    console.error(usage);
+    const wrong = folder.startsWith("-")
+      ? `there is no option ${folder}; the nearest one is --help`
+      : "one folder at most";
+    console.error(`${wrong}\n\n${usage}`);
     process.exitCode = 2;
   }
 }

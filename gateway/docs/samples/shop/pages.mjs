@@ -30,7 +30,7 @@ function page(title, body, scripts = html``) {
 ${scripts}
 </head>
 <body>
-<p class="bar">Demo shop of your local Tollbooth<span> · test mode, no money moves</span></p>
+<p class="bar">Demo shop<span> · test mode, no money moves</span></p>
 <header><a class="name" href="/">Example Store</a></header>
 ${body}
 <footer>One product, one program: <code>gateway/docs/samples/shop</code></footer>
@@ -110,7 +110,7 @@ ${view(
 ${view(
   "paid",
   html`<div class="mark good" aria-hidden="true"></div><h1 tabindex="-1">Thank you. Your order is paid.</h1>
-<p id="paid-by">A signed webhook has said so, and the book is on its way.</p>
+<p><span id="card"></span> A signed webhook has said so, and the book is on its way.</p>
 <p><a id="receipt" hidden target="_blank" rel="noopener noreferrer">Receipt</a></p>${again}`,
 )}
 ${view(
@@ -131,7 +131,8 @@ ${view(
 </div>
 <section class="heard" aria-labelledby="heard-title"><h2 id="heard-title">What the shop’s server heard</h2>
 <p id="silence">Nothing yet. Each signed webhook appears here when it comes.</p>
-<ol id="heard" aria-live="polite"></ol></section>
+<ol id="heard" aria-live="polite"></ol>
+<p id="twice" hidden>Twice is right: once for the confirmation, once on the processor’s own word. Each delivery has an id of its own.</p></section>
 </main>`,
     scripts,
   );

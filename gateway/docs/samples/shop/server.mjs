@@ -47,11 +47,11 @@ async function openOrder(reference) {
 /** An order of before this program was started: Tollbooth still knows it. Undefined: it never was. */
 async function recallOrder(reference) {
   const { data } = await call("GET", `/v1/checkout-sessions?reference=${reference}`);
-  if (data.length === 0) return undefined;
-  const order = await openOrder(reference);
-  const ends = { completed: "paid", expired: "expired", canceled: "canceled" };
-  orders.change(order, { status: ends[data[0].status] ?? "open" });
-  return order;
+  const [session] = data;
+  if (!session) return undefined;
+  const ended = { completed: "paid", expired: "expired", canceled: "canceled" }[session.status];
+  if (!ended) return openOrder(reference);
+  return orders.change(orders.add({ reference, ...product, session }), { status: ended });
 }
 
 /** An endpoint's secret is told once and this shop forgets: each start registers an endpoint of its own. */

@@ -43,22 +43,21 @@ function say(id, text) {
 
 function showHeard() {
   find("silence").hidden = order.heard.length > 0;
+  find("twice").hidden = order.heard.filter(({ type }) => type === "payment.succeeded").length < 2;
   find("heard").replaceChildren(
     ...order.heard.map(({ type, at, body, delivery }) => {
       const row = document.createElement("li");
       const [name, proof, raw] = ["strong", "span", "code"].map((kind) => document.createElement(kind));
       name.textContent = type;
       proof.textContent = `signature verified, ${new Date(at).toLocaleTimeString()}`;
-      raw.textContent = body;
+      raw.append(...body.split(/(?<=,)/).flatMap((part) => [part, document.createElement("wbr")]));
       raw.title = delivery;
       row.append(name, proof, raw);
       return row;
     }),
   );
   const { card, receipt } = order;
-  if (card)
-    find("paid-by").textContent =
-      `By ${card.brand}, ending in ${card.last4}. A signed webhook has said so, and the book is on its way.`;
+  if (card) say("card", `By ${card.brand}, ending in ${card.last4}.`);
   if (receipt) find("receipt").href = receipt;
   find("receipt").hidden = !receipt;
 }
@@ -74,7 +73,8 @@ const checkout = main.dataset.secret && window.Tollbooth ? start(main.dataset.se
 show();
 
 function start(sessionSecret) {
-  const handle = window.Tollbooth.create({ sessionSecret, appearance: { theme: "auto", accentColor: "#2b6a3f" } });
+  const accentColor = getComputedStyle(main).getPropertyValue("--leaf");
+  const handle = window.Tollbooth.create({ sessionSecret, appearance: { theme: "auto", accentColor } });
   const left = window.Tollbooth.consumeReturn();
   if (left?.status === "canceled")
     say("note", "You left the payment page. Nothing was charged: the order waits for you.");
