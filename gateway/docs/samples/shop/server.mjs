@@ -31,16 +31,20 @@ async function call(method, path, body, headers = {}) {
   return told;
 }
 
-/** The order's session. The order's number is the key, so that a repeat, however late, gets the same session. */
-async function openOrder(reference) {
+const opening = new Map();
+/** The order with its session; two clicks at once open it once. */
+function openOrder(reference) {
+  const known = opening.get(reference) ?? createSession(reference).finally(() => opening.delete(reference));
+  opening.set(reference, known);
+  return known;
+}
+
+/** The order's number is the key, so that a repeat, however it came about, gets the same session. */
+async function createSession(reference) {
   const back = `${shop}/orders/${reference}`;
-  const wanted = { ...product, name: undefined, description: product.name, reference, expires_in: 3600 };
-  const session = await call(
-    "POST",
-    "/v1/checkout-sessions",
-    { ...wanted, success_url: back, cancel_url: back },
-    { "idempotency-key": reference },
-  );
+  const { name: description, amount, currency } = product;
+  const wanted = { amount, currency, description, reference, success_url: back, cancel_url: back, expires_in: 3600 };
+  const session = await call("POST", "/v1/checkout-sessions", wanted, { "idempotency-key": reference });
   return orders.add({ reference, ...product, session });
 }
 

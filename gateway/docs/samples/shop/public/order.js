@@ -24,6 +24,8 @@ function viewNow() {
 }
 
 function show() {
+  const isAsking = ["idle", "loading", "ready"].includes(checkout?.state);
+  if (order.status !== "open" && isAsking) checkout.destroy(); // nobody types a card for an order that is over
   const view = viewNow();
   if (view === shown) return;
   const isFirst = shown === "";
