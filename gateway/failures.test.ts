@@ -25,6 +25,8 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   idempotency_key_reuse: 422,
   connector_not_eligible: 422,
   too_many_keys: 422,
+  dispute_not_answerable: 422,
+  too_many_files: 422,
   rate_limited: 429,
   internal_error: 500,
   connector_error: 502,

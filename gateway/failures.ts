@@ -63,7 +63,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   idempotency_conflict: {
     status: 409,
     message: "a request with this idempotency key is in progress",
-    docs: "The first request with this Idempotency-Key has not ended yet, or what became of its payment or refund cannot be read now. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
+    docs: "The first request with this Idempotency-Key has not ended yet, or what became of its payment, refund or answer to a dispute cannot be read now. Wait for Retry-After and send the same request again: it answers with the first one's result. A payment or refund without a key goes on under its Request-Id: send that as its Idempotency-Key.",
     retry: true,
     retryAfterSeconds: 1,
   },
@@ -75,12 +75,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   payload_too_large: {
     status: 413,
     message: "request body is too large",
-    docs: "A request body may have at most 64 KiB.",
+    docs: "A request body may have at most 64 KiB, a file for evidence 5 MiB.",
   },
   unsupported_media_type: {
     status: 415,
     message: "content type must be application/json",
-    docs: "Send JSON in UTF-8 with Content-Type: application/json, without Content-Encoding.",
+    docs: "Send JSON in UTF-8 with Content-Type: application/json, without Content-Encoding. A file for evidence is sent as what it is; the message then names the types.",
   },
   no_connector: {
     status: 422,
@@ -111,6 +111,16 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
     status: 422,
     message: "too many active api keys",
     docs: "The merchant has 50 active API keys in this environment. Revoke one that is not needed, or roll one with expires_in 0.",
+  },
+  dispute_not_answerable: {
+    status: 422,
+    message: "dispute cannot be answered",
+    docs: "The dispute is decided, under review or past its date, as the processor says, or evidence is being sent already. What becomes of it is in its status.",
+  },
+  too_many_files: {
+    status: 422,
+    message: "too many files",
+    docs: "A dispute has at most 20 files.",
   },
   rate_limited: {
     status: 429,

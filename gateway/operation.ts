@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import type { ErrorCode } from "./failures.ts";
+import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
 import { checkQuery } from "./query-text.ts";
@@ -36,7 +37,12 @@ export interface OperationText {
   readonly errors?: readonly ErrorCode[];
   /** Honours Idempotency-Key (docs/contract.md §6). */
   readonly idempotent?: true;
-  /** Money goes at the processor before it is answered; under a key an earlier request may have sent it. */
+  /** Takes bytes in place of JSON; its handler reads them itself. */
+  readonly raw?: RawBody;
+  /**
+   * Money goes, or evidence does, at the processor before it is answered; under a key an earlier request may have sent
+   * it.
+   */
   readonly movesMoney?: true;
 }
 
@@ -112,13 +118,16 @@ export function addOperation<
   admit: onRequestAsyncHookHandler,
   handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R> | Static<W>>>,
 ): void {
-  const { params, body, response, repeated } = operation;
+  const { params, body, raw, response, repeated } = operation;
   registry.operations.push({ ...operation, access });
   const query = { ...(operation.query ?? noParameters), ...strict };
   const route: RouteOptions = {
     method: operation.method,
     url: operation.path,
-    config: { movesMoney: operation.movesMoney ?? false },
+    config: {
+      movesMoney: operation.movesMoney ?? false,
+      ...(raw && { holdsBody: true as const, heldBytes: raw.heldBytes }),
+    },
     schema: {
       ...(params && { params }),
       querystring: query,
@@ -149,7 +158,16 @@ export function addOperation<
       }),
   };
   if (body || operation.method === "GET") registry.app.route(route);
+  else if (raw) withRawBody(registry.app, route, raw);
   else withoutBody(registry.app, route);
+}
+
+function withRawBody(app: FastifyInstance, route: RouteOptions, raw: RawBody): void {
+  app.register((scope, _options, done) => {
+    takeRawBodies(scope, raw);
+    scope.route(route);
+    done();
+  });
 }
 
 /** A route that takes no body passes over whatever is sent, of any type and size, instead of refusing it. */

@@ -10,6 +10,7 @@ import {
   ConnectorService,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { GatewayConfig } from "./settings.ts";
@@ -20,6 +21,7 @@ export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 export interface Peers {
   readonly checkout: Client<typeof CheckoutService>;
   readonly payments: Client<typeof PaymentsService>;
+  readonly disputes: Client<typeof DisputeService>;
   readonly merchants: Client<typeof MerchantService>;
   readonly audit: Client<typeof AuditService>;
   readonly apiKeys: Client<typeof ApiKeyService>;
@@ -42,6 +44,7 @@ export function connectPeers(
   return {
     checkout: checkout.client(CheckoutService),
     payments: payments.client(PaymentsService),
+    disputes: payments.client(DisputeService),
     merchants: merchant.client(MerchantService),
     audit: merchant.client(AuditService),
     apiKeys: merchant.client(ApiKeyService),

@@ -35,6 +35,8 @@ import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { buyerPaths, checkoutRoutes } from "./routes/checkout.ts";
 import { checkoutSessionRoutes } from "./routes/checkout-sessions.ts";
 import { connectorRoutes } from "./routes/connectors.ts";
+import { disputeFileRoutes } from "./routes/disputes/dispute-files.ts";
+import { disputeRoutes } from "./routes/disputes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { logRoutes } from "./routes/logs.ts";
@@ -197,6 +199,8 @@ function addRoutes(
   checkoutRoutes(context, peers);
   paymentRoutes(context, peers);
   refundRoutes(context, peers);
+  disputeRoutes(context, peers);
+  disputeFileRoutes(context, peers);
   webhookEndpointRoutes(context, peers);
   webhookDeliveryRoutes(context, peers);
   merchantRoutes(context, peers);

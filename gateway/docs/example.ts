@@ -7,13 +7,14 @@ import type { ListedOperation } from "../operation.ts";
 const depthMax = 5;
 
 /** The operation as a curl command. */
-export function curlOf({ method, path, access, body, idempotent, query }: ListedOperation): string {
+export function curlOf({ method, path, access, body, raw, idempotent, query }: ListedOperation): string {
   const filled = path.replace(/:(\w+)/g, "$$$1");
   const secret = access.kind === "buyer" && query ? "?secret=$SESSION_SECRET" : "";
   const lines = [`curl -sS${method === "GET" ? "" : ` -X ${method}`} "$BASE_URL${filled}${secret}"`];
   if (access.kind === "merchant") lines.push(`-H "Authorization: Bearer $API_KEY"`);
   if (idempotent) lines.push("-H 'Idempotency-Key: order-1042'");
   if (body) lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(exampleOf(body))}'`);
+  if (raw) lines.push(`-H 'Content-Type: ${raw.types[0]}'`, "--data-binary @receipt.pdf");
   return lines.join(" \\\n  ");
 }
 

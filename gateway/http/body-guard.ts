@@ -15,6 +15,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** True: the route holds the body's bytes until it answers, not only until they are parsed. */
     readonly holdsBody?: true;
+    /** What the route has in memory of a body at once, where it reads it piece by piece. */
+    readonly heldBytes?: number;
   }
 }
 
@@ -42,6 +44,7 @@ export function guardBodies(app: FastifyInstance): void {
 
 /** What the body takes at most: its length as announced, or the most that the route reads. */
 function expectedBytes(request: FastifyRequest): number {
-  const limit = request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY;
+  const { config, bodyLimit } = request.routeOptions;
+  const limit = config.heldBytes ?? bodyLimit ?? Number.POSITIVE_INFINITY;
   return Math.min(Number(request.headers["content-length"] ?? limit), limit);
 }

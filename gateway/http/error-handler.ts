@@ -111,6 +111,10 @@ function violationOf(error: SchemaError): Violation | undefined {
   // The error of the name itself comes before this one.
   if (error.keyword === "propertyNames") return undefined;
   const problem = problemOf(error);
+  // An entry that should have members is named as one that has.
+  if (error.keyword === "type" && params.type === "object" && /^\d+$/.test(path.at(-1) ?? "")) {
+    return { field: `${fieldName(path.slice(0, -1))}[${path.at(-1)}]`, problem };
+  }
   return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
 }
 

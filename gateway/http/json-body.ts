@@ -81,9 +81,15 @@ function textProblem(text: string): string | undefined {
 // Longest name of a field that is repeated to the caller; metadata keys have at most 40 characters.
 const nameMax = 64;
 
-/** The path in the caller's words, shortened and made printable. */
+/** The path in the caller's words, shortened and made printable: `metadata.order`, `line_items[3].name`. */
 export function fieldName(path: readonly string[]): string {
-  return path.map((part) => part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax)).join(".");
+  const parts = path.map((part) => part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax));
+  return parts
+    .map((part, place) => {
+      if (place === 0) return part;
+      return /^\d+$/.test(part) && place < parts.length - 1 ? `[${part}]` : `.${part}`;
+    })
+    .join("");
 }
 
 /** The first name that an object holds twice; JSON.parse would keep the last one silently. `text` is valid JSON. */

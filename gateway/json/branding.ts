@@ -33,6 +33,8 @@ export const BrandingJson = component(
     background_style: Type.Optional(textSchema(backgroundStyles.join(", "), "subtle")),
     theme: Type.Optional(textSchema(themes.join(", "), "light")),
     font_family: Type.Optional(textSchema(fontFamilies.join(", "), "inter")),
+    terms_url: Type.Optional(textSchema("https URL of the terms, linked on the hosted page.")),
+    privacy_url: Type.Optional(textSchema("https URL of the privacy notice, linked on the hosted page.")),
   }),
 );
 
@@ -50,5 +52,7 @@ export function presentBranding(branding: Branding | undefined): Static<typeof B
     ...given("background_style", branding.backgroundStyle),
     ...given("theme", branding.theme),
     ...given("font_family", branding.fontFamily),
+    ...given("terms_url", branding.termsUrl),
+    ...given("privacy_url", branding.privacyUrl),
   };
 }

@@ -19,6 +19,7 @@ import {
   timeTextOf,
   wordSchema,
 } from "./parts/field.ts";
+import { LineItemJson, presentLines } from "./parts/line-item.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
@@ -81,6 +82,7 @@ export const SessionJson = component(
     success_url: Type.Optional(textSchema("Where the hosted page sends the buyer after success.")),
     cancel_url: Type.Optional(textSchema("Where the hosted page sends the buyer who gives up.")),
     locale: Type.Optional(textSchema("BCP 47 tag.", "en")),
+    line_items: Type.Optional(Type.Array(LineItemJson, { description: "What is bought; not in lists of sessions." })),
     created_at: timeSchema("When it was created."),
     completed_at: Type.Optional(timeSchema("When it was completed.")),
   }),
@@ -113,6 +115,7 @@ export function presentSession(session: Session): Static<typeof SessionJson> {
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
     ...given("locale", session.locale),
+    ...presentLines(session.lineItems),
     created_at: timeTextOf(session.createdAt),
     ...given("completed_at", timeText(session.completedAt)),
   };

@@ -20,6 +20,7 @@ import {
   timeTextOf,
   wordSchema,
 } from "./parts/field.ts";
+import { LineItemJson, presentLines } from "./parts/line-item.ts";
 
 export const ResolvedCheckout = component(
   "Checkout",
@@ -29,6 +30,7 @@ export const ResolvedCheckout = component(
     amount: Type.Optional(amountSchema("Minor units.")),
     currency: Type.Optional(currencySchema),
     description: Type.Optional(textSchema("What is paid for.")),
+    line_items: Type.Optional(Type.Array(LineItemJson, { description: "What is bought, line by line." })),
     reference: Type.Optional(referenceSchema),
     expires_at: Type.Optional(timeSchema("When an unpaid session expires.")),
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
@@ -40,6 +42,16 @@ export const ResolvedCheckout = component(
       display_name: textSchema("The merchant's name for buyers.", "Lemon Books"),
       support_email: Type.Optional(textSchema("For buyers' questions.")),
     }),
+    legal: Type.Optional(
+      Type.Object(
+        {
+          name: Type.Optional(textSchema("The merchant's registered name: the seller.", "Lemon Books GmbH")),
+          terms_url: Type.Optional(textSchema("https URL of the seller's terms.")),
+          privacy_url: Type.Optional(textSchema("https URL of the seller's privacy notice.")),
+        },
+        { description: "Who sells, and under which terms; absent where the merchant does not say." },
+      ),
+    ),
     payment_id: Type.Optional(idSchema("payment")),
     payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
@@ -84,18 +96,29 @@ export function presentCheckout(
     amount: numberOf(session.amount),
     currency: session.currency,
     ...given("description", session.description),
+    ...presentLines(session.lineItems),
     ...given("reference", session.orderReference),
     expires_at: timeTextOf(session.expiresAt),
     connector: session.connector,
     surface: session.surface,
     environment: environmentText(session.environment),
     ...(isOffered && render && { render: presentRender(render) }),
+    ...presentLegal(branding),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
     ...given("payment_status", session.paymentStatus),
     ...given("receipt_url", session.receiptUrl),
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
   };
+}
+
+function presentLegal({ legalName, branding }: GetBrandingResponse): Pick<Static<typeof ResolvedCheckout>, "legal"> {
+  const legal = {
+    ...given("name", legalName),
+    ...given("terms_url", branding?.termsUrl),
+    ...given("privacy_url", branding?.privacyUrl),
+  };
+  return Object.keys(legal).length > 0 ? { legal } : {};
 }
 
 /** Who is suspended or closed shows nothing to pay with; a merchant service of the release before tells no status. */

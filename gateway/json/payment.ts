@@ -1,13 +1,7 @@
 // Payments as public JSON: the full record and the shorter list item of docs/contract.md §5.
 import { type Static, Type } from "typebox";
-import type {
-  Card,
-  Dispute,
-  Payment,
-  PaymentAttempt,
-  PaymentFailure,
-  Verification,
-} from "#proto/payments/v1/payments_pb.ts";
+import type { Card, Payment, PaymentAttempt, PaymentFailure, Verification } from "#proto/payments/v1/payments_pb.ts";
+import { DisputeJson, presentDispute } from "./dispute.ts";
 import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
@@ -88,23 +82,6 @@ const AttemptJson = component(
     ),
     three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
     created_at: timeSchema("When it began."),
-  }),
-);
-
-const DisputeJson = component(
-  "Dispute",
-  Type.Object({
-    id: idSchema("dispute"),
-    connector_dispute_id: Type.Optional(textSchema("The dispute's id at the processor.")),
-    reason: Type.Optional(textSchema("The processor's reason.", "fraudulent")),
-    status: textSchema(
-      "`warning_needs_response`, `warning_under_review`, `warning_closed`, `needs_response`, `under_review`, `won` or `lost`.",
-      "needs_response",
-    ),
-    amount: amountSchema("Minor units."),
-    opened_at: Type.Optional(timeSchema("When it was opened.")),
-    evidence_due_at: Type.Optional(timeSchema("Until when evidence can be sent; absent: not at all, or not told.")),
-    outcome: Type.Optional(textSchema("`won` or `lost`; absent: not decided.", "won")),
   }),
 );
 
@@ -245,18 +222,5 @@ function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
     ...(last4 !== "" && { card: { brand, last4 } }),
     ...given("three_ds_result", attempt.threeDsResult),
     created_at: timeTextOf(attempt.createdAt),
-  };
-}
-
-function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
-  return {
-    id: dispute.id,
-    ...given("connector_dispute_id", dispute.connectorDisputeId),
-    ...given("reason", dispute.reason),
-    status: dispute.status,
-    amount: numberOf(dispute.amount),
-    ...given("opened_at", timeText(dispute.openedAt)),
-    ...given("evidence_due_at", timeText(dispute.evidenceDueAt)),
-    ...(["won", "lost"].includes(dispute.status) && { outcome: dispute.status }),
   };
 }

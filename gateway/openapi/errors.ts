@@ -1,6 +1,7 @@
 // Errors in the OpenAPI document: which codes an operation can give, and the responses that stand for them, made of the
 // error table.
 import { detailsMax, type ErrorCode, errorTable } from "../failures.ts";
+import { typesMessage } from "../http/raw-body.ts";
 import type { ListedOperation } from "../operation.ts";
 import type { JsonObject } from "./schema.ts";
 
@@ -10,7 +11,7 @@ export function errorCodes(operation: ListedOperation): ErrorCode[] {
   if (operation.access.kind === "merchant") {
     codes.add("unauthorized").add("forbidden");
   }
-  if (operation.body) codes.add("payload_too_large").add("unsupported_media_type");
+  if (operation.body || operation.raw) codes.add("payload_too_large").add("unsupported_media_type");
   if (operation.idempotent) codes.add("idempotency_conflict").add("idempotency_key_reuse");
   // At least a parameter that it does not have.
   codes.add("invalid_body");
@@ -42,25 +43,29 @@ interface Group {
   readonly codes: readonly ErrorCode[];
   /** True: the answer may be one that was stored under the caller's key. */
   readonly isReplayable: boolean;
+  /** Of an operation that takes bytes: which it takes. */
+  readonly takes?: string;
 }
 
 // Refusals that are decided after the work began, so that the services store them with the key.
 const storedRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(["payment_blocked", "no_connector", "not_refundable", "amount_too_large"] as const),
-  ...(["not_found", "feature_disabled"] as const),
+  ...(["not_found", "feature_disabled", "dispute_not_answerable"] as const),
 ]);
 
 function groupsOf(operation: ListedOperation): Group[] {
   const groups = Map.groupBy(errorCodes(operation), (code) => errorTable[code].status);
   return [...groups.values()].map((codes) => {
     const isReplayable = operation.idempotent === true && codes.some((code) => storedRefusals.has(code));
-    return { name: [...codes, ...(isReplayable ? ["replayable"] : [])].join("."), codes, isReplayable };
+    const name = [...codes, ...(isReplayable ? ["replayable"] : [])].join(".");
+    if (!operation.raw || !codes.includes("unsupported_media_type")) return { name, codes, isReplayable };
+    return { name: `${name}.${operation.id}`, codes, isReplayable, takes: typesMessage(operation.raw) };
   });
 }
 
-function failure({ codes, isReplayable }: Group): JsonObject {
+function failure({ codes, isReplayable, takes }: Group): JsonObject {
   const examples = codes.map((code) => {
-    const { message } = errorTable[code];
+    const message = (code === "unsupported_media_type" && takes) || errorTable[code].message;
     return [code, { summary: message, value: { error: { code, message } } }];
   });
   const waits = codes.some((code) => errorTable[code].retryAfterSeconds !== undefined);

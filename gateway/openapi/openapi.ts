@@ -52,7 +52,7 @@ export function openApi(operations: readonly ListedOperation[], version: string)
 }
 
 function describe(operation: ListedOperation, components: JsonObject): JsonObject {
-  const { access, body } = operation;
+  const { access, body, raw } = operation;
   return {
     operationId: operation.id,
     tags: [operation.tag],
@@ -64,6 +64,12 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
       requestBody: {
         required: requiredNames(body).length > 0,
         content: { "application/json": { schema: published(body, components) } },
+      },
+    }),
+    ...(raw && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(raw.types.map((type) => [type, { schema: { type: "string", format: "binary" } }])),
       },
     }),
     responses: { ...success(operation, components), ...failures(operation) },

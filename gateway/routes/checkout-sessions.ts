@@ -21,6 +21,7 @@ import {
   returnUrlOf,
   urlInput,
 } from "../json/parts/input.ts";
+import { LineItemInput } from "../json/parts/line-item.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";
@@ -48,7 +49,12 @@ const NewSession = component(
       ),
       cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
       expires_in: Type.Optional(
-        Type.Integer({ minimum: 300, maximum: 86_400, description: "Seconds; 86,400 when absent.", examples: [3600] }),
+        Type.Integer({
+          minimum: 300,
+          maximum: 2_592_000,
+          description: "Seconds, up to 30 days; 86,400 when absent.",
+          examples: [3600],
+        }),
       ),
       locale: Type.Optional(
         Type.String({
@@ -56,6 +62,13 @@ const NewSession = component(
           pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
           description: "BCP 47 tag.",
           examples: ["en"],
+        }),
+      ),
+      line_items: Type.Optional(
+        Type.Array(LineItemInput, {
+          minItems: 1,
+          maxItems: 100,
+          description: "What is bought, for the buyer to see; the lines sum to `amount`.",
         }),
       ),
     },
@@ -121,6 +134,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
         expiresInSeconds: body.expires_in ?? 0,
         locale: body.locale ?? "",
+        lineItems: (body.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
         ...idempotencyOf(request),
       });
       markReplay(reply, answer.replayed);

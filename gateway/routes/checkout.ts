@@ -38,7 +38,7 @@ export function checkoutRoutes(
       params,
       query,
       response: ResolvedCheckout,
-      errors: ["not_found", "payment_blocked"],
+      errors: ["not_found", "payment_blocked", "connector_error"],
     },
     async ({ sessionId, sessionSecret, request }) => {
       const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });

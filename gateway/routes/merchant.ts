@@ -44,6 +44,9 @@ const ProfileChange = component(
 const color = (description: string) =>
   clearable({ pattern: "^#[0-9A-Fa-f]{6}$", description: `${description}, \`#rrggbb\`.`, examples: ["#0a7d4f"] });
 
+const legalUrl = (what: string, example: string) =>
+  clearable({ maxLength: 2048, description: `https URL of the ${what}.`, examples: [example] });
+
 const BrandingChange = component(
   "BrandingChange",
   Type.Object({
@@ -59,6 +62,8 @@ const BrandingChange = component(
     background_style: Type.Optional(wordSchema(backgroundStyles, "Background.")),
     theme: Type.Optional(wordSchema(themes, "Theme.")),
     font_family: Type.Optional(wordSchema(fontFamilies, "Font.")),
+    terms_url: Type.Optional(legalUrl("terms", "https://lemonbooks.example/terms")),
+    privacy_url: Type.Optional(legalUrl("privacy notice", "https://lemonbooks.example/privacy")),
   }),
 );
 
@@ -163,6 +168,12 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
         ...(body.background_style !== undefined && { backgroundStyle: body.background_style }),
         ...(body.theme !== undefined && { theme: body.theme }),
         ...(body.font_family !== undefined && { fontFamily: body.font_family }),
+        ...(body.terms_url !== undefined && {
+          termsUrl: body.terms_url ? httpsUrlOf("terms_url", body.terms_url) : "",
+        }),
+        ...(body.privacy_url !== undefined && {
+          privacyUrl: body.privacy_url ? httpsUrlOf("privacy_url", body.privacy_url) : "",
+        }),
       });
       return presentBranding(branding);
     },

@@ -109,6 +109,7 @@ function listEndpoints(context: GatewayContext, webhooks: Peers["webhooks"]): vo
       path: "/v1/merchants/me/webhooks",
       tag,
       summary: "List the webhook endpoints",
+      description: "A URL that was registered twice is listed twice, each with its own id.",
       status: 200,
       response: dataSchema(EndpointJson),
     },

@@ -23,6 +23,11 @@ test("money keeps its last minor unit and its decimals in every language", () =>
   assert.equal(moneyOf(5, "KWD", "en").formatted.replace(/\s/g, " "), "KWD 0.005");
   assert.equal(moneyOf(99_999_999, "USD", "en-US").formatted, "$999,999.99");
   assert.equal(moneyOf(1050, "EUR", "not a locale").minor, 1050);
+  assert.deepEqual(
+    [-1050, -5, -100_000].map((minor) => moneyOf(minor, "EUR", "en").formatted),
+    ["-€10.50", "-€0.05", "-€1,000.00"],
+    "a discount",
+  );
 });
 
 test("text is readable on every colour that a merchant may choose", () => {

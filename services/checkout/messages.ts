@@ -27,6 +27,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     successUrl: session.successUrl,
     cancelUrl: session.cancelUrl,
     locale: session.locale,
+    lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
     expiresAt: timestampFromDate(session.expiresAt),
     createdAt: timestampFromDate(session.createdAt),
     ...(stored?.completedAt ? { completedAt: timestampFromDate(stored.completedAt) } : {}),

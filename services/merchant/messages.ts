@@ -55,6 +55,8 @@ export function toBranding(branding: Branding): BrandingMessage {
     backgroundStyle: branding.backgroundStyle,
     theme: branding.theme,
     fontFamily: branding.fontFamily,
+    termsUrl: branding.termsUrl,
+    privacyUrl: branding.privacyUrl,
   });
 }
 

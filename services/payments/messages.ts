@@ -2,6 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type DisputeFile,
+  DisputeFileSchema,
+  type DisputeRecord as DisputeRecordMessage,
+  DisputeRecordSchema,
+} from "#proto/payments/v1/disputes_pb.ts";
+import {
   type AccountStatus,
   AccountStatusSchema,
   type Payment,
@@ -13,8 +19,10 @@ import {
   SessionOutcome,
 } from "#proto/payments/v1/payments_pb.ts";
 import type { AccountReport } from "./connectors/connector.ts";
+import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
 import { isReturned, type Outcome } from "./rules/payment.ts";
+import type { StoredFile } from "./store/disputes/dispute-files.ts";
 import type {
   AttemptRecord,
   DisputeRecord,
@@ -104,9 +112,36 @@ export function toAccountStatus(account: AccountReport | undefined): AccountStat
   return create(AccountStatusSchema, account ? { ...account, credentialsTaken: true } : {});
 }
 
+/** A dispute by itself. */
+export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
+  const { paymentId, currency, acceptance, evidence } = item;
+  const { status, texts, files, submittedAt } = evidence;
+  return create(DisputeRecordSchema, {
+    dispute: toDispute(item),
+    paymentId,
+    currency,
+    acceptance,
+    evidence: { status, texts: { ...texts }, files: { ...files }, submittedAt: toTimestamp(submittedAt) },
+  });
+}
+
+export function toDisputeFile(file: StoredFile): DisputeFile {
+  const { id, disputeId, type, size, sha256, createdAt } = file;
+  if (size === undefined || !sha256) throw new Error("a file is not whole");
+  return create(DisputeFileSchema, { id, disputeId, type, size, sha256, createdAt: timestampFromDate(createdAt) });
+}
+
 function toDispute(dispute: DisputeRecord) {
-  const { openedAt, evidenceDueAt } = dispute;
-  return { ...dispute, openedAt: timestampFromDate(openedAt), evidenceDueAt: toTimestamp(evidenceDueAt) };
+  const { id, connectorDisputeId, reason, status, amount, openedAt, evidenceDueAt } = dispute;
+  return {
+    id,
+    connectorDisputeId,
+    reason,
+    status,
+    amount,
+    openedAt: timestampFromDate(openedAt),
+    evidenceDueAt: toTimestamp(evidenceDueAt),
+  };
 }
 
 function toTimestamp(at: Date | undefined) {

@@ -18,6 +18,7 @@ import {
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -32,12 +33,14 @@ import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
 import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
+import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
 import { operatorRpc } from "./rpc/operator.ts";
 import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
+import { sweepFiles } from "./store/disputes/dispute-files.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
@@ -72,6 +75,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   return {
     rpc: [
       answers(PaymentsService, paymentsRpc(context)),
+      answers(DisputeService, disputesRpc(context)),
       answers(OperatorService, operatorRpc(context)),
       answers(FeeService, feeRpc(context)),
       answers(StatementService, statementRpc(context)),
@@ -86,6 +90,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       checkJournalJob(context),
       matchStatementsJob(context),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
+      { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
     listeners: [{ ...heardEvents.connectors, onEvent: hear, onGap: forget }],

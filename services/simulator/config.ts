@@ -13,6 +13,7 @@ export interface Config {
   readonly logLevel: string;
   readonly delayMs: number;
   readonly keySeconds: number;
+  readonly pageSeconds: number;
   readonly testControls: boolean;
 }
 
@@ -44,6 +45,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read("LOG_LEVEL", oneOf("debug", "info", "warn", "error"), "info"),
     delayMs: Number(read("SIMULATOR_DELAY_MS", wholeNumber(0, delayMsMax), "1000")),
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
+    pageSeconds: Number(read("SIMULATOR_PAGE_SECONDS", wholeNumber(0, keySecondsMax), "0")),
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
   };
   if (isProduction && config.testControls) problems.push("SIMULATOR_TEST_CONTROLS must not be on in production");

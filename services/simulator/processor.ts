@@ -14,6 +14,8 @@ export interface Processor {
   readonly delayMs: number;
   /** How long the first answer to an idempotency key is kept. */
   readonly keySeconds: number;
+  /** How long the page of a new intent lives; 0: for ever. */
+  readonly pageSeconds: number;
   /** Account and idempotency key of what is being worked on. */
   readonly keysInUse: Set<string>;
   /** Work that goes on after its call was answered. */

@@ -3,7 +3,9 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { ApiFailure, broken, outage } from "./failure.ts";
 import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
+import { disputeRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { formRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -15,7 +17,7 @@ import { testFaultRoutes } from "./routes/test-faults.ts";
 import { testIntentRoutes } from "./routes/test-intents.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
-const bodyBytesMax = 64 * 1_024; // the largest sensible body is a few kilobytes
+const bodyBytesMax = 131_072; // a caller of a caller may send 64 KiB, of which lines with long names are the most
 const requestMs = 20_000; // to receive a request: a phone on a bad network takes seconds
 const parameterMax = 200; // characters of an id in a path; ours have under 70
 
@@ -56,6 +58,8 @@ export function buildServer(
   });
   intentRoutes(app, processor);
   refundRoutes(app, processor);
+  disputeRoutes(app, processor);
+  fileRoutes(app, processor);
   statementRoutes(app, processor);
   eventRoutes(app, processor);
   formRoutes(app, processor);

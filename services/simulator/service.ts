@@ -29,6 +29,8 @@ export interface SimulatorOptions {
   readonly delayMs?: number;
   /** How long idempotency keys are kept. */
   readonly keySeconds?: number;
+  /** How long the page of a new intent lives; 0: for ever. */
+  readonly pageSeconds?: number;
   /** Whether /test/… exists. */
   readonly testControls?: boolean;
 }
@@ -84,6 +86,7 @@ async function serveSimulator(
     },
     delayMs: options.delayMs ?? delayMsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
+    pageSeconds: options.pageSeconds ?? 0,
     keysInUse: new Set(),
     later,
     stopping: stopping.signal,

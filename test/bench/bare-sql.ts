@@ -213,6 +213,7 @@ function newSession(paymentId: string): NewSession {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    lineItems: [],
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 86_400_000),
   };

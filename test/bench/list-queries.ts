@@ -3,6 +3,7 @@
 import type { Database } from "#platform/database/database.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type DisputeFilters, listDisputeRecords } from "../../services/payments/lists/disputes.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
 import { listRefundRecords, type RefundFilters } from "../../services/payments/lists/refunds.ts";
 import { everything } from "../harness/payment-rows.ts";
@@ -125,6 +126,7 @@ export function listQueries(db: Database): readonly ListQuery[] {
     refunds("refunds that failed, 9 months", (i) => ({
       ...{ status: "failed", range: timeRange(moment(300, i), moment(30, i)) },
     })),
+    ...disputeQueries(db, day, moment),
     {
       name: "a small merchant, amounts and status",
       run: async () => {
@@ -142,5 +144,27 @@ export function listQueries(db: Database): readonly ListQuery[] {
     },
     { ...list("beginning of an order number, 800,000 hits (no aim)", () => ({ q: "order-1" })), runsMax: 10 },
     { ...list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })), runsMax: 10 },
+  ];
+}
+
+/** Some ten thousand, of which one in ten waits for an answer. */
+function disputeQueries(
+  db: Database,
+  day: (ago: number) => Date,
+  moment: (ago: number, i: number) => Date,
+): readonly ListQuery[] {
+  const disputes = (name: string, filters: (i: number) => Partial<DisputeFilters>): ListQuery => ({
+    name,
+    run: async (i) => {
+      const none = { status: "", paymentId: "", from: undefined, to: undefined, dueBefore: undefined };
+      return (await listDisputeRecords(db, big, { ...none, ...filters(i) }, { limit: 50, offset: 0n })).total;
+    },
+  });
+  return [
+    disputes("disputes", () => ({})),
+    disputes("disputes to be answered within a week", () => ({ status: "needs_response", dueBefore: day(-7) })),
+    disputes("disputes due before a moment, 9 months", (i) => ({
+      ...{ from: moment(300, i), to: moment(30, i), dueBefore: moment(100, i) },
+    })),
   ];
 }

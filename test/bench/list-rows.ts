@@ -27,6 +27,13 @@ const countText = `
 const emailsText = `
   insert into customer_emails select distinct merchant_id, environment, customer_email from payments order by 1, 2, 3`;
 
+// Every disputed payment, and each hundredth of the others, whose merchants have won.
+const disputesText = `
+  insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at)
+  select 'dp_' || substr(id, 5), id, connector, 'dsp_' || id, 'fraudulent',
+    case when status = 'disputed' then 'needs_response' else 'won' end, amount, created_at, created_at + interval '7 days'
+  from payments where status = 'disputed' or abs(hashtext(id)) % 100 = 0`;
+
 /** @param say told of each step */
 export async function loadPayments(client: pg.Client, rows: number, say: (line: string) => void): Promise<void> {
   const began = performance.now();
@@ -59,11 +66,13 @@ export async function loadPayments(client: pg.Client, rows: number, say: (line: 
   step("e-mails gathered");
   for (const { text } of indexes) await client.query(text);
   step("indexes made");
+  await client.query(disputesText);
+  step("disputes opened");
   await client.query("vacuum analyze");
   step("vacuumed and analysed, as autovacuum keeps it");
   const sizes = await client.query<{ name: string; mb: string }>(
     `select regexp_replace(indexrelname, '_\\d+_', 's_') as name, sum(pg_relation_size(indexrelid))::bigint / 1000000 as mb
-     from pg_stat_user_indexes where relname ~ '^(payments|list_counts|customer_emails_.*)$' group by 1 order by 2 desc`,
+     from pg_stat_user_indexes where relname ~ '^(payments|disputes|list_counts|customer_emails_.*)$' group by 1 order by 2 desc`,
   );
   say(`index sizes, MB: ${sizes.rows.map((row) => `${row.name} ${row.mb}`).join(" · ")}`);
 }

@@ -1,5 +1,6 @@
 // What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes,
 // readings, lists, and what the processor does without being asked.
+import { answerDispute } from "./dispute-answers.ts";
 import { drawPaymentFault } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { AskedRefund } from "./seen.ts";
@@ -72,12 +73,14 @@ async function dashboardRefund({ random, seen }: Story, payment: Paying): Promis
   await payment.till.moveRefund(payment, made, isPending ? random.pick(ends) : "failed");
 }
 
-async function dispute({ random, seen }: Story, payment: Paying): Promise<void> {
+async function dispute(story: Story, payment: Paying): Promise<void> {
+  const { random, seen } = story;
   seen.count();
   const status = random.chance(0.3) ? "warning_needs_response" : "needs_response";
   const amount = random.chance(0.5) ? random.int(1, payment.amount) : undefined;
   const made = await payment.till.dispute(payment, status, amount);
   if (!made) return;
+  if (random.chance(0.6)) return await answerDispute(story, payment);
   const moves = [
     ["warning_under_review", 1],
     ["warning_closed", 1],

@@ -5,6 +5,7 @@ import { statementDifferences } from "../../services/payments/audit/statement.ts
 import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import { answeredDifferences } from "./answer-checks.ts";
+import { disputeDifferences } from "./dispute-answers.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import {
   announced,
@@ -38,6 +39,7 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
         found = await underWay(rig);
         if (found.length === 0) found = await allDifferences(rig, seen);
         if (found.length === 0) found = await answeredDifferences(rig);
+        if (found.length === 0) found = await disputeDifferences(rig, seen);
         return found.length === 0;
       },
       { limitMs, everyMs: 500 },
@@ -129,7 +131,7 @@ export function repeatedOperations({ operations }: ProcessorTruth): string[] {
   const byKey = new Map<string, number>();
   for (const [reference, made] of operations) {
     for (const { idempotency_key: key } of made) if (key !== "") byKey.set(key, (byKey.get(key) ?? 0) + 1);
-    for (const kind of ["intents.create", "refunds.create"]) {
+    for (const kind of ["intents.create", "refunds.create", "disputes.evidence"]) {
       const count = made.filter((one) => one.kind === kind).length;
       if (count > 1) found.push(`${reference}: ${kind} was done ${count} times at the processor`);
     }

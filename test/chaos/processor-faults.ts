@@ -13,7 +13,7 @@ interface Switch {
   readonly ms?: number;
 }
 
-const creations = ["api.intents.create", "api.refunds.create"];
+const creations = ["api.intents.create", "api.refunds.create", "api.disputes.evidence"];
 const lists = ["api.intents.get", "api.refunds.get"];
 const at = (targets: readonly string[], fault: Omit<Switch, "target">): Switch[] =>
   targets.map((target) => ({ target, ...fault }));

@@ -63,8 +63,10 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
     [simulatorAccounts],
   );
   const operations = await books.simulator.rows<TheirOperation>(
-    `select kind, coalesce(reference, '') as reference, coalesce(idempotency_key, '') as idempotency_key from operations
-     where $1::text[] is null or account = any($1)`,
+    // An intent in the place of one whose page ended is another one, of its own number.
+    `select o.kind, coalesce(o.reference, '') || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') else '' end
+       as reference, coalesce(o.idempotency_key, '') as idempotency_key
+     from operations o left join intents i on i.id = o.intent_id where $1::text[] is null or o.account = any($1)`,
     [simulatorAccounts],
   );
   const atStripe = stripeTruth(stripe);

@@ -10,6 +10,14 @@ export interface AskedRefund {
   readonly answers: Answer[];
 }
 
+/** A dispute as a client answered or conceded it, once or many times under one key. */
+export interface AnsweredDispute {
+  readonly id: string;
+  readonly kind: "evidence" | "accept";
+  /** Answers with 200. */
+  readonly answers: Answer[];
+}
+
 export interface SeenPayment {
   readonly paymentId: string;
   /** Empty: a payment by token. */
@@ -25,6 +33,8 @@ export interface SeenPayment {
   /** An expiry was answered with `expired`. */
   toldExpired: boolean;
   readonly refunds: AskedRefund[];
+  /** Absent: none. */
+  answeredDisputes?: AnsweredDispute[];
   /** What the processor did to it that takes back what clients were told: returned, lost, doubled … */
   readonly mishaps?: ReadonlySet<FaultName>;
   /** Where its story stands in the run, to find it again. */

@@ -44,7 +44,7 @@ export const stripeSwitches = {
 } as const satisfies Partial<Record<FaultName, readonly Misbehaving[]>>;
 
 /** What Stripe's account page answers is asked by operators, who ask again themselves. */
-const paths = /^\/v1\/(payment_intents|refunds|checkout|charges|events|balance_transactions)/;
+const paths = /^\/v1\/(payment_intents|refunds|disputes|files|checkout|charges|events|balance_transactions)/;
 const lagMs = 1_000;
 
 type Names = keyof typeof stripeSwitches;

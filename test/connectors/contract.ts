@@ -19,6 +19,7 @@ import type {
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";
+import { disputeContract } from "./dispute-contract.ts";
 
 /**
  * What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the
@@ -36,8 +37,10 @@ export interface ConnectorRig {
   pay(intent: CreatedIntent, outcome: "paid" | "declined"): Promise<void>;
   /** Tokens of cards that the processor keeps. */
   tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
-  /** The next creation of an intent or a refund goes wrong. */
-  failNext(what: "intent" | "refund", trouble: Trouble): Promise<void>;
+  /** The buyer's bank disputes a paid intent. @returns the dispute's id there */
+  dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
+  /** The next creation of an intent or a refund, or submission of evidence, goes wrong. */
+  failNext(what: "intent" | "refund" | "evidence", trouble: Trouble): Promise<void>;
   /** A signed event about the intent, as the processor would send it; `at` in seconds since 1970. */
   event(intent: CreatedIntent, at: number): Promise<{ body: Uint8Array; headers: Record<string, string> }>;
   stop(): Promise<void>;
@@ -59,8 +62,15 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     description: "Order 7",
     returnUrl: "https://shop.example/return",
     surface: "embedded",
+    lineItems: [],
     ...members,
   });
+  /** How often it says that nobody can pay any more, by its own end or its page's; and what else it says. */
+  const endsOf = (report: IntentReport) => {
+    const others = kinds(report).filter((kind) => kind !== "intent_canceled");
+    const canceled = kinds(report).length - others.length;
+    return [canceled + (report.pageEndedAt === undefined ? 0 : 1), others];
+  };
   const refundOf = (report: IntentReport, amount: bigint): RefundOrder => ({
     intentRef: report.ref,
     reference: newId("refund"),
@@ -136,13 +146,11 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   test("an unpaid intent is canceled however often it is asked for, a paid one is not cancelable", async () => {
     for (const surface of rig.connector.surfaces) {
       const made = await created({ surface });
-      assert.deepEqual(kinds(valueIn(await rig.connector.cancelIntent(rig.account, made.report.ref))), [
-        "intent_canceled",
-      ]);
+      assert.deepEqual(endsOf(valueIn(await rig.connector.cancelIntent(rig.account, made.report.ref))), [1, []]);
       const again = await rig.connector.cancelIntent(rig.account, made.report.ref);
       if (again.kind === "declined") assert.equal(again.code, "not_cancelable");
-      else assert.deepEqual(kinds(valueIn(again)), ["intent_canceled"]);
-      assert.deepEqual(kinds(await retrieved(made)), ["intent_canceled"]);
+      else assert.deepEqual(endsOf(valueIn(again)), [1, []]);
+      assert.deepEqual(endsOf(await retrieved(made)), [1, []]);
     }
     const answer = await rig.connector.cancelIntent(rig.account, (await paid()).ref);
     assert.equal(answer.kind === "declined" && answer.code, "not_cancelable");
@@ -195,6 +203,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.ok(inDoubt.kind === "unknown", inDoubt.kind);
     assert.equal(valueIn(await rig.connector.findRefund(rig.account, refund)).amount, 100n);
   });
+
+  disputeContract(test, () => rig, paid);
 
   test("what could not be sent, and what was refused before any work, did not happen", async () => {
     assert.equal((await rig.unreachable.createIntent(rig.account, order(), key())).kind, "not_sent");

@@ -27,6 +27,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   description: "Order 7",
   returnUrl: "",
   surface: "embedded",
+  lineItems: [],
   ...members,
 });
 const refundOf = (intentRef: string, amount = 100n): RefundOrder => ({

@@ -20,9 +20,14 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
       declined: await token(cards.declined),
       unknown: "pm_unknown",
     }),
+    dispute: async (ref, status) => {
+      const { body } = await rig.call<{ id: string }>("POST", `/test/intents/${ref}/disputes`, { status });
+      return body.id;
+    },
     failNext: async (what, trouble) => {
       const kind = trouble === "fault" ? "error_before" : "hang_after";
-      const target = what === "intent" ? "api.intents.create" : "api.refunds.create";
+      const targets = { intent: "api.intents.create", refund: "api.refunds.create", evidence: "api.disputes.evidence" };
+      const target = targets[what];
       await rig.call("PUT", "/test/faults", { target, kind, count: 1 });
     },
     event: async ({ report }, at) => {

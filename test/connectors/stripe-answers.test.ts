@@ -175,7 +175,34 @@ test("Stripe's own page: declined, paid, told by its intent's events, refunded, 
   const abandoned = await created({ surface: "redirect" });
   rig.stripe.payOnPage(abandoned.report.ref, "pm_card_chargeDeclined");
   const canceled = valueIn(await rig.connector.cancelIntent(rig.account, abandoned.report.ref));
-  assert.deepEqual(kinds(canceled), ["attempt_failed", "intent_canceled"]);
+  assert.deepEqual(kinds(canceled), ["attempt_failed"]);
+  assert.ok(canceled.pageEndedAt, "who ended the page, nobody says");
+});
+
+test("a page that expired is told as its end alone, found as what it is, and another one takes its place under its number", async () => {
+  const order = shop.order({ surface: "redirect" });
+  const first = valueIn(await shop.create(order));
+  assert.ok(first.mount.expiresAt, "Stripe says when");
+  assert.equal((await read(first.report.ref)).pageEndedAt, undefined);
+  rig.stripe.expirePage(first.report.ref);
+  const ended = await read(first.report.ref);
+  assert.deepEqual([kinds(ended), Boolean(ended.pageEndedAt)], [[], true]);
+  const renewed = valueIn(await shop.create({ ...order, renewal: 1 }));
+  assert.notEqual(renewed.report.ref, first.report.ref);
+  assert.equal(renewed.report.reference, order.reference);
+  const { reference, surface } = order;
+  const found = async (renewal?: number) => {
+    const search = { reference, surface, ...(renewal !== undefined && { renewal }) };
+    const answer = await rig.connector.findIntent(rig.account, search);
+    return answer.kind === "succeeded" ? answer.value.report.ref : answer.kind;
+  };
+  assert.deepEqual(
+    [await found(), await found(1), await found(2)],
+    [first.report.ref, renewed.report.ref, "not_found"],
+  );
+  const { id } = rig.stripe.payOnPage(renewed.report.ref);
+  const paid = await read(id);
+  assert.deepEqual([paid.ref, kinds(paid)], [renewed.report.ref, ["attempt_succeeded"]]);
 });
 
 const eventOf = (type: string, object: Json, members: Json = {}) => ({

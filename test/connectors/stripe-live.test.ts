@@ -34,6 +34,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   description: "Tollbooth's own test",
   returnUrl,
   surface: "embedded",
+  lineItems: [],
   ...members,
 });
 

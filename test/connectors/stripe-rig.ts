@@ -63,9 +63,13 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       else stripe.pay(report.ref, token);
     },
     tokens: async () => ({ good: "pm_card_visa", declined: "pm_card_chargeDeclined", unknown: "pm_unknown" }),
+    dispute: async (ref, status) => {
+      const intent = stripe.sessions.get(ref)?.payment_intent ?? ref;
+      return stripe.dispute(intent, status).id;
+    },
     failNext: async (what, trouble) => {
-      const path = what === "intent" ? /payment_intents$/ : /refunds$/;
-      fake.failNext("POST", path, trouble === "fault" ? "500" : "silent");
+      const paths = { intent: /payment_intents$/, refund: /refunds$/, evidence: /disputes\/\w+$/ };
+      fake.failNext("POST", paths[what], trouble === "fault" ? "500" : "silent");
     },
     event: async ({ report }, at) => {
       const object = stripe.intent(report.ref);
@@ -99,7 +103,7 @@ export class StripeShop {
 
   order(members: Partial<IntentOrder> = {}): IntentOrder {
     const wanted = { reference: newId("payment"), amount: 1_050n, currency: "EUR", description: "" };
-    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", ...members };
+    return { ...wanted, returnUrl: "https://shop.example/return", surface: "embedded", lineItems: [], ...members };
   }
 
   create(order = this.order(), key: string = newId("operation")): Promise<ProcessorAnswer<CreatedIntent>> {

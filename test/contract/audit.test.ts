@@ -18,7 +18,7 @@ import { listRequestDays } from "../../services/merchant/store/request-days.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
+import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
@@ -49,6 +49,17 @@ const entryOf = (action: string, objectId: string) =>
     return entries[0];
   });
 
+/** The id of a dispute that waits for an answer. */
+async function disputedPayment(): Promise<string> {
+  const session = await api.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
+  await pay(session.text("render.frame_url"), cards.disputedLater);
+  const id = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
+  return await eventually("the dispute to be opened", async () => {
+    const payment = await api.call("getPayment", 200, { path: { id } });
+    return payment.at("status") === "disputed" && payment.text("dispute.id");
+  });
+}
+
 test("keys, endpoints, connectors, branding, profile, refunds and expiries leave who did what, when and in which request", async () => {
   const endpoint = { url: "https://localhost:8443/hook", event_types: ["test.ping"] };
   const created = await api.call("createWebhookEndpoint", 201, { body: endpoint });
@@ -73,6 +84,8 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
   const listed = await api.call("listPaymentRefunds", 200, { path: { id: paymentId } });
   const [{ id: refundId = "" } = {}] = listed.list("data").map(Object);
+  const disputed = await disputedPayment();
+  const accepted = await api.call("acceptDispute", 200, { path: { id: disputed } });
   const found = [];
   for (const [action, objectId, answer] of [
     ["endpoint.created", path.id, created],
@@ -85,6 +98,7 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
     ["api_key.created", keyId, newKey],
     ["api_key.revoked", keyId, revoked],
     ["session.expiry_requested", open.text("id"), expired],
+    ["dispute_response.acceptance_requested", disputed, accepted],
     ["refund.requested", String(refundId), refund],
   ] as const) {
     const entry = await entryOf(action, objectId);

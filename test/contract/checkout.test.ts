@@ -206,6 +206,16 @@ test("docs/contract.md §4: confirm is connector_error while the processor canno
   assert.equal((await resolve(unpaid)).text("status"), "open");
 });
 
+// Proves errors: connector_error
+test("docs/contract.md §4: resolve is connector_error while nobody can say what a session that is to end became", async () => {
+  const unlucky = await freshMerchant(running);
+  const ending = await create({}, unlucky.apiKey);
+  await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
+  const path = { id: ending.text("id") };
+  await api.refused("expireCheckoutSession", 502, "connector_error", { as: unlucky.apiKey, path });
+  await api.refused("resolveCheckout", 502, "connector_error", asBuyer(ending));
+});
+
 test("docs/contract.md §4: no-store, no-referrer and CORS for every origin without credentials, also on errors", async () => {
   const session = await create();
   const answers = [await resolve(session), await confirm(session)];

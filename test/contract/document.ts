@@ -18,7 +18,10 @@ export interface DocumentOperation {
   readonly pathParameters: readonly string[];
   /** A value of each of them, by name. */
   readonly examplePath: Readonly<Record<string, string>>;
+  /** Takes JSON. */
   readonly hasBody: boolean;
+  /** Takes bytes. */
+  readonly isRaw: boolean;
   /** Names of the body's fields. */
   readonly bodyFields: readonly string[];
   /** JSON Schema of the query parameters, by name. */
@@ -108,7 +111,8 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
     query: Object.fromEntries(
       parameters.filter((each) => each.in === "query").map((each) => [String(each.name), objectOf(each.schema)]),
     ),
-    hasBody: described.requestBody !== undefined,
+    hasBody: body !== undefined,
+    isRaw: described.requestBody !== undefined && body === undefined,
     bodyFields: Object.keys(objectOf(resolved(root, objectOf(body)).properties)),
     codes,
     success: Math.max(...responses.map(([status]) => Number(status)).filter((status) => status < 300)),

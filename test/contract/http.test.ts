@@ -151,7 +151,9 @@ test("docs/contract.md §1: a body above 64 KiB is payload_too_large for every o
 });
 
 test("an operation without a body passes over whatever is sent", async () => {
-  const without = api.document.operations.filter((operation) => !operation.hasBody && operation.method !== "GET");
+  const without = api.document.operations.filter(
+    ({ hasBody, isRaw, method }) => !hasBody && !isRaw && method !== "GET",
+  );
   assert.ok(without.length >= 7);
   for (const { id, method, path, scope } of without) {
     const [filled, query] = [path.replace(/\{\w+\}/g, "x"), scope === undefined ? "?secret=x" : ""];

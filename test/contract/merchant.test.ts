@@ -92,7 +92,7 @@ test("docs/contract.md §2: a bad profile field is invalid_body, named, and noth
 });
 
 // Proves getBranding: response; updateBranding: response
-test("docs/contract.md §8: branding begins with its defaults and takes any of the ten fields", async () => {
+test("docs/contract.md §8: branding begins with its defaults and takes any of the twelve fields", async () => {
   const styles = { button_style: "rounded", background_style: "subtle", theme: "light", font_family: "inter" };
   assert.deepEqual((await api.call("getBranding", 200)).body, styles);
   const full = {
@@ -106,6 +106,8 @@ test("docs/contract.md §8: branding begins with its defaults and takes any of t
     background_style: "gradient",
     theme: "auto",
     font_family: "noto_serif",
+    terms_url: "https://lemonbooks.example/terms",
+    privacy_url: "https://lemonbooks.example/privacy",
   };
   assert.deepEqual((await branding({ ...full, accent_color: "#0A7D4F" })).body, full);
   assert.deepEqual((await api.call("getBranding", 200)).body, full);
@@ -139,6 +141,8 @@ test("docs/contract.md §2: a bad branding field is invalid_body, named, and not
     ["background_style", { background_style: null }],
     ["theme", { theme: "Light" }],
     ["font_family", { font_family: "comic_sans" }],
+    ["terms_url", { terms_url: "http://lemonbooks.example/terms" }],
+    ["privacy_url", { privacy_url: "javascript:alert(1)" }],
   ];
   for (const [field, body] of wrong) {
     const answer = await api.refused("updateBranding", 400, "invalid_body", { body });

@@ -49,7 +49,9 @@ export async function approve(stack: StackInfo, applicationId: string): Promise<
 
 /** A switch of the card-processor simulator. */
 export interface Fault {
-  readonly target: "api.intents.create" | "api.intents.get" | "api.intents.cancel" | "api.refunds.create" | "api.*";
+  readonly target:
+    | ("api.intents.create" | "api.intents.get" | "api.intents.cancel" | "api.refunds.create" | "api.*")
+    | ("api.disputes.get" | "api.disputes.evidence" | "api.disputes.accept" | "api.files.create");
   readonly kind: "error_before" | "error_after" | "delay";
   readonly ms?: number;
   /** How often it fires. */

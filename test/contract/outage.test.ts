@@ -8,6 +8,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cardToken, pay } from "../harness/pay.ts";
 import { refuseWrites } from "../harness/read-only.ts";
+import { pngFile } from "../harness/sample-files.ts";
 import { stack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, caller } from "./caller.ts";
@@ -27,6 +28,7 @@ const ids: Record<string, string> = {
   "/v1/checkout": "cs",
   "/v1/payments": "pay",
   "/v1/refunds": "re",
+  "/v1/disputes": "dp",
   "/v1/merchants/me/webhooks": "whk",
   "/v1/merchants/me/connectors": "mco",
   "/v1/merchants/me/api-keys": "ak",
@@ -78,6 +80,7 @@ test("every operation is service_unavailable with Retry-After while its service 
         },
         query: operation.path.startsWith("/v1/checkout/") ? { secret: `cs_secret_${suffix}_${"a".repeat(43)}` } : {},
         ...(operation.hasBody && { body }),
+        ...(operation.isRaw && { body: pngFile(), headers: { "content-type": "image/png" } }),
       });
       assert.ok(Number(answer.headers.get("retry-after")) >= 1);
     }

@@ -43,6 +43,7 @@ async function newSession(): Promise<Id<"session">> {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    lineItems: [],
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };

@@ -10,6 +10,7 @@ import type { CreatePaymentRequestSchema } from "#proto/checkout/v1/checkout_pb.
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import { presentCreated } from "../../gateway/json/checkout-session.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 import { type CheckoutServices, freshKey, startCheckoutServices } from "./checkout-services.ts";
@@ -147,6 +148,15 @@ test("a run that died before it reached payments is screened like a new one, and
     await assert.rejects(services.checkout.createPayment(payment), isReplay);
     await assert.rejects(services.checkout.createSession(session), isReplay);
   }
+});
+
+// Proves createCheckoutSession: hosted
+test("without an origin for the hosted page a session has no checkout_url at all", async () => {
+  const { merchantId, environment } = services.money;
+  const order = { merchantId, environment, amount: 1_050n, currency: "EUR" };
+  const answer = presentCreated(await services.checkout.createSession(order));
+  assert.ok(answer.session_secret);
+  assert.equal("checkout_url" in answer, false);
 });
 
 test.run();

@@ -11,7 +11,7 @@ import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkou
 import { startCheckout } from "../../services/checkout/service.ts";
 import { copyOf } from "../harness/backup.ts";
 import { freshDatabase } from "../harness/database.ts";
-import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
+import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { pay } from "../harness/pay.ts";
 import { type Announced, listenTo } from "./service-config.ts";
 
@@ -61,8 +61,9 @@ export interface Created {
 export async function startCheckoutServices(
   origin?: string,
   reach: (paymentsUrl: string) => Promise<string> = async (url) => url,
+  options: MoneyOptions = {},
 ): Promise<CheckoutServices> {
-  const money = await startMoneyServices();
+  const money = await startMoneyServices(options);
   const database = await freshDatabase("checkout");
   const config = {
     ...money.settings,

@@ -42,6 +42,7 @@ async function dueSession(): Promise<string> {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    lineItems: [],
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };

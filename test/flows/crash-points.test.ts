@@ -6,17 +6,19 @@ import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { membersOf } from "#platform/values/members.ts";
 import { finalDifferences } from "../chaos/money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";
 import { Seen, type SeenPayment } from "../chaos/seen.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cardToken, pay } from "../harness/pay.ts";
+import { pngFile } from "../harness/sample-files.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
-const test = suite("crash points", { timeoutMs: 170_000 });
+const test = suite("crash points", { timeoutMs: 300_000 });
 const patience = { limitMs: 60_000, pauseMs: 100 };
 const seen = new Seen();
 let dir = "";
@@ -26,7 +28,14 @@ test.before(async () => {
   dir = await tempDir("crash-points");
   await chmod(dir, 0o777);
   rig = await startMoneyRig({
-    env: { CRASH_POINT_DIR: dir, NODE_ENV: "test", IDEMPOTENCY_LEASE_SECONDS: "1", RECONCILE_AFTER_SECONDS: "1" },
+    env: {
+      CRASH_POINT_DIR: dir,
+      NODE_ENV: "test",
+      IDEMPOTENCY_LEASE_SECONDS: "1",
+      RECONCILE_AFTER_SECONDS: "1",
+      // So near their end that checkout asks each time whether they live.
+      SIMULATOR_PAGE_SECONDS: "240",
+    },
   });
 });
 test.after(async () => {
@@ -49,17 +58,21 @@ const crashPoints = new Map(
 
 const behindTheProcessor = 2; // the place of that story in the list
 /**
- * Each story passes these places: a payment by token, then a session that is paid and refunded, then one that is
- * expired.
+ * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and
+ * refunded, then one that is expired.
  */
 const allStories: readonly (readonly string[])[] = [
   [
     "create-payment.3-paid",
     "create-session.1-claimed",
     "create-intent.1-account-chosen",
+    "renew-intent.2-asked",
     "verify-intent.2-asked",
     "confirm-session.2-asked",
     "refund-payment.1-claimed",
+    "submit-evidence.1-claimed",
+    "submit-evidence.3-uploaded",
+    "accept-dispute.1-claimed",
     "receive-event.1-account-found",
     "cancel-intent.1-read",
     "expire-session.1-remembered",
@@ -68,9 +81,12 @@ const allStories: readonly (readonly string[])[] = [
     "create-payment.4-settled",
     "create-session.2-screened",
     "create-intent.2-rows-written",
+    "renew-intent.3-row-written",
     "verify-intent.3-settled",
     "confirm-session.3-applied",
     "refund-payment.2-reserved",
+    "submit-evidence.2-reserved",
+    "accept-dispute.2-noted",
     "receive-event.2-verified",
     "cancel-intent.2-canceled",
     "expire-session.2-asked",
@@ -80,9 +96,13 @@ const allStories: readonly (readonly string[])[] = [
     "create-payment.5-answered",
     "create-session.3-intent-made",
     "create-intent.3-made",
+    "renew-intent.4-made",
+    "renew-render.1-asked",
     "settle-payment.before-commit",
     "follow-payments.1-taken-in",
     "refund-payment.3-made",
+    "submit-evidence.4-sent",
+    "accept-dispute.3-asked",
     "receive-event.4-settled",
     "cancel-intent.3-settled",
     "expire-session.3-applied",
@@ -90,10 +110,13 @@ const allStories: readonly (readonly string[])[] = [
   [
     "create-session.4-stored",
     "create-intent.4-recorded",
+    "renew-intent.5-recorded",
     "make-at-processor.1-in-doubt",
     "receive-event.3-asked",
     "reconcile.1-claimed",
     "refund-payment.4-settled",
+    "submit-evidence.5-settled",
+    "accept-dispute.4-settled",
   ],
 ];
 
@@ -122,6 +145,7 @@ for (const [index, places] of stories.entries()) {
       arm(isOfToken);
       await payByToken(`story-${index}-token`);
       arm((place) => !isOfToken(place));
+      await answerDisputes(`story-${index}`);
       await play(`story-${index}`);
       await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
     } finally {
@@ -134,7 +158,7 @@ for (const [index, places] of stories.entries()) {
 
 test("afterwards the processor, our books, the events and the clients agree", async () => {
   assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 90_000 }), []);
-  assert.equal(seen.payments.size, 3 * stories.length);
+  assert.equal(seen.payments.size, 4 * stories.length);
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
@@ -154,7 +178,18 @@ async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<vo
 }
 
 async function play(name: string): Promise<void> {
-  const [paid, unpaid] = [await create(`${name}-paid`), await create(`${name}-unpaid`)];
+  const [paid, unpaid] = [await buy(`${name}-paid`), await create(`${name}-unpaid`)];
+  await refund(paid, `${name}-refund`);
+  await leaveInDoubt(paid.paymentId);
+  await refund(paid, `${name}-doubtful-refund`);
+  const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
+  assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
+}
+
+/** A session that is paid and confirmed. */
+async function buy(key: string): Promise<SeenPayment> {
+  const paid = await create(key);
+  await renewPage(paid);
   await eventually("the buyer to pay", async () => (await pay(paid.frameUrl)).status === 200);
   await eventually(
     "the session to complete",
@@ -165,11 +200,28 @@ async function play(name: string): Promise<void> {
     { limitMs: patience.limitMs, everyMs: 100 },
   );
   paid.toldPaid = true;
-  await refund(paid, `${name}-refund`);
-  await leaveInDoubt(paid.paymentId);
-  await refund(paid, `${name}-doubtful-refund`);
-  const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
-  assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
+  return paid;
+}
+
+/** The page that the buyer was given has ended; another one takes its place. */
+async function renewPage(payment: SeenPayment & { frameUrl: string; resolvePath: string }): Promise<void> {
+  const old = payment.frameUrl;
+  (await rig.processor.post(`/test/intents/${payment.intentId}/end-page`)).expect(200);
+  await eventually(
+    "another page",
+    async () => {
+      const answer = await rig.buyer.get(payment.resolvePath);
+      const url = answer.status === 200 ? answer.at("render.frame_url") : undefined;
+      if (typeof url === "string") payment.frameUrl = url;
+      return payment.frameUrl !== old;
+    },
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  payment.intentId = intentOf(payment.frameUrl);
+}
+
+function intentOf(frameUrl: string): string {
+  return new URL(frameUrl).pathname.split("/").at(-1) ?? "";
 }
 
 /** A payment without a session, asked for under one key until it is answered. */
@@ -194,6 +246,59 @@ async function payByToken(key: string): Promise<void> {
   });
 }
 
+/** Of a payment that is disputed twice, one dispute is answered with a file and the other conceded. */
+async function answerDisputes(name: string): Promise<void> {
+  const { paymentId, intentId } = await buy(`${name}-disputed`);
+  for (const amount of [100, 200]) {
+    const made = () => rig.processor.post(`/test/intents/${intentId}/disputes`, { amount });
+    assert.equal((await untilAnswered(made, patience))?.status, 201);
+  }
+  const open = await eventually(
+    "both disputes to be heard of",
+    async () => {
+      const list = await rig.merchant.get(`/v1/disputes?payment_id=${paymentId}&status=needs_response`);
+      return list.status === 200 && list.list("data").length === 2 && list.list("data").map(membersOf);
+    },
+    // What reads the events of a process that died is taken over after two minutes.
+    { limitMs: 150_000, everyMs: 100 },
+  );
+  const [first, second] = open.map(({ id }) => String(id));
+  await submitEvidence(`/v1/disputes/${first}`, name);
+  const accept = () => rig.merchant.post(`/v1/disputes/${second}/accept`, {}, { "idempotency-key": `${name}-accept` });
+  assert.equal((await untilAnswered(accept, patience))?.status, 200);
+  const isLost = async () => {
+    const dispute = await rig.merchant.get(`/v1/disputes/${second}`);
+    return dispute.at("acceptance") === "accepted" && dispute.at("status") === "lost";
+  };
+  await eventually("the dispute to be lost", isLost, { limitMs: patience.limitMs, everyMs: 200 });
+}
+
+/**
+ * Under one key until it is answered, and until it has ended. A slow machine may be away for longer than this rig's
+ * keys are sent again: then the evidence was not submitted, and is sent anew.
+ */
+async function submitEvidence(path: string, name: string): Promise<void> {
+  const upload = () => rig.merchant.post(`${path}/files`, pngFile(), { "content-type": "image/png" });
+  const file = (await untilAnswered(upload, patience))?.expect(201).text("id");
+  const evidence = { uncategorized_text: "It was delivered.", receipt_file: file };
+  for (let attempt = 1; ; attempt++) {
+    const key = { "idempotency-key": `${name}-evidence-${attempt}` };
+    const answer = await untilAnswered(() => rig.merchant.post(`${path}/evidence`, evidence, key), patience);
+    assert.equal(answer?.status, 200, String(answer));
+    const ended = await eventually(
+      "the evidence to be submitted or not",
+      async () => {
+        const dispute = await rig.merchant.get(path);
+        return dispute.status === 200 && dispute.at("evidence.status") !== "pending" && dispute;
+      },
+      { limitMs: patience.limitMs, everyMs: 200 },
+    );
+    if (ended.at("evidence.status") === "submitted") return assert.equal(ended.at("status"), "under_review");
+    assert.equal(answer.at("evidence.status"), "pending", "who was told submitted may rely on it");
+    assert.equal(ended.at("status"), "needs_response");
+  }
+}
+
 /** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */
 async function leaveInDoubt(paymentId: string): Promise<void> {
   for (const fault of [
@@ -205,7 +310,9 @@ async function leaveInDoubt(paymentId: string): Promise<void> {
   }
 }
 
-async function create(key: string): Promise<SeenPayment & { frameUrl: string; confirmPath: string }> {
+async function create(
+  key: string,
+): Promise<SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string }> {
   const ask = () =>
     rig.merchant.post("/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, { "idempotency-key": key });
   seen.creations += 1;
@@ -216,7 +323,7 @@ async function create(key: string): Promise<SeenPayment & { frameUrl: string; co
   const payment = {
     paymentId: `pay_${sessionId.slice(3)}`,
     sessionId,
-    intentId: new URL(frameUrl).pathname.split("/").at(-1) ?? "",
+    intentId: intentOf(frameUrl),
     amount: 1_000,
     currency: "EUR",
     toldPaid: false,
@@ -225,6 +332,7 @@ async function create(key: string): Promise<SeenPayment & { frameUrl: string; co
     refunds: [],
     story: key,
     frameUrl,
+    resolvePath: `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
     confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
   };
   seen.payments.set(payment.paymentId, payment);

@@ -197,6 +197,7 @@ async function askedAgain(id: string) {
     customerEmail: "",
     metadata: {},
     returnUrl: "",
+    lineItems: [],
     resumeOnly: true,
   };
   return await createIntent(played.deps, { ...payment, ...rest, amount });

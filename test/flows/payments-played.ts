@@ -26,7 +26,11 @@ type Call =
   | "retrieveIntent"
   | "cancelIntent"
   | "createRefund"
-  | "findRefund";
+  | "findRefund"
+  | "retrieveDispute"
+  | "uploadFile"
+  | "submitEvidence"
+  | "acceptDispute";
 
 export interface Played {
   readonly db: Database;
@@ -101,6 +105,10 @@ export async function playedPayments(): Promise<Played> {
     cancelIntent: ask("cancelIntent"),
     createRefund: ask("createRefund"),
     findRefund: ask("findRefund"),
+    retrieveDispute: ask("retrieveDispute"),
+    uploadFile: ask("uploadFile"),
+    submitEvidence: ask("submitEvidence"),
+    acceptDispute: ask("acceptDispute"),
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
   const connectors = { get: () => connector, serves: () => true, isDown: () => played.isDown };

@@ -288,6 +288,33 @@ inBrowser(
   },
 );
 
+inBrowser(
+  "a tab that was left open sends its buyer to the page in the place of the one that expired, and is charged once",
+  async ({ page, context }) => {
+    stripe.pageSeconds = 200; // so near its end that it is asked about each time
+    const session = await newSession({ success_url: "https://shop.example/thanks", expires_in: 2_592_000 });
+    const outside = session.text("render.redirect_url");
+    await context.route("https://checkout.stripe.com/**", (route) =>
+      route.fulfill({ contentType: "text/html", body: "<h1>Stripe</h1>" }),
+    );
+    await page.goto(session.text("checkout_url"));
+    const going = page.getByRole("button", { name: /^Continue/ });
+    await going.waitFor();
+    stripe.expirePage(outside.split("/").at(-1) ?? "");
+    (await deliver(event("checkout.session.expired"))).expect(200);
+    assert.equal((await buyer(session, "")).at("status"), "open", "the page's end is not the session's");
+    await page.locator('.pay-view[data-state="ready"]').waitFor();
+    await going.click();
+    await page.waitForURL("https://checkout.stripe.com/**");
+    assert.notEqual(page.url(), outside);
+    stripe.payOnPage(page.url().split("/").at(-1) ?? "");
+    (await deliver(event("payment_intent.succeeded"))).expect(200);
+    await eventually("the session to complete", async () => (await buyer(session, "")).at("status") === "completed");
+    const paid = await payment((await buyer(session, "")).text("payment_id"));
+    assert.deepEqual([paid.at("status"), paid.at("connector_ref")], ["succeeded", page.url().split("/").at(-1)]);
+  },
+);
+
 test("the merchant chooses the embedded form again", async () => {
   const path = `/v1/merchants/me/connectors/${connectorId}`;
   (await merchant.api.patch(path, { selected_surface: "embedded" })).expect(200);

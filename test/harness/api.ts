@@ -83,7 +83,7 @@ export function api(baseUrl: string, headers: Record<string, string> = {}): Api 
       headers: all,
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
-      ...(hasBody ? { body: typeof body === "string" ? body : JSON.stringify(body) } : {}),
+      ...(hasBody ? { body: typeof body === "string" || isBytes(body) ? body : JSON.stringify(body) } : {}),
     });
     return new Answer(answer.status, answer.headers, await answer.text());
   };
@@ -99,6 +99,10 @@ export function api(baseUrl: string, headers: Record<string, string> = {}): Api 
 /** The API as a merchant's backend calls it. */
 export function merchantApi(baseUrl: string, apiKey: string): Api {
   return api(baseUrl, { authorization: `Bearer ${apiKey}` });
+}
+
+function isBytes(body: unknown): body is Uint8Array<ArrayBuffer> {
+  return body instanceof Uint8Array;
 }
 
 function objectIn(raw: string): Record<string, unknown> {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import Stripe from "stripe";
 import { StripeAccount } from "./stripe-account.ts";
 import { FaultDraw, type Misbehaviour, planOf, type StripeFault } from "./stripe-faults.ts";
-import { type FormObject, parseForm } from "./stripe-form.ts";
+import { type FormObject, parseForm, parseParts } from "./stripe-form.ts";
 import type { Json } from "./stripe-records.ts";
 import { type Reply, refusal } from "./stripe-refusals.ts";
 import { serve } from "./stripe-routes.ts";
@@ -200,8 +200,14 @@ async function readRequest(request: IncomingMessage, origin: string): Promise<As
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   const url = new URL(request.url ?? "/", origin);
   const { method = "", headers } = request;
-  const text = method === "POST" ? Buffer.concat(chunks).toString() : url.search.slice(1);
   const key = String(headers["idempotency-key"] ?? "");
+  const boundary = /^multipart\/form-data; boundary=(\S+)$/.exec(headers["content-type"] ?? "")?.[1];
+  if (boundary !== undefined) {
+    const parts = parseParts(Buffer.concat(chunks).toString("latin1"), boundary);
+    // With its boundary: a repeat that differs in anything may be another request to Stripe.
+    return { method, path: url.pathname, key, form: parts, text: `${boundary}${JSON.stringify(parts)}`, headers };
+  }
+  const text = method === "POST" ? Buffer.concat(chunks).toString() : url.search.slice(1);
   return { method, path: url.pathname, key, form: parseForm(text), text, headers };
 }
 

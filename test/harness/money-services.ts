@@ -6,6 +6,7 @@ import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
@@ -16,6 +17,7 @@ import { infra } from "./infra.ts";
 
 export interface MoneyServices {
   readonly payments: Client<typeof PaymentsService>;
+  readonly disputes: Client<typeof DisputeService>;
   readonly merchantId: string;
   readonly environment: Environment;
   /** Superuser URLs. */
@@ -81,19 +83,21 @@ export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
 
-interface MoneyOptions {
+export interface MoneyOptions {
   readonly circuitWindowCalls?: number;
   readonly stripeUrl?: string;
   readonly knowsSimulator?: boolean;
   readonly reconcileAfterSeconds?: number;
   readonly absenceAfterSeconds?: number;
   readonly eventPollSeconds?: number;
+  readonly pageSeconds?: number;
 }
 
 /**
  * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit;
  * `stripeUrl`: what plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is;
- * the waits of payments, by default as in production. Seconds.
+ * `pageSeconds`: how long the simulator's pages live, by default for ever; the waits of payments, by default as in
+ * production. Seconds.
  */
 export async function startMoneyServices(options: MoneyOptions = {}): Promise<MoneyServices> {
   const { natsUrl } = await infra();
@@ -126,6 +130,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     webhookSecret,
     webhookUrl: `http://127.0.0.1:${nowhere}/{account}`,
     logLevel: "fatal",
+    pageSeconds: options.pageSeconds ?? 0,
   });
   const merchant = await startMerchant({
     ...common,
@@ -147,6 +152,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
   const { merchantId, account } = await newMerchant(merchantPeer);
   return {
     payments: paymentsPeer.client(PaymentsService),
+    disputes: paymentsPeer.client(DisputeService),
     merchantId,
     environment: Environment.SANDBOX,
     paymentsDatabaseUrl: paymentsDb.url,

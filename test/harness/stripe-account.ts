@@ -221,6 +221,19 @@ export class StripeAccount extends StripeRecords {
     return this.pay(intent.id, token);
   }
 
+  /** How long a page lives that is made from now on: at most a day. */
+  pageSeconds = 86_400;
+
+  /** The page's time is over, or somebody ended it. */
+  expirePage(sessionId: string): void {
+    const session = this.sessions.get(sessionId);
+    if (session?.status !== "open") throw new Error("the page is closed");
+    Object.assign(session, { status: "expired", url: null });
+    const intent = this.intents.get(session.payment_intent ?? "");
+    if (intent && intent.status !== "canceled") this.cancel(intent);
+    this.announce("checkout.session.expired", session);
+  }
+
   /** Also at the dashboard, then without our metadata. */
   refund(intent: FakeIntent, amount: number, params: Json = {}, status = "succeeded"): FakeRefund {
     const charge = this.latestCharge(intent);

@@ -23,6 +23,18 @@ export function parseForm(text: string): FormObject {
   return root as FormObject;
 }
 
+/** The parts of a multipart form by their names, as latin1. */
+export function parseParts(text: string, boundary: string): FormObject {
+  const parts = text.split(`--${boundary}`).slice(1, -1);
+  return Object.fromEntries(
+    parts.map((part) => {
+      const end = part.indexOf("\r\n\r\n");
+      const name = /name="([^"]*)"/.exec(part.slice(0, end))?.[1] ?? "";
+      return [name, part.slice(end + 4, -2)];
+    }),
+  );
+}
+
 const resources = join(import.meta.dirname, "../../node_modules/stripe/esm/resources");
 const sources = new Map<string, string>();
 // The SDK's files are large, and every request is checked.

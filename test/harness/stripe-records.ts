@@ -33,6 +33,7 @@ export interface FakeDispute extends Json {
   status: string;
   amount: number;
   charge: string;
+  evidence_details: { due_by: number; has_evidence: boolean; past_due: boolean; submission_count: number };
 }
 export interface FakeSession extends Json {
   id: string;
@@ -57,6 +58,8 @@ export class StripeRecords {
   readonly intents = new Map<string, FakeIntent>();
   readonly charges = new Map<string, FakeCharge>();
   readonly refunds = new Map<string, FakeRefund>();
+  /** Files with their bytes as latin1. */
+  readonly files = new Map<string, Json & { id: string; bytes: string }>();
   readonly disputes = new Map<string, FakeDispute>();
   readonly sessions = new Map<string, FakeSession>();
   readonly paymentMethods = new Map<string, Json & { id: string }>();

@@ -1,19 +1,13 @@
 // The paths of Stripe's API that the connector uses, for its stand-in: what each makes of a request once its parameters
 // were checked.
 import type { StripeAccount } from "./stripe-account.ts";
+import type { Call, Route } from "./stripe-call.ts";
+import { disputeRoutes } from "./stripe-disputes.ts";
 import { type FormObject, misfits } from "./stripe-form.ts";
 import { expanded, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
 import type { Json } from "./stripe-records.ts";
 import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
-
-interface Call {
-  readonly account: StripeAccount;
-  readonly params: FormObject;
-  /** The part of the path that names an object. */
-  readonly id: string;
-}
-type Handler = (call: Call) => Json;
 
 /** Does the work of a request. @param complain hears what Stripe's published types do not allow */
 export function serve(
@@ -48,7 +42,8 @@ const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing
 const smallest = 50; // Stripe's least amount in most currencies
 const typesMax = 20; // of the event list's filter
 
-const routes: readonly (readonly [pattern: string, file: string, params: string, handler: Handler])[] = [
+const routes: readonly Route[] = [
+  ...disputeRoutes,
   [
     "GET /v1/account",
     "Accounts.d.ts",
@@ -178,10 +173,7 @@ const routes: readonly (readonly [pattern: string, file: string, params: string,
       const session = sessionOf(call);
       if (session.status !== "open")
         refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
-      Object.assign(session, { status: "expired", url: null });
-      const intent = call.account.intents.get(session.payment_intent ?? "");
-      if (intent && intent.status !== "canceled") call.account.cancel(intent);
-      call.account.announce("checkout.session.expired", session);
+      call.account.expirePage(call.id);
       return session;
     },
   ],
@@ -225,18 +217,18 @@ function createRefund({ account, params }: Call): Json {
 
 function createSession({ account, params }: Call): Json {
   const id = account.newId("cs_test");
-  const [line] = Object.values(params.line_items as FormObject) as FormObject[];
-  const price = line?.price_data as FormObject;
+  const lines = Object.values(params.line_items as FormObject) as FormObject[];
+  const prices = lines.map((line) => ({ quantity: Number(line.quantity), price: line.price_data as FormObject }));
   const session = {
     object: "checkout.session",
     created: account.now(),
-    expires_at: account.now() + 86_400,
+    expires_at: account.now() + account.pageSeconds,
     payment_status: "unpaid",
     ...params,
     id,
     status: "open",
-    amount_total: Number(price.unit_amount) * Number(line?.quantity),
-    currency: String(price.currency),
+    amount_total: prices.reduce((sum, { quantity, price }) => sum + quantity * Number(price.unit_amount), 0),
+    currency: String(prices[0]?.price.currency),
     payment_intent: null,
     url: `https://checkout.stripe.com/c/pay/${id}`,
   };

@@ -154,7 +154,7 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/flows/resolve-session.ts", [
     [
-      "if (isOverdue(stored)) return await endSession(context, stored);",
+      "if (isOverdue(stored)) return await withLivingRender(context, await endSession(context, stored));",
       "",
       "nobody is shown the form of a session whose time is over",
     ],

@@ -3,6 +3,7 @@
 import { checkout } from "./checkout.ts";
 import { connectors } from "./connectors.ts";
 import type { Mutant } from "./mutant.ts";
+import { paymentsDisputes } from "./payments-disputes.ts";
 import { paymentsFlows } from "./payments-flows.ts";
 import { paymentsProcessor } from "./payments-processor.ts";
 import { paymentsRules } from "./payments-rules.ts";
@@ -15,6 +16,7 @@ export const mutants: readonly Mutant[] = [
   ...paymentsSettlement,
   ...paymentsStores,
   ...paymentsFlows,
+  ...paymentsDisputes,
   ...paymentsProcessor,
   ...connectors,
   ...checkout,

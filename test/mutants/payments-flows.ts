@@ -35,6 +35,29 @@ export const paymentsFlows: readonly Mutant[] = [
       "a suspended merchant's unpaid intents end by themselves",
     ],
   ]),
+  ...mutantsOf("services/payments/flows/renewals/renew-intent.ts", [
+    ["report.pageEndedAt === undefined || ", "", "a page that lives is not replaced"],
+    [
+      "if (payment.connectorRef !== connectorRef || !isUnpaid(payment.state)) return undefined;",
+      "",
+      "a payment that moved on meanwhile is not renewed",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/renewals/adopt-renewal.ts", [
+    ["if (after?.connectorRef !== connectorRef) {", "if (!after) {", "a renewal that comes too late cannot be paid"],
+  ]),
+  ...mutantsOf("services/payments/flows/cancel-intent.ts", [
+    [
+      "const payment = renewal ? await endRenewal(deps, read, renewal) : read;",
+      "const payment = read;",
+      "a renewal that nobody recorded is canceled with its session",
+    ],
+    [
+      "return report.pageEndedAt === undefined ? after : await settleEnd(deps, payment, ref, report);",
+      "return after;",
+      "a session ends although its page has ended by itself",
+    ],
+  ]),
   ...mutantsOf("services/payments/flows/match-statement.ts", [
     [
       "from.getTime() - marginMs), to: new Date(to.getTime() + marginMs)",

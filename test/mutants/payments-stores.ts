@@ -72,7 +72,7 @@ export const paymentsStores: readonly Mutant[] = [
       "the operation of a refund ends with it, and not before",
     ],
   ]),
-  ...mutantsOf("services/payments/store/disputes.ts", [
+  ...mutantsOf("services/payments/store/disputes/disputes.ts", [
     [
       "do update set status = excluded.status, ",
       "do update set status = disputes.status, ",

@@ -44,7 +44,7 @@ export function toDoAbout({ type, doneAgain }: Lost): string | undefined {
   if (known !== undefined) return known || undefined;
   const [noun = ""] = type.split(".");
   // What a rebuild is about, and what is only told.
-  if (["payment", "session", "refund", "events", "audit"].includes(noun)) return undefined;
+  if (["payment", "session", "refund", "dispute", "events", "audit"].includes(noun)) return undefined;
   return "look whether it has to be done again";
 }
 
@@ -66,6 +66,14 @@ const toDo: ReadonlyMap<string, string> = new Map([
   ["endpoint.secret_rolled", "the endpoint signs with the secret of before: its merchant rolls it again"],
   ["endpoint.deleted", "the endpoint is there again: its merchant deletes it again"],
   ["delivery.exhausted", ""],
+  [
+    "dispute_response.evidence_requested",
+    "the processor may have the evidence, which is gone here: look at the dispute there, and tell its merchant",
+  ],
+  [
+    "dispute_response.acceptance_requested",
+    "look at the dispute: while it waits for an answer its merchant accepts it again",
+  ],
   ["session.expiry_requested", "the session may be open again: its merchant expires it again"],
 ]);
 

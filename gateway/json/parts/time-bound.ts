@@ -74,6 +74,11 @@ export function momentOf(field: string, text: string): Timestamp {
   return timestamp(nanosOf(field, text, 0n));
 }
 
+/** A moment, or a day's first one. @throws Failure INVALID_BODY. */
+export function dayOrMomentOf(field: string, text: string): Timestamp {
+  return timestamp(nanosOf(field, text, 0n));
+}
+
 const dateOnly = /^(\d{4})-(\d\d)-(\d\d)$/;
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 

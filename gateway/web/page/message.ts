@@ -10,6 +10,8 @@ export interface MessageParts {
   readonly sign: Sign;
   readonly title: string;
   readonly text: string;
+  /** What was bought, before the facts. */
+  readonly lines?: HTMLElement | undefined;
   /** Label and value. */
   readonly facts?: readonly (readonly [string, string])[];
   readonly actions?: readonly (HTMLElement | undefined)[];
@@ -17,7 +19,7 @@ export interface MessageParts {
   readonly note?: HTMLElement | undefined;
 }
 
-export function message({ sign, title, text, facts = [], actions = [], note }: MessageParts): HTMLElement {
+export function message({ sign, title, text, lines, facts = [], actions = [], note }: MessageParts): HTMLElement {
   const list = makeElement("dl", { class: "facts" });
   for (const [label, value] of facts) {
     list.append(makeElement("div", {}, makeElement("dt", {}, label), makeElement("dd", { dir: "auto" }, value)));
@@ -28,6 +30,7 @@ export function message({ sign, title, text, facts = [], actions = [], note }: M
     makeElement("div", { class: `sign sign-${sign}`, "aria-hidden": "true" }),
     makeElement("h1", { tabindex: "-1" }, title),
     makeElement("p", { class: "message-text" }, text),
+    lines,
     facts.length > 0 && list,
     ...actions,
     note,

@@ -3,15 +3,17 @@
 import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
+import { linesElement } from "./lines.ts";
 import { backLink, message, receiptLink } from "./message.ts";
 import { returnAddress } from "./return-address.ts";
 
 const backSeconds = 5; // long enough to read that it worked
 
-export function paidScreen(session: SessionView, texts: PageTexts, isFresh: boolean): HTMLElement {
+export function paidScreen(session: SessionView, texts: PageTexts, locale: string, isFresh: boolean): HTMLElement {
   const { merchant, amount, description, payment, successUrl } = session;
   const merchantName = merchant.displayName;
-  const facts: [string, string][] = amount ? [[texts.amount, amount.formatted]] : [];
+  const lines = linesElement(session, texts, locale);
+  const facts: [string, string][] = amount && !lines ? [[texts.amount, amount.formatted]] : [];
   facts.push([texts.paidTo, merchantName]);
   if (description) facts.push([texts.description, description]);
   if (payment) facts.push([texts.reference, payment.id]);
@@ -19,6 +21,7 @@ export function paidScreen(session: SessionView, texts: PageTexts, isFresh: bool
     sign: "done",
     title: isFresh ? texts.paidTitle : texts.alreadyTitle,
     text: texts.paidText,
+    lines,
     facts,
     actions: [
       backLink(session, successUrl, session.status, fillText(texts.back, { merchant: merchantName })),

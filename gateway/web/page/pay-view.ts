@@ -56,7 +56,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
     button,
     expiry(session, texts, locale),
   );
-  element.append(secure);
+  element.append(secure, legal(session, texts) ?? "");
   const cancel = cancelLink(session, texts);
   if (cancel) element.append(cancel);
   element.append(cards);
@@ -110,6 +110,24 @@ function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLE
   return makeElement("details", { class: "test-cards" }, makeElement("summary", {}, texts.testCards), items);
 }
 
+/** Who sells, and under which terms; the links leave the fields as they are. */
+function legal({ legal: seller }: SessionView, texts: PageTexts): HTMLElement | undefined {
+  if (!seller) return undefined;
+  const { name, termsUrl, privacyUrl } = seller;
+  const parts: Node[] = [];
+  if (name) {
+    const [before = "", after = ""] = texts.seller.split("{name}");
+    parts.push(makeElement("span", {}, before, makeElement("bdi", {}, name), after));
+  }
+  for (const [href, label] of [
+    [termsUrl, texts.terms],
+    [privacyUrl, texts.privacy],
+  ] as const) {
+    if (href) parts.push(makeElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, label));
+  }
+  return makeElement("p", { class: "legal" }, ...parts);
+}
+
 function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!session.cancelUrl) return undefined;
   const href = returnAddress(session.cancelUrl, session.id, "canceled");
@@ -122,7 +140,8 @@ function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): H
   if (!expiresAt) return note;
   const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
   const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
-  setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, Math.min(wait, 2 ** 31 - 1)));
+  // A timer takes no longer wait, and nobody keeps a tab open for 24 days.
+  if (wait < 2 ** 31) setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, wait));
   return note;
 }
 

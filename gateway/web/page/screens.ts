@@ -81,7 +81,7 @@ export class Screens {
   }
 
   #open(session: SessionView): void {
-    const { handle, texts, onOpen } = this.#parts;
+    const { handle, texts, locale, onOpen } = this.#parts;
     onOpen();
     handle.setAppearance(applyLook(document.documentElement, session.branding));
     const { amount, merchant, livemode } = session;
@@ -89,7 +89,7 @@ export class Screens {
     if (testBar) testBar.hidden = livemode !== false;
     document.title = amount ? `${amount.formatted} · ${merchant.displayName}` : merchant.displayName;
     this.#panel = makeElement("section", { class: "panel" });
-    page.replaceChildren(summaryElement(session, texts), this.#panel);
+    page.replaceChildren(summaryElement(session, texts, locale), this.#panel);
   }
 
   #showPay(session: SessionView, state: HandleState): void {
@@ -143,8 +143,9 @@ export class Screens {
   }
 
   #showPaid(session: SessionView): void {
-    forgetSecret(this.#parts.sessionId, "succeeded");
-    const paid = paidScreen(session, this.#parts.texts, this.#hasPaidHere);
+    const { sessionId, texts, locale } = this.#parts;
+    forgetSecret(sessionId, "succeeded");
+    const paid = paidScreen(session, texts, locale, this.#hasPaidHere);
     showOrder(false);
     this.#panel?.replaceChildren(paid);
     moveTo(paid);

@@ -2,10 +2,11 @@
 import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
+import { linesElement } from "./lines.ts";
 
 const longAmount = 10; // characters that fit into one line of the smallest phone
 
-export function summaryElement(session: SessionView, texts: PageTexts): HTMLElement {
+export function summaryElement(session: SessionView, texts: PageTexts, locale: string): HTMLElement {
   const { merchant, branding, amount, description } = session;
   const logo = branding.logoUrl ? logoOf(branding.logoUrl) : undefined;
   const name = makeElement("p", { class: "merchant-name" }, merchant.displayName);
@@ -29,7 +30,8 @@ export function summaryElement(session: SessionView, texts: PageTexts): HTMLElem
           { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" },
           amount.formatted,
         ),
-      description ? makeElement("p", { class: "description", dir: "auto" }, description) : undefined,
+      description ? makeElement("p", { class: "description" }, makeElement("bdi", {}, description)) : undefined,
+      linesElement(session, texts, locale),
     ),
     support(session, texts),
   );

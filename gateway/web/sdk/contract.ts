@@ -91,6 +91,10 @@ export interface SessionView {
   readonly livemode?: boolean;
   readonly amount?: Money;
   readonly description?: string;
+  /** What is bought; absent where the merchant does not say. */
+  readonly lineItems?: readonly LineItem[];
+  /** Who sells, and under which terms; absent where the merchant does not say. */
+  readonly legal?: LegalView;
   /** RFC 3339. */
   readonly expiresAt?: string;
   readonly merchant: { readonly displayName: string; readonly supportEmail?: string };
@@ -101,6 +105,22 @@ export interface SessionView {
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
+}
+
+/** One line of what is bought. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity: number;
+  /** Of the whole line; negative for a discount. All lines together are the session's amount. */
+  readonly amount: Money;
+}
+
+/** The merchant as the seller; every field may be absent. */
+export interface LegalView {
+  /** Its registered name. */
+  readonly name?: string;
+  readonly termsUrl?: string;
+  readonly privacyUrl?: string;
 }
 
 /** A session that is open, under way or paid. */

@@ -24,7 +24,7 @@ export function exponentOf(currency: string): number {
 /** @param locale BCP 47; one that Intl does not know becomes the browser's own */
 export function moneyOf(minor: number, currency: string, locale: string): Money {
   const exponent = exponentOf(currency);
-  const digits = String(minor).padStart(exponent + 1, "0");
+  const digits = String(Math.abs(minor)).padStart(exponent + 1, "0");
   const decimal = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
   const style = {
     style: "currency",
@@ -32,7 +32,7 @@ export function moneyOf(minor: number, currency: string, locale: string): Money 
     minimumFractionDigits: exponent,
     maximumFractionDigits: exponent,
   } as const;
-  return { minor, currency, exponent, formatted: format(Number(decimal), style, locale) };
+  return { minor, currency, exponent, formatted: format(Math.sign(minor) * Number(decimal), style, locale) };
 }
 
 /** The largest amount has eight digits, which a number holds exactly to its last decimal. */

@@ -1,6 +1,6 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
 // get through.
-import type { BrandingView, RunningSession, SessionView } from "./contract.ts";
+import type { BrandingView, LegalView, LineItem, RunningSession, SessionView } from "./contract.ts";
 import { membersOf } from "./members.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
@@ -38,6 +38,8 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
     ...given("description", of.text("description")),
+    ...given("lineItems", readLines(of.any("line_items"), currency, locale)),
+    ...given("legal", readLegal(of.any("legal"))),
     ...given("receiptUrl", webAddress(of.text("receipt_url"))),
     ...given("successUrl", webAddress(of.text("success_url"))),
     ...given("cancelUrl", webAddress(of.text("cancel_url"))),
@@ -55,6 +57,28 @@ export function running(view: SessionView | null): RunningSession | undefined {
 
 function readPayment(id: string | undefined, status: string | undefined): SessionView["payment"] {
   return id && status ? { id, status } : undefined;
+}
+
+/** All of them or none: a part would be another sum. */
+function readLines(json: unknown, currency: string | undefined, locale: string): SessionView["lineItems"] {
+  if (!Array.isArray(json) || json.length === 0 || !currency) return undefined;
+  const lines = json.flatMap((entry): LineItem[] => {
+    const of = fieldsOf(entry);
+    const [name, quantity, amount] = [of.text("name"), of.any("quantity"), of.any("amount")];
+    if (!name || typeof quantity !== "number" || typeof amount !== "number") return [];
+    return [{ name, quantity, amount: moneyOf(amount, currency, locale) }];
+  });
+  return lines.length === json.length ? lines : undefined;
+}
+
+function readLegal(json: unknown): LegalView | undefined {
+  const of = fieldsOf(json);
+  const legal = {
+    ...given("name", of.text("name")),
+    ...given("termsUrl", webAddress(of.text("terms_url"))),
+    ...given("privacyUrl", webAddress(of.text("privacy_url"))),
+  };
+  return Object.keys(legal).length > 0 ? legal : undefined;
 }
 
 function readBranding(json: unknown): BrandingView {

@@ -39,6 +39,11 @@ export interface PageTexts {
   readonly amount: string;
   readonly paidTo: string;
   readonly description: string;
+  readonly items: string;
+  readonly total: string;
+  readonly seller: string;
+  readonly terms: string;
+  readonly privacy: string;
   readonly reference: string;
   readonly back: string;
   readonly backIn: string;

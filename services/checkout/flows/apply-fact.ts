@@ -76,7 +76,8 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
   [SessionOutcome.CANCELED, "canceled"],
 ]);
 
-function factOf(payment: PaymentState | undefined): Answered {
+/** @throws Failure INTERNAL_ERROR: it says nothing. */
+export function factOf(payment: PaymentState | undefined): Answered {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
   const { status: paymentStatus, receiptUrl, failedAttempts, version, cardFingerprint: card } = payment;

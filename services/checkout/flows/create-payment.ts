@@ -28,7 +28,14 @@ export async function createPayment(
   request: CreatePaymentRequest,
 ): Promise<CreatePaymentResponse> {
   const isSandbox = request.environment === Environment.SANDBOX;
-  const violations = requestViolations({ ...request, isSandbox, successUrl: "", cancelUrl: "", locale: "" });
+  const violations = requestViolations({
+    ...request,
+    isSandbox,
+    successUrl: "",
+    cancelUrl: "",
+    locale: "",
+    lineItems: [],
+  });
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const { merchantId, environment, idempotency } = request;
   const scope = idempotency && {

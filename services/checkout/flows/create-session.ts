@@ -126,6 +126,7 @@ function intentOrder(
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
   const { merchantId, environment, amount, currency, description, orderReference, customerEmail, metadata } = request;
+  const { lineItems } = request;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -137,10 +138,18 @@ function intentOrder(
     orderReference,
     customerEmail,
     metadata: { ...metadata },
-    // The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser.
-    returnUrl: context.checkoutOrigin === undefined ? request.successUrl : pageUrl(context.checkoutOrigin, sessionId),
+    lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
+    returnUrl: intentReturnUrl(context, { id: sessionId, successUrl: request.successUrl }),
     expiresAt: timestampFromDate(expiresAt),
   };
+}
+
+/** The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser. */
+export function intentReturnUrl(
+  { checkoutOrigin }: Pick<CheckoutContext, "checkoutOrigin">,
+  { id, successUrl }: Pick<NewSession, "id" | "successUrl">,
+): string {
+  return checkoutOrigin === undefined ? successUrl : pageUrl(checkoutOrigin, id);
 }
 
 function pageUrl(origin: string, sessionId: string): string {

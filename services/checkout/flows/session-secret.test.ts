@@ -29,6 +29,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    lineItems: [],
     secretHash: { keyId: "", hash: Buffer.alloc(32) },
   };
   return {

@@ -14,7 +14,6 @@ import { describePage } from "../flows/describe-page.ts";
 import { expireSession } from "../flows/expire-session.ts";
 import { freshenSession } from "../flows/freshen-session.ts";
 import { resolveSession } from "../flows/resolve-session.ts";
-import { renderOf } from "../flows/session-secret.ts";
 import { toSession } from "../messages.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findOwnSession, listSessions } from "../store/session-lists.ts";
@@ -67,8 +66,7 @@ export function checkoutRpc(
     },
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
     resolveSession: async ({ sessionId, sessionSecret, address }) => {
-      const session = await resolveSession(context, sessionId, sessionSecret, address);
-      const render = renderOf(context.vault, session);
+      const { session, render } = await resolveSession(context, sessionId, sessionSecret, address);
       // The browser has no business with what the merchant noted for itself.
       return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
     },

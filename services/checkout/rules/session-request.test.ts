@@ -5,6 +5,7 @@ import { requestViolations, type SessionRequest } from "./session-request.ts";
 const test = suite("session requests");
 const good: SessionRequest = {
   isSandbox: true,
+  amount: 1_000n,
   currency: "EUR",
   description: "",
   orderReference: "",
@@ -13,6 +14,7 @@ const good: SessionRequest = {
   successUrl: "",
   cancelUrl: "",
   locale: "",
+  lineItems: [],
 };
 const fields = (change: Partial<SessionRequest>) =>
   requestViolations({ ...good, ...change }).map((violation) => violation.field);
@@ -54,6 +56,20 @@ test("what the database cannot hold is refused, in keys too", () => {
   assert.deepEqual(fields({ description: "a\0" }), ["description"]);
   assert.deepEqual(fields({ metadata: { "a\0": "x" } }), ["metadata"]);
   assert.deepEqual(fields({ metadata: { a: "\0" } }), ["metadata"]);
+});
+
+test("lines sum to the amount: discounts count, none at all is right, and a sum that differs names the list alone", () => {
+  const line = (amount: bigint, name = "Tea") => ({ name, quantity: 1, amount });
+  assert.deepEqual(fields({ lineItems: [line(1_200n), line(-200n, "Discount")] }), []);
+  for (const lineItems of [[line(999n)], [line(1_000n), line(1n)], [line(-1_000n)]]) {
+    const found = requestViolations({ ...good, lineItems });
+    assert.deepEqual(
+      found.map(({ field }) => field),
+      ["line_items"],
+    );
+    assert.match(found[0]?.problem ?? "", /^must sum to amount; now they are (more|less)$/);
+  }
+  assert.deepEqual(fields({ lineItems: [line(1n), line(999n, "a\0")] }), ["line_items[1].name"]);
 });
 
 test.run();

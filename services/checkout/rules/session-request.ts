@@ -3,9 +3,11 @@
 import { isEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
+import { type LineItem, lineItemViolations } from "./line-items.ts";
 
 export interface SessionRequest {
   readonly isSandbox: boolean;
+  readonly amount: bigint;
   readonly currency: string;
   readonly description: string;
   readonly orderReference: string;
@@ -14,6 +16,7 @@ export interface SessionRequest {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly locale: string;
+  readonly lineItems: readonly LineItem[];
 }
 
 /** What is wrong, in the caller's names. */
@@ -34,7 +37,7 @@ export function requestViolations(request: SessionRequest): Violation[] {
   for (const [key, value] of Object.entries(request.metadata)) {
     check(isStorable(key) && isStorable(value), "metadata", "must not contain NUL");
   }
-  return found;
+  return [...found, ...lineItemViolations(request.lineItems, request.amount)];
 }
 
 // PostgreSQL's text holds every character but this one.

@@ -6,7 +6,7 @@ import { timeRange } from "#platform/lists/day-range.ts";
 import { searchList, type Way } from "#platform/lists/search.ts";
 import { idFloor } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
+import { listedColumns, type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
 
 export interface Owner {
   readonly merchantId: string;
@@ -34,7 +34,7 @@ export async function findOwnSession(sql: Sql, owner: Owner, id: string): Promis
   return row && sessionOf(row);
 }
 
-const list = { table: "sessions", alias: "s", condition: "true", columns: sessionColumns };
+const list = { table: "sessions", alias: "s", condition: "true", columns: listedColumns };
 
 /** Newest first. @param hitsMax with more hits of what is searched the list is walked */
 export async function listSessions(
@@ -90,7 +90,7 @@ function waysOf(q: string, hitsMax: number): readonly Way[] {
 
 async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from sessions s where s.id = any ($1) order by s.created_at desc, s.id desc`,
+    `select ${listedColumns} from sessions s where s.id = any ($1) order by s.created_at desc, s.id desc`,
     [ids],
   );
   return rows.map(sessionOf);

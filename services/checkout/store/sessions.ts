@@ -5,6 +5,7 @@ import type { OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { LineItem } from "../rules/line-items.ts";
 import type { RuleResult } from "../rules/risk.ts";
 import { isExhausted, isLive, isUnderWay, type SessionState, type SessionStatus } from "../rules/session.ts";
 
@@ -26,6 +27,8 @@ export interface NewSession {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly locale: string;
+  /** Of a session in a list: none. */
+  readonly lineItems: readonly LineItem[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -69,11 +72,15 @@ export interface SessionRow {
   created_at: string;
   expires_at: string;
   completed_at: string | null;
+  /** Not in lists. */
+  line_items?: readonly { readonly name: string; readonly quantity: number; readonly amount: number }[];
 }
-export const sessionColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
+/** For lists, which can be long and show no lines. */
+export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
   s.expires_at, s.completed_at`;
+export const sessionColumns = `${listedColumns}, s.line_items`;
 
 /**
  * Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal
@@ -94,8 +101,8 @@ export async function insertSession(
        select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
      insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
        surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
-       secret_hash_key_id, order_reference)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23)`,
+       secret_hash_key_id, order_reference, line_items)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23, $24)`,
     [
       session.id,
       session.merchantId,
@@ -120,6 +127,9 @@ export async function insertSession(
       JSON.stringify(looks),
       secrets.hash.keyId,
       session.orderReference,
+      JSON.stringify(
+        session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount: Number(amount) })),
+      ),
     ],
   );
 }
@@ -140,6 +150,14 @@ export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedH
     fresh.hash,
     fresh.keyId,
   ]);
+}
+
+/**
+ * Stores what the browser needs of the intent that took the place of another one, unless somebody did since. As above,
+ * its version stays.
+ */
+export async function replaceRender(sql: Sql, id: Id<"session">, old: Buffer, fresh: Buffer): Promise<void> {
+  await sql.rows("update sessions set render = $3 where id = $1 and render = $2", [id, old, fresh]);
 }
 
 /** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
@@ -254,6 +272,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
     locale: row.locale,
+    lineItems: (row.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
     createdAt: time(row.created_at),
     expiresAt: time(row.expires_at),
     completedAt: time(row.completed_at) ?? undefined,

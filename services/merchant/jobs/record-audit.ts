@@ -15,6 +15,7 @@ const audited = [
   durableConsumers.auditMerchants,
   durableConsumers.auditEndpoints,
   durableConsumers.auditRefunds,
+  durableConsumers.auditDisputes,
   durableConsumers.auditFees,
   durableConsumers.auditOperations,
   durableConsumers.auditReplays,

@@ -48,8 +48,8 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
     async getBranding({ merchantId, environment }) {
       const branding = await readBranding(context.db, merchantId, environment);
       if (!branding) throw new Failure("NOT_FOUND");
-      const { merchantName, merchantStatus } = branding;
-      return { branding: toBranding(branding), merchantName, merchantStatus };
+      const { merchantName, legalName, merchantStatus } = branding;
+      return { branding: toBranding(branding), merchantName, legalName, merchantStatus };
     },
     async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
       return { branding: toBranding(await updateBranding(context, { merchantId, environment }, given(change))) };

@@ -15,6 +15,8 @@ export interface Branding {
   readonly backgroundStyle: string;
   readonly theme: string;
   readonly fontFamily: string;
+  readonly termsUrl: string;
+  readonly privacyUrl: string;
 }
 
 /** What a merchant begins with. */
@@ -29,17 +31,20 @@ export const brandingDefaults: Branding = {
   backgroundStyle: "subtle",
   theme: "light",
   fontFamily: "inter",
+  termsUrl: "",
+  privacyUrl: "",
 };
 
-const logoUrlLengthMax = 2_048;
+const urlLengthMax = 2_048;
 
 /**
  * What is wrong with the fields that are there, in the caller's names; patterns and lengths were checked at the door.
  */
 export function brandingViolations(change: Partial<Branding>): Violation[] {
   const found: Violation[] = [];
-  if (change.logoUrl && !isHttpsAddress(change.logoUrl, logoUrlLengthMax)) {
-    found.push({ field: "logo_url", problem: "must be an https URL" });
+  const { logoUrl, termsUrl, privacyUrl } = change;
+  for (const [field, url] of Object.entries({ logo_url: logoUrl, terms_url: termsUrl, privacy_url: privacyUrl })) {
+    if (url && !isHttpsAddress(url, urlLengthMax)) found.push({ field, problem: "must be an https URL" });
   }
   if (change.supportEmail && !isEmail(change.supportEmail)) {
     found.push({ field: "support_email", problem: "must be an e-mail address" });

@@ -17,6 +17,8 @@ const columns = () => ({
   backgroundStyle: p.string(),
   theme: p.string(),
   fontFamily: p.string(),
+  termsUrl: p.string(),
+  privacyUrl: p.string(),
 });
 
 export const BrandingEntity = defineEntity({ name: "Branding", tableName: "brandings", properties: columns() });
@@ -31,21 +33,29 @@ export async function insertBranding(em: SqlEntityManager, branding: BrandingRow
   await em.insert(BrandingEntity, branding);
 }
 
+/** A branding with what a page says of its merchant besides. */
+export type ShownBranding = BrandingRow & {
+  readonly merchantName: string;
+  readonly legalName: string;
+  readonly merchantStatus: MerchantStatus;
+};
+
 /** What a checkout page shows of its merchant, in one statement: every buyer who opens one asks for it. */
 export async function readBranding(
   sql: Sql,
   merchantId: string,
   environment: Environment,
-): Promise<(BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }) | undefined> {
+): Promise<ShownBranding | undefined> {
   const copy =
     environment === Environment.SANDBOX
       ? "sandbox_brandings b join sandbox_profiles m on m.merchant_id = b.merchant_id"
       : "brandings b join merchants m on m.id = b.merchant_id";
-  const [row] = await sql.rows<BrandingRow & { merchantName: string; merchantStatus: MerchantStatus }>(
+  const [row] = await sql.rows<ShownBranding>(
     `select b.merchant_id as "merchantId", b.display_name as "displayName", b.tagline, b.logo_url as "logoUrl",
        b.accent_color as "accentColor", b.secondary_color as "secondaryColor", b.support_email as "supportEmail",
        b.button_style as "buttonStyle", b.background_style as "backgroundStyle", b.theme, b.font_family as "fontFamily",
-       m.name as "merchantName", owner.status as "merchantStatus"
+       b.terms_url as "termsUrl", b.privacy_url as "privacyUrl",
+       m.name as "merchantName", m.legal_name as "legalName", owner.status as "merchantStatus"
      from ${copy} join merchants owner on owner.id = b.merchant_id where b.merchant_id = $1`,
     [merchantId],
   );

@@ -39,6 +39,10 @@ function processor(timeoutMs = 1_000) {
     cancelIntent: say,
     createRefund: say,
     findRefund: say,
+    retrieveDispute: say,
+    uploadFile: say,
+    submitEvidence: say,
+    acceptDispute: say,
     readEvent: () => ({ id: "", createdAt: new Date(0), type: "", report: undefined, intentRef: "" }),
     close: async () => {},
   };

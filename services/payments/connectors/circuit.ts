@@ -103,6 +103,10 @@ export class Circuits {
       cancelIntent: (a, ref) => change(a, "cancel_intent", () => connector.cancelIntent(a, ref)),
       createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
       findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
+      retrieveDispute: (a, ref) => ask(a, "retrieve_dispute", () => connector.retrieveDispute(a, ref)),
+      uploadFile: (a, file, key) => change(a, "upload_file", () => connector.uploadFile(a, file, key)),
+      submitEvidence: (a, order, key) => change(a, "submit_evidence", () => connector.submitEvidence(a, order, key)),
+      acceptDispute: (a, ref) => change(a, "accept_dispute", () => connector.acceptDispute(a, ref)),
       ...(connector.readStatement && {
         readStatement: (a: ProcessorAccount, period: StatementPeriod, after: string) =>
           ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noList),

@@ -2,6 +2,7 @@
 // prove is unknown, and unknown is never failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
+import type { EvidenceContent } from "../rules/evidence.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
 import type { IntentFact } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
@@ -69,6 +70,8 @@ export type DeclineCode =
   | "amount_too_large"
   | "not_cancelable"
   | "unknown_payment_method"
+  | "not_answerable"
+  | "evidence_not_accepted"
   | "amount_not_accepted"
   | "return_url_missing"
   | "refused";
@@ -85,6 +88,11 @@ export interface IntentReport {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
+  /**
+   * Its page or client secret has come to its end, and nobody has paid, is paying or can pay it any more: another
+   * intent may take its place. Such an end is no `intent_canceled`. Absent: it has not.
+   */
+  readonly pageEndedAt?: Date;
 }
 
 export interface StatementPeriod {
@@ -107,6 +115,8 @@ export interface Mount {
   readonly scriptUrl: string;
   readonly frameUrl: string;
   readonly redirectUrl: string;
+  /** When the processor says that it ends; absent: it does not. A hint when to ask, never a proof. */
+  readonly expiresAt?: Date;
 }
 
 export interface CreatedIntent {
@@ -121,6 +131,18 @@ export interface IntentOrder {
   readonly description: string;
   readonly returnUrl: string;
   readonly surface: string;
+  /** What is bought; together they are the amount, or there are none. A processor that cannot show them is not told. */
+  readonly lineItems: readonly OrderLine[];
+  /** The how-manieth of its payment, after pages that ended; absent: the first. */
+  readonly renewal?: number;
+}
+
+/** One line of what is bought. */
+export interface OrderLine {
+  readonly name: string;
+  readonly quantity: number;
+  /** Of the whole line, minor units; negative for a discount. */
+  readonly amount: bigint;
 }
 
 /** A payment to be made at once, without the buyer. */
@@ -141,10 +163,33 @@ export interface RefundOrder {
   readonly reason: string;
 }
 
+/** A file to be held ready at the processor for evidence. */
+export interface EvidenceUpload {
+  readonly name: string;
+  /** `application/pdf`, `image/jpeg` or `image/png`. */
+  readonly type: string;
+  readonly size: number;
+  /** Its bytes in their order, anew at each call. */
+  pieces(): AsyncIterable<Uint8Array>;
+}
+
+/** Evidence against a dispute. */
+export interface EvidenceOrder {
+  /** The dispute's id at the processor. */
+  readonly disputeRef: string;
+  /** Our id of the submission. */
+  readonly reference: string;
+  readonly texts: EvidenceContent["texts"];
+  /** The processor's ids of files that were uploaded before. */
+  readonly files: EvidenceContent["files"];
+}
+
 /** What a search by our reference needs to know. */
 export interface IntentSearch {
   /** Our payment id. */
   readonly reference: string;
+  /** As in its order. */
+  readonly renewal?: number;
   readonly surface: string;
   /**
    * A time of the processor's own clock before the first try was sent; undefined: none is known, so the search has no
@@ -235,7 +280,7 @@ export interface Connector {
    * what came of it.
    */
   payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
-  /** Asks for the intent under our reference: the oldest where there are several. */
+  /** Asks for the intent under our reference and of this renewal: the oldest where there are several. */
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
   /** Asks what became of an intent. @param withForgotten looks for attempts, too, that it has forgotten itself */
   retrieveIntent(
@@ -252,6 +297,24 @@ export interface Connector {
     account: ProcessorAccount,
     order: Pick<RefundOrder, "intentRef" | "reference">,
   ): Promise<ProcessorAnswer<RefundReport>>;
+  /** Asks how a dispute stands, with `evidenceReference`. */
+  retrieveDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
+  /**
+   * Holds a file ready for evidence. A repeat makes at most a file that nobody uses. Declined `evidence_not_accepted`:
+   * the file will never be taken. @returns its id at the processor
+   */
+  uploadFile(account: ProcessorAccount, file: EvidenceUpload, key: string): Promise<ProcessorAnswer<string>>;
+  /**
+   * Sends evidence for good; the same key sends it at most once, and `retrieveDispute` then tells its reference.
+   * Declined `not_answerable` when the dispute needs no response (any more), `evidence_not_accepted` when the content
+   * is refused.
+   */
+  submitEvidence(account: ProcessorAccount, order: EvidenceOrder, key: string): Promise<ProcessorAnswer<DisputeReport>>;
+  /**
+   * Concedes a dispute; declined `not_answerable` when it is decided otherwise or under review. Harmless to repeat: one
+   * that is lost is answered as such.
+   */
+  acceptDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
   /**
    * A page of what moved money on the account in the period, in any order that pages keep. @param after `next` of the
    * page before; empty: the first one. Absent: the processor has no such list.

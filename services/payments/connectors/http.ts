@@ -1,4 +1,5 @@
 // One HTTP call to a processor with a total time limit, told apart as: answered, never sent, or unknown.
+import { Readable } from "node:stream";
 import { Pool } from "undici";
 import { inSpan } from "#platform/telemetry/trace.ts";
 
@@ -22,8 +23,16 @@ export interface ProcessorRequest {
   readonly json?: unknown;
   /** A body in `application/x-www-form-urlencoded`, instead of `json`. */
   readonly form?: string;
+  /** A body of bytes, a piece at a time, instead of `json`. */
+  readonly bytes?: ByteBody;
   /** Instead of the limit of all calls, where less is left. */
   readonly timeoutMs?: number;
+}
+
+export interface ByteBody {
+  readonly type: string;
+  readonly length: number;
+  pieces(): AsyncIterable<Uint8Array>;
 }
 
 const connectTimeoutMs = 2_000;
@@ -65,8 +74,7 @@ export class ProcessorHttp {
   }
 
   async #call(options: ProcessorRequest): Promise<HttpAnswer> {
-    const body = options.json === undefined ? (options.form ?? null) : JSON.stringify(options.json);
-    const type = options.json === undefined ? "application/x-www-form-urlencoded" : "application/json";
+    const { body, headers: ofBody } = bodyOf(options);
     try {
       const answer = await this.#pool.request({
         method: options.method,
@@ -74,7 +82,7 @@ export class ProcessorHttp {
         headers: {
           ...options.headers,
           accept: "application/json",
-          ...(body === null ? {} : { "content-type": type }),
+          ...ofBody,
         },
         body,
         signal: AbortSignal.timeout(options.timeoutMs ?? this.#totalTimeoutMs),
@@ -92,6 +100,17 @@ export class ProcessorHttp {
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
+}
+
+/** What is sent, and what says of it what it is. */
+function bodyOf({ json, form, bytes }: ProcessorRequest) {
+  if (bytes) {
+    const headers = { "content-type": bytes.type, "content-length": String(bytes.length) };
+    return { body: Readable.from(bytes.pieces(), { objectMode: false }), headers };
+  }
+  if (json !== undefined) return { body: JSON.stringify(json), headers: { "content-type": "application/json" } };
+  if (form === undefined) return { body: null, headers: {} };
+  return { body: form, headers: { "content-type": "application/x-www-form-urlencoded" } };
 }
 
 /** The processor's own time of an answer (RFC 9110 §6.6.1); undefined: it did not say. */

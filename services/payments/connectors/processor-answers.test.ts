@@ -139,13 +139,16 @@ function everyCall(connector: Connector): [string, () => Promise<{ kind: string 
   const redirecting = { ...account, surface: "redirect" };
   const search = { reference: "pay_1", surface: "embedded", since: undefined, after: "" };
   return [
-    ["create", () => connector.createIntent(account, { ...payment, returnUrl: "", surface: "embedded" }, "key_1")],
+    [
+      "create",
+      () => connector.createIntent(account, { ...payment, returnUrl: "", surface: "embedded", lineItems: [] }, "key_1"),
+    ],
     [
       "create a page",
       () =>
         connector.createIntent(
           redirecting,
-          { ...payment, returnUrl: "https://shop.example", surface: "redirect" },
+          { ...payment, returnUrl: "https://shop.example", surface: "redirect", lineItems: [] },
           "key_1",
         ),
     ],
@@ -205,10 +208,10 @@ test("a search by our reference that was answered with anything but the list pro
 test("every command that moves money carries the key that it was given", async () => {
   for (const connector of connectors) {
     answer(500);
-    await connector.createIntent(account, { ...payment, surface: "embedded", returnUrl: "" }, "key_1");
+    await connector.createIntent(account, { ...payment, surface: "embedded", returnUrl: "", lineItems: [] }, "key_1");
     await connector.createIntent(
       account,
-      { ...payment, surface: "redirect", returnUrl: "https://shop.example" },
+      { ...payment, surface: "redirect", returnUrl: "https://shop.example", lineItems: [] },
       "key_2",
     );
     await connector.payIntent(account, { ...payment, paymentMethod: "pm_1" }, "key_3");

@@ -1,33 +1,73 @@
 // Cancels an intent that is not paid. The processor decides: an intent that was paid or is being paid is settled
-// instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation was
-// never recorded · 3 cancel at the processor · 4 settle in one transaction.
+// instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation, or
+// whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another intent
+// has taken the place of that one meanwhile: then again from 1.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { isReturned } from "../rules/payment.ts";
-import { closeOperation, findOperation } from "../store/operations.ts";
+import type { IntentReport } from "../connectors/connector.ts";
+import { isReturned, isUnpaid } from "../rules/payment.ts";
+import { closeOperation, findOpenRenewal, findOperation } from "../store/operations.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { lookForIntent } from "./make-at-processor.ts";
-import { lockedBooks, settleNeverMade } from "./settle-payment.ts";
-import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+import { endRenewal } from "./renewals/adopt-renewal.ts";
+import { lockedBooks, settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
-/** @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
+// Each further try is because of a renewal that was begun meanwhile; pages live for hours.
+const triesMax = 3;
+
+/** @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (another intent is on its way in its place). */
 export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise<StoredPayment> {
-  const payment = await findPayment(deps.db, paymentId);
-  if (!payment) throw new Failure("NOT_FOUND");
-  const { outcome } = payment.state;
-  if (outcome === "succeeded" || outcome === "canceled" || isReturned(payment.state)) return payment;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const after = await cancelOnce(deps, paymentId);
+    if (after) return after;
+  }
+  throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the intent is being renewed"), retryAfterMs: 1_000 });
+}
+
+/** @returns undefined: another intent has taken the place of the one that was canceled, or may. */
+async function cancelOnce(deps: VerifyDeps, paymentId: string): Promise<StoredPayment | undefined> {
+  const read = await findPayment(deps.db, paymentId);
+  if (!read) throw new Failure("NOT_FOUND");
+  const { outcome } = read.state;
+  if (outcome === "succeeded" || outcome === "canceled" || isReturned(read.state)) return read;
   crashPoint("cancel-intent.1-read");
+  const renewal = await findOpenRenewal(deps.db, paymentId);
+  const payment = renewal ? await endRenewal(deps, read, renewal) : read;
   const ref = payment.connectorRef || (await madeRef(deps, payment));
   if (ref === undefined) return await cancelUnmade(deps, paymentId);
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const answer = await deps.connectors.get(payment.connector).cancelIntent(account, ref);
+  const connector = deps.connectors.get(payment.connector);
+  const answer = await connector.cancelIntent(account, ref);
   crashPoint("cancel-intent.2-canceled");
-  if (answer.kind === "declined") return await verifyIntent(deps, paymentId, "reconcile");
-  const settled = await settleReport(deps, paymentId, provenValue(answer), "reconcile");
+  if (answer.kind !== "declined") return await settleEnd(deps, payment, ref, provenValue(answer));
+  const after = await verifyIntent(deps, paymentId, "reconcile");
+  if (!isUnpaid(after.state)) return after;
+  // A page that has ended by itself cannot be canceled, and is over all the same.
+  const report = provenValue(await connector.retrieveIntent(account, ref));
+  return report.pageEndedAt === undefined ? after : await settleEnd(deps, payment, ref, report);
+}
+
+/** Phase 4. A page's end is the intent's now: nobody is to pay any more. @returns undefined: as cancelOnce */
+async function settleEnd(
+  deps: VerifyDeps,
+  { id }: StoredPayment,
+  ref: string,
+  report: IntentReport,
+): Promise<StoredPayment | undefined> {
+  const { pageEndedAt: at } = report;
+  const end =
+    at === undefined ? report : { ...report, facts: [...report.facts, { kind: "intent_canceled", at } as const] };
+  const settled = await deps.db.transaction(async (tx) => {
+    const books = await lockedBooks(tx, id);
+    const { connectorRef } = books.payment;
+    if ((connectorRef !== "" && connectorRef !== ref) || (await findOpenRenewal(tx, id))) return undefined;
+    return await settleLocked(tx, deps, books, end, "reconcile");
+  });
   crashPoint("cancel-intent.3-settled");
-  return settled;
+  return settled && answerSettled(deps, settled, "reconcile");
 }
 
 /**

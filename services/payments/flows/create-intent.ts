@@ -3,6 +3,7 @@
 // where it surely did not happen, go to an account that stands in and create there · 4 record. The payment id is the
 // processor's reference, so a run that broke anywhere is continued, never doubled.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Counter } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -10,7 +11,13 @@ import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import { type CreatedIntent, isKnown, type Known, type ProcessorAccount } from "../connectors/connector.ts";
+import {
+  type CreatedIntent,
+  isKnown,
+  type Known,
+  type OrderLine,
+  type ProcessorAccount,
+} from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import {
   findOperation,
@@ -43,6 +50,8 @@ export interface CreateIntentDeps {
 
 export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
   readonly returnUrl: string;
+  /** For the processor's page and receipt: never kept here. */
+  readonly lineItems: readonly OrderLine[];
 };
 
 export interface IntentAnswer {
@@ -102,10 +111,8 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   const operation = await findOperation(deps.db, "create_intent", request.id);
   if (!operation) throw new Error("a payment without its operation");
   assertSameRequest(payment, request);
-  if (payment.render) {
-    const render = fromBinary(RenderSchema, deps.vault.decrypt(payment.render, renderContext(payment.id)));
-    return { connector: payment.connector, surface: payment.surface, render };
-  }
+  const render = storedRender(deps.vault, payment);
+  if (render) return { connector: payment.connector, surface: payment.surface, render };
   const account = await deps.accounts.byId(payment.connectorAccountId);
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
@@ -126,8 +133,8 @@ async function makeAndRecord(
   operation: Operation,
 ): Promise<IntentAnswer> {
   const { account, surface } = place;
-  const { id: reference, amount, currency, description, returnUrl } = request;
-  const order = { reference, amount, currency, description, returnUrl, surface };
+  const { id: reference, amount, currency, description, returnUrl, lineItems } = request;
+  const order = { reference, amount, currency, description, returnUrl, surface, lineItems };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
   // intent.
@@ -186,14 +193,25 @@ export async function recordMade(
   made: CreatedIntent,
   render: Render,
 ): Promise<void> {
-  const sealed = deps.vault.encrypt(toBinary(RenderSchema, render), renderContext(paymentId));
-  await recordIntent(deps.db, paymentId, made.report.ref, sealed);
+  await recordIntent(deps.db, paymentId, made.report.ref, sealedRender(deps.vault, paymentId, render));
+}
+
+/** It holds the processor's secret for the intent: ciphertext at rest. */
+export function sealedRender(vault: Vault, paymentId: string, render: Render): Buffer {
+  return vault.encrypt(toBinary(RenderSchema, render), renderContext(paymentId));
+}
+
+/** What the browser got last; undefined: the intent's creation was never recorded. */
+export function storedRender(vault: Vault, { id, render }: Pick<StoredPayment, "id" | "render">): Render | undefined {
+  return render && fromBinary(RenderSchema, vault.decrypt(render, renderContext(id)));
 }
 
 /** What the browser gets. */
 export function renderOf(account: ProcessorAccount, { mount }: CreatedIntent): Render {
   const { connector, environment } = account;
-  return create(RenderSchema, { ...mount, connector, environment });
+  const { expiresAt, ...shown } = mount;
+  const end = expiresAt && { expiresAt: timestampFromDate(expiresAt) };
+  return create(RenderSchema, { ...shown, ...end, connector, environment });
 }
 
 /** The id is the caller's; the same id with another content is a defect there, and never another intent. */

@@ -8,6 +8,8 @@ import { noteBegun } from "#platform/values/call-context.ts";
 import {
   type Connector,
   type CreatedIntent,
+  type DisputeReport,
+  type EvidenceOrder,
   type IntentOrder,
   type IntentReport,
   isKnown,
@@ -25,6 +27,7 @@ import {
   recordNothingFound,
   recordResend,
   recordSearch,
+  renewalOf,
 } from "../store/operations.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
@@ -87,13 +90,44 @@ export async function makeRefund(
   });
 }
 
+/** The submission of an operation. */
+export async function makeEvidence(
+  db: Database,
+  connector: Connector,
+  account: ProcessorAccount,
+  order: EvidenceOrder,
+  operation: Operation,
+): Promise<Made<DisputeReport>> {
+  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+    find: () => findEvidenceAt(connector, account, order),
+    send: (key) => connector.submitEvidence(account, order, key),
+  });
+}
+
+/** Looks whether the processor has a submission of ours. */
+export async function findEvidenceAt(
+  connector: Connector,
+  account: ProcessorAccount,
+  { disputeRef, reference }: Pick<EvidenceOrder, "disputeRef" | "reference">,
+): Promise<ProcessorAnswer<DisputeReport>> {
+  const found = await connector.retrieveDispute(account, disputeRef);
+  if (!isKnown(found)) return found;
+  if (found.value.evidenceReference === reference) return found;
+  return {
+    kind: "not_found",
+    at: connector.processorTime(),
+    cause: new Error("the dispute has other evidence, or none"),
+  };
+}
+
 function findMade(
   connector: Connector,
   account: ProcessorAccount,
-  { reference, sentAfter: since, searchAfter: after }: Operation,
+  operation: Operation,
   surface: string,
 ): Promise<ProcessorAnswer<CreatedIntent>> {
-  return connector.findIntent(account, { reference, surface, since, after });
+  const { paymentId: reference, sentAfter: since, searchAfter: after } = operation;
+  return connector.findIntent(account, { reference, renewal: renewalOf(operation), surface, since, after });
 }
 
 function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<IntentReport> {

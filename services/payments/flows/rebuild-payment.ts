@@ -2,18 +2,24 @@
 // again: 1 known: ask about it, and that is all · 2 the merchant's accounts (merchant) · 3 look for our reference at
 // each, which changes nothing there · 4 payment, intent and all that happened to it, in one transaction. Its order is
 // never sent again: the key that it had is lost.
-import { toBinary } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { idTimeMs, newId } from "#platform/values/id.ts";
 import type { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
-import { RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { type CreatedIntent, isKnown, type ProcessorAccount } from "../connectors/connector.ts";
+import { isUnpaid } from "../rules/payment.ts";
 import { firstTry } from "../store/operations.ts";
-import { findPayment, insertPayment, type NewPayment, recordIntent } from "../store/payments.ts";
-import { renderOf } from "./create-intent.ts";
+import {
+  findPayment,
+  insertPayment,
+  type NewPayment,
+  recordIntent,
+  recordRenewal,
+  type StoredPayment,
+} from "../store/payments.ts";
+import { renderOf, sealedRender, storedRender } from "./create-intent.ts";
 import { settlePayment } from "./settle-payment.ts";
 import { tellSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
@@ -39,7 +45,10 @@ export interface Rebuilt {
 
 // By the processor's clock, which may differ from the one that made the id.
 const marginMs = 3_600_000;
-const lifeMs = 86_400_000;
+// As long as a session can live, or a payment without one: what is canceled too early would be taken from its buyer.
+const lifeMs = { session: 30 * 86_400_000, direct: 86_400_000 } as const;
+// More renewals than a session's pages can have in thirty days.
+const renewalsMax = 1_000;
 // A search that is longer than this is an account with millions of intents; it is told as one that failed.
 const pagesMax = 200;
 
@@ -47,7 +56,8 @@ const pagesMax = 200;
 export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Promise<Rebuilt> {
   const known = await findPayment(deps.db, lost.id);
   if (known && known.connectorRef !== "") {
-    const { status } = await verifyIntent(deps, lost.id, "reconcile");
+    const after = await verifyIntent(deps, lost.id, "reconcile");
+    const { status } = isUnpaid(after.state) ? await takeInRenewals(deps, known) : after;
     return { outcome: RebuildOutcome.KNOWN, status };
   }
   const found = await lookEverywhere(deps, lost);
@@ -58,6 +68,21 @@ export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Prom
 interface Found {
   readonly account: ProcessorAccount;
   readonly intent: CreatedIntent;
+  /** How many pages ended before it. */
+  readonly renewal: number;
+}
+
+/** Intents in the place of the one that is known, which the restored database has lost. @returns it after them */
+async function takeInRenewals(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
+  const account = await deps.accounts.byId(known.connectorAccountId);
+  let renewal = known.renewals;
+  for (; renewal < renewalsMax; renewal++) {
+    const next = storedRender(deps.vault, known)?.expiresAt && (await lookAt(deps, account, known.id, renewal + 1));
+    if (!next) break;
+    const render = sealedRender(deps.vault, known.id, renderOf(account, next));
+    await recordRenewal(deps.db, { id: known.id, renewal: renewal + 1, connectorRef: next.report.ref }, render);
+  }
+  return renewal === known.renewals ? known : await verifyIntent(deps, known.id, "reconcile");
 }
 
 /** Phases 2 and 3. An account that never answers is not one that has nothing. */
@@ -68,8 +93,16 @@ async function lookEverywhere(
   const { connectors } = await deps.merchants.listConnectors({ merchantId, environment });
   for (const { id: accountId } of connectors) {
     const account = await deps.accounts.byId(accountId);
-    const intent = await lookAt(deps, account, id);
-    if (intent) return { account, intent };
+    let intent = await lookAt(deps, account, id, 0);
+    if (!intent) continue;
+    let renewal = 0;
+    // Only the last one can be paid, or was.
+    for (; intent.report.pageEndedAt && renewal < renewalsMax; renewal++) {
+      const next = await lookAt(deps, account, id, renewal + 1);
+      if (!next) break;
+      intent = next;
+    }
+    return { account, intent, renewal };
   }
   return undefined;
 }
@@ -78,12 +111,13 @@ async function lookAt(
   deps: RebuildDeps,
   account: ProcessorAccount,
   reference: string,
+  renewal: number,
 ): Promise<CreatedIntent | undefined> {
   const connector = deps.connectors.get(account.connector);
   const since = new Date(idTimeMs(reference) - marginMs);
   let after = "";
   for (let pages = 0; pages < pagesMax; pages++) {
-    const answer = await connector.findIntent(account, { reference, surface: account.surface, since, after });
+    const answer = await connector.findIntent(account, { reference, renewal, surface: account.surface, since, after });
     if (isKnown(answer)) return answer.value;
     if (answer.kind === "not_found") return undefined;
     if (answer.kind !== "unknown" || !answer.resumeAfter) {
@@ -95,19 +129,20 @@ async function lookAt(
 }
 
 /** Phase 4: a crash leaves the payment lost, or whole. @returns its status */
-async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, intent }: Found): Promise<string> {
+async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, intent, renewal }: Found): Promise<string> {
   const { report } = intent;
   const { id: connectorAccountId, connector, surface } = account;
   const { money, ...order } = lost;
-  const expiresAt = lost.expiresAt ?? new Date(idTimeMs(lost.id) + lifeMs);
+  const expiresAt =
+    lost.expiresAt ?? new Date(idTimeMs(lost.id) + lifeMs[lost.sessionId === "" ? "direct" : "session"]);
   const { amount, currency } = money ?? report;
   const payment = { ...order, amount, currency, connector, connectorAccountId, surface, expiresAt };
   const operation = { ...firstTry(newId("operation"), "create_intent", lost.id, undefined), state: "done" as const };
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
-  const sealed = deps.vault.encrypt(toBinary(RenderSchema, renderOf(account, intent)), `payment:${lost.id}`);
+  const sealed = sealedRender(deps.vault, lost.id, renderOf(account, intent));
   const settled = await deps.db.transaction(async (tx) => {
     await insertPayment(tx, payment, operation, timing);
-    await recordIntent(tx, lost.id, report.ref, sealed);
+    await recordIntent(tx, lost.id, report.ref, sealed, renewal);
     return await settlePayment(tx, deps, lost.id, report, "reconcile");
   });
   deps.outbox.wake();

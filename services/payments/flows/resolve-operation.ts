@@ -6,11 +6,13 @@ import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { isKnown, type ProcessorAnswer, type RefundReport } from "../connectors/connector.ts";
+import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
-import { adoptIntent, findPayment, lockPayment } from "../store/payments.ts";
+import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
 import { findRefund } from "../store/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
+import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";
 import { settleRefund } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -67,6 +69,7 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
       ]);
       // What of an item went back is the processor's report to say; here only the question ends.
       if (operation.kind === "give_back") return;
+      if (isResponse(operation)) return await endResponse(tx, operation, happened);
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
       else await endIntent(tx, deps, operation, word.connectorRef);
     });
@@ -110,6 +113,7 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   const payment = await findPayment(deps.db, operation.paymentId);
   if (!payment) throw new Error("an operation without its payment");
   const { reference } = operation;
+  if (isResponse(operation)) return await askAboutResponse(deps, connector, account, operation);
   if (operation.kind === "give_back") {
     const item = await findSuspense(deps.db, reference);
     if (!item) throw new Error("an item's operation without its item");
@@ -117,7 +121,11 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   }
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
-    : await connector.findIntent(account, { reference, surface: payment.surface });
+    : await connector.findIntent(account, {
+        reference: payment.id,
+        renewal: renewalOf(operation),
+        surface: payment.surface,
+      });
 }
 
 async function endRefund(
@@ -149,6 +157,13 @@ async function endIntent(
   operation: OperationRecord,
   connectorRef: string | undefined,
 ): Promise<void> {
+  if (operation.kind === "renew_intent") {
+    const { paymentId: id } = operation;
+    if (connectorRef === undefined) return;
+    // What the browser would need of it nobody knows: the next one that comes is made in its place.
+    await recordRenewal(tx, { id, renewal: renewalOf(operation), connectorRef }, undefined);
+    return;
+  }
   if (connectorRef !== undefined) await adoptIntent(tx, operation.paymentId, connectorRef);
   else await endUnmadePayment(tx, deps, operation.paymentId);
 }

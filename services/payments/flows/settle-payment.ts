@@ -8,10 +8,11 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
+import type { DisputeReport } from "../rules/dispute.ts";
 import { isReturned, type Path, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
-import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes.ts";
+import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
@@ -77,6 +78,17 @@ export async function settleRefund(
   return await settleNews(tx, deps, books, { kind: "refund", report }, "reconcile", books.payment.connectorRef);
 }
 
+/** Folds what the processor says about one dispute into the payment. */
+export async function settleDispute(
+  tx: Tx,
+  deps: SettleDeps,
+  paymentId: string,
+  report: DisputeReport,
+): Promise<Settled> {
+  const books = await lockedBooks(tx, paymentId);
+  return await settleNews(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
+}
+
 /** Ends a payment of which the processor surely has nothing. @param books as the caller has locked it. */
 export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<Settled> {
   const news: News = { kind: "never_made", at: clockNow() };
@@ -102,7 +114,8 @@ async function settleNews(
   const isAbout = (what: "refunds" | "disputes") => news.kind === "intent" && news[what].length > 0;
   const hasRefunds = news.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
   const refunds = hasRefunds ? await refundsOf(tx, payment.id) : [];
-  const disputes = isAbout("disputes") || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
+  const hasDisputes = news.kind === "dispute" || isAbout("disputes");
+  const disputes = hasDisputes || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
   const free = await freeReferences(tx, news, refunds);
   const idOf = (noun: "refund" | "dispute", reference: string) => (free.has(reference) ? reference : newId(noun));
   const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, idOf);

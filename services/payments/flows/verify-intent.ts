@@ -57,12 +57,17 @@ export async function settleReport(
 ): Promise<StoredPayment> {
   const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt));
   crashPoint("verify-intent.3-settled");
+  return answerSettled(deps, settled, path);
+}
+
+/** What was settled is told to whom it concerns. @throws as settleReport */
+export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled: Settled, path: Path): StoredPayment {
   deps.outbox.wake();
   tellSettled(deps.log, settled);
   if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
   // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
   const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
-  if (ignored.length > 0) deps.log.info({ payment_id: paymentId, path, ignored }, "facts that moved nothing");
+  if (ignored.length > 0) deps.log.info({ payment_id: settled.payment.id, path, ignored }, "facts that moved nothing");
   return settled.payment;
 }
 

@@ -11,11 +11,15 @@ import { confirmIntent } from "../flows/confirm-intent.ts";
 import type { CreateIntentDeps } from "../flows/create-intent.ts";
 import { recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
+import { driveAcceptanceAgain } from "../flows/disputes/accept-dispute.ts";
+import { driveEvidence } from "../flows/disputes/drive-evidence.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
+import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
 import { driveGiveBack } from "../flows/suspense/give-back.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
+import { findEvidence } from "../store/disputes/dispute-evidence.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
@@ -98,12 +102,20 @@ async function driveOperation(deps: ReconcileDeps, operation: Operation): Promis
 /** @returns what was answered, for the history. */
 async function askAbout(deps: ReconcileDeps, operation: Operation, payment: StoredPayment): Promise<string> {
   if (operation.kind === "give_back") return await driveGiveBack(deps, operation.reference);
+  if (operation.kind === "accept_dispute") return await driveAcceptanceAgain(deps, operation.reference);
+  if (operation.kind === "submit_evidence") {
+    return await driveEvidence(deps, operation.reference, undefined, async (tx) => {
+      const evidence = await findEvidence(tx, operation.reference);
+      return evidence?.state === "submitted" ? "the evidence is there" : "no answer";
+    });
+  }
   if (operation.kind === "create_refund") {
     return await driveRefund(deps, operation.refundId, undefined, async (_tx, _payment, refund) =>
       refund.acknowledged ? `the refund is ${refund.status}` : "no answer",
     );
   }
   if (payment.sessionId === "") return await drivePayment(deps, payment, operation);
+  if (operation.kind === "renew_intent") return await driveRenewal(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);

@@ -2,14 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { placeOf, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   CancelIntentResponseSchema,
   CreateIntentResponseSchema,
@@ -17,12 +15,12 @@ import {
   GetBalancesResponseSchema,
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
-  type Idempotency,
   type ListPaymentsRequest,
   ListPaymentsResponseSchema,
   ListRefundsResponseSchema,
   type PaymentsService,
   ReceiveProcessorEventResponseSchema,
+  RenewIntentResponseSchema,
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
@@ -32,12 +30,14 @@ import { createPayment } from "../flows/create-payment.ts";
 import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
+import { renewIntent } from "../flows/renewals/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
 import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import { readBalances } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
+import { scopeOf } from "./idempotency-scope.ts";
 
 export type PaymentsDeps = CreateIntentDeps &
   VerifyDeps &
@@ -64,6 +64,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(VerifyIntentResponseSchema, { payment: toPaymentState(await confirmIntent(deps, paymentId, "confirm")) }),
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
+    renewIntent: async (request) => {
+      recovery.assertOff();
+      const { payment: after, render } = await renewIntent(deps, request);
+      return create(RenewIntentResponseSchema, { payment: toPaymentState(after), ...(render && { render }) });
+    },
     createPayment: async (request) => {
       recovery.assertOff();
       const record = await createPayment(deps, { ...request, id: request.paymentId });
@@ -84,7 +89,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     refundPayment: (request) => {
       recovery.assertOff();
-      const idempotency = scopeOf(request, request.idempotency);
+      const idempotency = scopeOf("refund_payment", request);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
     getRefund: async (request) => {
@@ -131,14 +136,4 @@ function filtersOf(request: ListPaymentsRequest): PaymentFilters {
     capturedFrom: request.capturedFrom && timestampDate(request.capturedFrom),
     capturedTo: request.capturedTo && timestampDate(request.capturedTo),
   };
-}
-
-function scopeOf(
-  owner: { merchantId: string; environment: Environment },
-  idempotency: Idempotency | undefined,
-): IdempotencyScope | undefined {
-  if (!idempotency) return undefined;
-  const { merchantId, environment } = owner;
-  const operation = "refund_payment";
-  return { merchantId, environment, operation, key: idempotency.key, fingerprint: idempotency.fingerprint };
 }

@@ -32,6 +32,8 @@ export interface DisputeReport {
   readonly openedAt: Date;
   /** Until when evidence can be sent; absent: not at all, or not told. */
   readonly evidenceDueAt?: Date | undefined;
+  /** Our id of the evidence that it was sent last; absent or empty: none of ours, or not told. */
+  readonly evidenceReference?: string;
 }
 
 /** How far a dispute has come; a report that lies behind is late and ignored. */

@@ -39,6 +39,8 @@ export type News =
     }
   /** One refund alone. */
   | { readonly kind: "refund"; readonly report: RefundReport }
+  /** One dispute alone. */
+  | { readonly kind: "dispute"; readonly report: DisputeReport }
   /** It is proved that the processor has nothing of it. */
   | { readonly kind: "never_made"; readonly at: Date };
 
@@ -94,6 +96,9 @@ export function settle(books: Books, news: News, path: Path, newId: NewId): Sett
       // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the
       // whole intent tells.
       if (!counts(news.report.status)) draft.askAgain();
+      break;
+    case "dispute":
+      draft.disputes([news.report]);
       break;
     case "never_made":
       draft.apply(endUnmade(draft.state, books.isDirect, news.at), "never made");

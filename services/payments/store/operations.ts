@@ -4,7 +4,13 @@ import { Failure } from "#platform/values/failure.ts";
 
 export interface Operation {
   readonly id: string;
-  readonly kind: "create_intent" | "create_refund" | "give_back";
+  readonly kind:
+    | "create_intent"
+    | "create_refund"
+    | "give_back"
+    | "submit_evidence"
+    | "accept_dispute"
+    | "renew_intent";
   readonly paymentId: string;
   readonly refundId: string;
   readonly reference: string;
@@ -212,15 +218,55 @@ export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfte
   return operationOf(row);
 }
 
-/** The operation that gives an item back; one that has ended begins anew, for what is left now. */
-export async function openGiveBack(
+/** Of the operation that makes a payment's n-th intent in place of one whose page ended. */
+export function renewalReference(paymentId: string, renewal: number): string {
+  return `${paymentId}/${renewal}`;
+}
+
+/** The how-manieth intent of its payment an operation makes; 0: the first. */
+export function renewalOf({ kind, reference }: Pick<Operation, "kind" | "reference">): number {
+  return kind === "renew_intent" ? Number(reference.split("/")[1]) : 0;
+}
+
+/** Begins a renewal, unless somebody has: then goes on with theirs. */
+export async function openRenewal(
+  tx: Tx,
+  operation: { id: string; paymentId: string; renewal: number; sentAfter: Date | undefined },
+  tryAfterSeconds: number,
+): Promise<Operation> {
+  const reference = renewalReference(operation.paymentId, operation.renewal);
+  const [fresh] = await tx.rows<Row>(
+    `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
+     values ($1, 'renew_intent', $2, $3, now() + make_interval(secs => $4), $5)
+     on conflict (kind, reference) do nothing returning ${columns}`,
+    [operation.id, operation.paymentId, reference, tryAfterSeconds, operation.sentAfter?.toISOString() ?? null],
+  );
+  if (fresh) return { ...operationOf(fresh), tried: false };
+  await recordTakeOver(tx, "renew_intent", reference);
+  const known = await findOperation(tx, "renew_intent", reference);
+  if (!known) throw new Error("a renewal is gone");
+  return known;
+}
+
+/** The renewal of a payment that is not recorded yet; undefined: none is under way. */
+export async function findOpenRenewal(sql: Sql, paymentId: string): Promise<Operation | undefined> {
+  const [row] = await sql.rows<Row>(
+    `select ${columns} from operations o where payment_id = $1 and kind = 'renew_intent' and state <> 'done'`,
+    [paymentId],
+  );
+  return row && operationOf(row);
+}
+
+/** An operation of what its reference names; one that has ended begins anew. */
+export async function openOperation(
   sql: Sql,
-  operation: { id: string; paymentId: string; suspenseId: string; sentAfter: Date | undefined },
+  kind: "give_back" | "submit_evidence" | "accept_dispute",
+  operation: Pick<Operation, "id" | "paymentId" | "reference" | "sentAfter">,
   tryAfterSeconds: number,
 ): Promise<Operation> {
   const [row] = await sql.rows<Row>(
     `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
-     values ($1, 'give_back', $2, $3, now() + make_interval(secs => $4), $5)
+     values ($1, $6, $2, $3, now() + make_interval(secs => $4), $5)
      on conflict (kind, reference) do update set state = 'started', tries = greatest(o.tries, 1),
        next_try_at = excluded.next_try_at,
        generation = o.generation + case when o.state = 'done' then 1 else 0 end,
@@ -229,9 +275,10 @@ export async function openGiveBack(
     [
       operation.id,
       operation.paymentId,
-      operation.suspenseId,
+      operation.reference,
       tryAfterSeconds,
       operation.sentAfter?.toISOString() ?? null,
+      kind,
     ],
   );
   if (!row) throw new Error("an operation was not written");

@@ -157,12 +157,13 @@ interface AttemptRow {
   ended_at: string;
 }
 
-interface DisputeRow {
+/** A row of the disputes table as text and numbers. */
+export interface DisputeRow {
   id: string;
   connector_ref: string;
   reason: string;
   status: string;
-  amount: number;
+  amount: number | string;
   opened_at: string;
   evidence_due_at: string | null;
 }
@@ -271,7 +272,7 @@ function attemptOf(row: AttemptRow): AttemptRecord {
   };
 }
 
-function disputeOf(row: DisputeRow): DisputeRecord {
+export function disputeOf(row: DisputeRow): DisputeRecord {
   return {
     id: row.id,
     connectorDisputeId: row.connector_ref,

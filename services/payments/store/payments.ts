@@ -28,6 +28,8 @@ export interface StoredPayment {
   readonly connectorRef: string;
   readonly surface: string;
   readonly render: Buffer | undefined;
+  /** How often another intent took the place of one whose page ended. */
+  readonly renewals: number;
   readonly status: PaymentStatus;
   readonly expiresAt: Date;
   /** The reconcile job has it on its list. */
@@ -69,6 +71,7 @@ interface Row {
   connector_ref: string | null;
   surface: string;
   render: Buffer | null;
+  renewals: number;
   outcome: Outcome;
   captured_amount: string;
   refunded_amount: string;
@@ -98,7 +101,7 @@ interface Row {
 }
 
 const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.currency, p.connector, p.connector_account_id,
-  p.connector_ref, p.surface, p.render, p.outcome, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold,
+  p.connector_ref, p.surface, p.render, p.renewals, p.outcome, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold,
   p.disputed_amount, p.status, p.last_attempt_ref, p.last_attempt_at, p.failed_attempts, p.announced_by_confirm,
   p.announced_by_processor, p.visible, p.verification, p.authorization_code, p.receipt_url, p.authorized_at, p.captured_at,
   p.failed_at, p.expires_at,
@@ -220,15 +223,44 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
   );
 }
 
-/** Records the created intent and closes its operation, in one statement. */
-export async function recordIntent(sql: Sql, id: string, connectorRef: string, render: Buffer): Promise<void> {
+/** Records the created intent and closes its operation, in one statement. @param renewals of a payment that was lost */
+export async function recordIntent(
+  sql: Sql,
+  id: string,
+  connectorRef: string,
+  render: Buffer,
+  renewals = 0,
+): Promise<void> {
   await sql.rows(
     `with done as (
        update operations set state = 'done', sealed_order = null
        where kind = 'create_intent' and reference = $1 and state = 'started')
-     update payments set connector_ref = coalesce(connector_ref, $2), render = $3 where id = $1`,
-    [id, connectorRef, render],
+     update payments set connector_ref = coalesce(connector_ref, $2), render = $3, renewals = greatest(renewals, $4) where id = $1`,
+    [id, connectorRef, render, renewals],
   );
+}
+
+/**
+ * Puts the renewed intent in the place of the one whose page ended and closes its operation, in one statement.
+ * @returns false: the payment has ended, or the renewal was recorded before.
+ */
+export async function recordRenewal(
+  sql: Sql,
+  { id, renewal, connectorRef }: { id: string; renewal: number; connectorRef: string },
+  render: Buffer | undefined,
+): Promise<boolean> {
+  const rows = await sql.rows(
+    `with renewed as (
+       update payments set connector_ref = $3, render = $4, renewals = $2, checks = 0
+       where id = $1 and renewals = $2 - 1 and outcome not in ('succeeded', 'canceled') and authorized_at is null
+       returning id, connector_ref),
+     done as (
+       update operations o set state = 'done', sealed_order = null from renewed
+       where o.kind = 'renew_intent' and o.reference = $5)
+     select id from renewed`,
+    [id, renewal, connectorRef, render ?? null, `${id}/${renewal}`],
+  );
+  return rows.length === 1;
 }
 
 /** True for an intent of ours that has not ended unpaid. */
@@ -348,6 +380,7 @@ function paymentOf(row: Row): StoredPayment {
     connectorRef: row.connector_ref ?? "",
     surface: row.surface,
     render: row.render ?? undefined,
+    renewals: row.renewals,
     status: row.status,
     expiresAt: time(row.expires_at),
     scheduled: row.scheduled,

@@ -77,6 +77,7 @@ export const durableConsumers = {
   auditMerchants: { by: "merchant", name: "merchant-audit", source: "merchant", types: ">" },
   auditEndpoints: { by: "merchant", name: "merchant-audit", source: "webhook", types: "endpoint.>" },
   auditRefunds: { by: "merchant", name: "merchant-audit", source: "payments", types: "refund.requested" },
+  auditDisputes: { by: "merchant", name: "merchant-audit-disputes", source: "payments", types: "dispute_response.>" },
   auditFees: { by: "merchant", name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
   auditOperations: { by: "merchant", name: "merchant-audit-operations", source: "payments", types: "operation.>" },
   auditReplays: { by: "merchant", name: "merchant-audit-replays", source: "payments", types: "events.>" },

@@ -38,6 +38,7 @@ const storedRefusals: ReadonlySet<FailureReason> = new Set<FailureReason>([
   "AMOUNT_TOO_LARGE",
   "NOT_FOUND",
   "FEATURE_DISABLED",
+  "DISPUTE_NOT_ANSWERABLE",
 ]);
 
 export class IdempotencyKeys {

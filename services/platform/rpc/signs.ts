@@ -37,16 +37,13 @@ export class SignsOfLife {
   #expectedUntil = Number.NEGATIVE_INFINITY;
   #askAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * Watches one call. @param isWaiting true while calls have not been sent for want of a connection, which is no
-   * silence of the peer's
-   */
-  begin(isWaiting: () => boolean): WatchedCall {
+  /** Watches one call. */
+  begin(call: Watch): WatchedCall {
     const now = performance.now();
     const wish: SignsWish = now >= this.#askAt ? "at-once" : "while-working";
     if (wish === "at-once") this.#askAt = now + askEveryMs;
     const isExpected = now < this.#expectedUntil;
-    return new WatchedCall({ wish, isExpected, isWaiting, onEnd: (wasHeard) => this.#learn(wish, wasHeard) });
+    return new WatchedCall(call, { wish, isExpected, onEnd: (wasHeard) => this.#learn(wish, wasHeard) });
   }
 
   #learn(wish: SignsWish, wasHeard: boolean): void {
@@ -55,30 +52,27 @@ export class SignsOfLife {
   }
 }
 
+/** What a call can tell, and is told. */
+interface Watch {
+  /** True while calls have not been sent for want of a connection, which is no silence of the peer's. */
+  readonly isWaiting: () => boolean;
+  /** Called when the peer is silent. */
+  readonly onSilence: () => void;
+}
+
 /** One call, from before it is sent to its answer. */
 export class WatchedCall {
   readonly wish: SignsWish;
-  readonly #silence = new AbortController();
-  readonly #isWaiting: () => boolean;
+  readonly #call: Watch;
   readonly #onEnd: (wasHeard: boolean) => void;
   #timer: NodeJS.Timeout | undefined;
   #signs = 0;
 
-  constructor(options: {
-    wish: SignsWish;
-    isExpected: boolean;
-    isWaiting: () => boolean;
-    onEnd: (wasHeard: boolean) => void;
-  }) {
+  constructor(call: Watch, options: { wish: SignsWish; isExpected: boolean; onEnd: (wasHeard: boolean) => void }) {
+    this.#call = call;
     this.wish = options.wish;
-    this.#isWaiting = options.isWaiting;
     this.#onEnd = options.onEnd;
     if (options.isExpected) this.#wait();
-  }
-
-  /** Aborted when the peer is silent. */
-  get signal(): AbortSignal {
-    return this.#silence.signal;
   }
 
   heard(): void {
@@ -97,8 +91,8 @@ export class WatchedCall {
     this.#timer = setTimeout(() => {
       const before = this.#signs;
       this.#timer = setTimeout(() => {
-        if (this.#signs !== before || this.#isWaiting()) this.#wait();
-        else this.#silence.abort(new Error("no sign of life"));
+        if (this.#signs !== before || this.#call.isWaiting()) this.#wait();
+        else this.#call.onSilence();
       }, catchUpMs);
     }, silenceMsMax);
   }

@@ -5,6 +5,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Pool } from "undici";
+import { CallEnd } from "./call-end.ts";
 import { SignsOfLife, signsHeader, type WatchedCall } from "./signs.ts";
 
 // More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
@@ -33,20 +34,20 @@ export function unaryTransport(options: {
   const signs = new SignsOfLife();
   return {
     unary: async (method, signal, timeoutMs, header, input) => {
-      const watched = signs.begin(() => pool.stats.queued > 0);
+      const body = toBinary(method.input, create(method.input, input));
+      const own = options.headers();
+      const end = new CallEnd(signal, timeoutMs);
+      const watched = signs.begin({ isWaiting: () => pool.stats.queued > 0, onSilence: () => end.end("silent") });
       const headers: Record<string, string> = {
-        ...options.headers(),
+        ...own,
         [signsHeader]: watched.wish,
         ...(header ? Object.fromEntries(new Headers(header)) : {}),
         "content-type": "application/proto",
         "connect-protocol-version": "1",
         ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
       };
-      const body = toBinary(method.input, create(method.input, input));
       const path = `/${method.parent.typeName}/${method.name}`;
-      const deadline = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-      const limits = [signal, deadline, watched.signal].filter((s) => s !== undefined);
-      const { status, bytes } = await exchange(pool, { path, headers, body, signal: AbortSignal.any(limits) }, watched);
+      const { status, bytes } = await exchange(pool, { path, headers, body }, end, watched);
       if (status !== 200) {
         throw errorFromJsonBytes(bytes, undefined, new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status)));
       }
@@ -64,26 +65,30 @@ interface Call {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
-  readonly signal: AbortSignal;
 }
 
-async function exchange(pool: Pool, call: Call, watched: WatchedCall): Promise<{ status: number; bytes: Uint8Array }> {
+async function exchange(
+  pool: Pool,
+  call: Call,
+  end: CallEnd,
+  watched: WatchedCall,
+): Promise<{ status: number; bytes: Uint8Array }> {
   let isAnswered = false;
   try {
-    const answer = await pool.request({ method: "POST", ...call, onInfo: () => watched.heard() });
+    const answer = await pool.request({ method: "POST", ...call, signal: end.signal, onInfo: () => watched.heard() });
     const bytes = await answer.body.bytes();
     isAnswered = true;
     return { status: answer.statusCode, bytes };
   } catch (cause) {
-    throw new ConnectError(...meaningOf(call.signal, watched.signal), undefined, undefined, cause);
+    throw new ConnectError(...meaningOf(end), undefined, undefined, cause);
   } finally {
+    end.release();
     watched.end(isAnswered);
   }
 }
 
 /** Why no answer came. */
-function meaningOf({ aborted, reason }: AbortSignal, silence: AbortSignal): [string, Code] {
-  if (!aborted || reason === silence.reason) return ["the peer cannot be reached", Code.Unavailable];
-  const isLate = reason instanceof DOMException && reason.name === "TimeoutError";
-  return isLate ? ["the deadline has passed", Code.DeadlineExceeded] : ["the peer cannot be reached", Code.Canceled];
+function meaningOf({ cause }: CallEnd): [string, Code] {
+  if (cause === "late") return ["the deadline has passed", Code.DeadlineExceeded];
+  return ["the peer cannot be reached", cause === "canceled" ? Code.Canceled : Code.Unavailable];
 }

@@ -1,7 +1,7 @@
 // What is stored instead of a secret that only has to be recognised: its HMAC under the service's hash keys. The first
 // key hashes, all recognise, so that a key can be replaced while what it hashed is still in use; whoever recognises a
 // secret under an older key stores it again under the first.
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
 /** What stands in the database for a secret. */
 export interface KeyedHash {
@@ -11,16 +11,18 @@ export interface KeyedHash {
 }
 
 export class HashKeys {
-  readonly #keys: ReadonlyMap<string, Buffer>;
-  readonly #current: Buffer;
+  readonly #keys: readonly KeyObject[];
+  readonly #current: KeyObject;
   /** Name of the key that hashes. */
   readonly currentId: string;
 
   constructor(keys: ReadonlyMap<string, Buffer>) {
-    const [current] = keys;
-    if (current === undefined) throw new Error("there must be at least one hash key");
-    this.#keys = keys;
-    [this.currentId, this.#current] = current;
+    const [currentId] = keys.keys();
+    this.#keys = [...keys.values()].map((key) => createSecretKey(key));
+    const [current] = this.#keys;
+    if (currentId === undefined || !current) throw new Error("there must be at least one hash key");
+    this.currentId = currentId;
+    this.#current = current;
   }
 
   /** Under the first key: what to store. */
@@ -33,10 +35,10 @@ export class HashKeys {
    * hash.
    */
   hashes(secret: string): Buffer[] {
-    return [...this.#keys.values()].map((key) => hashUnder(key, secret));
+    return this.#keys.map((key) => hashUnder(key, secret));
   }
 }
 
-function hashUnder(key: Buffer, secret: string): Buffer {
+function hashUnder(key: KeyObject, secret: string): Buffer {
   return createHmac("sha256", key).update(secret).digest();
 }

@@ -1,7 +1,7 @@
 // A mark on every event that its own service can recognise and nobody else can make: the key of an event's MAC is
 // shared with all who follow the source, this one is derived from the service's encryption keys. An event with it was
 // committed by this service, whoever holds the broker.
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { KeyRing } from "./key-ring.ts";
 
 /** The header of the message that carries it: `<key id>.<base64url>`. */
@@ -10,12 +10,13 @@ export const sealHeader = "Tollbooth-Seal";
 const purpose = "tollbooth event seal";
 
 export class OwnSeal {
-  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #currentId: string;
 
   /** @param keys the first one seals; all of them recognise */
   constructor(keys: KeyRing) {
-    this.#keys = new Map([...keys].map(([id, key]) => [id, createHmac("sha256", key).update(purpose).digest()]));
+    const derived = (key: Buffer) => createSecretKey(createHmac("sha256", key).update(purpose).digest());
+    this.#keys = new Map([...keys].map(([id, key]) => [id, derived(key)]));
     const [currentId = ""] = keys.keys();
     this.#currentId = currentId;
   }

@@ -1,5 +1,12 @@
 // Secrets: how they are made, compared and kept at rest (docs/contract.md §3).
-import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 import type { KeyRing } from "./key-ring.ts";
 
 /** Counts what a key encrypts, and ends it when it has encrypted as often as it may. */
@@ -12,7 +19,8 @@ export interface EncryptionQuota {
 
 /** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
 export class Vault {
-  readonly #keys: KeyRing;
+  // Made once: node:crypto makes an object of a key's bytes anew for each use, which costs more than the encryption.
+  readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #current: string;
   readonly #count: EncryptionQuota | undefined;
 
@@ -20,7 +28,7 @@ export class Vault {
   constructor(keys: KeyRing, count?: EncryptionQuota) {
     const [current] = keys.keys();
     if (current === undefined) throw new Error("a vault needs at least one key");
-    this.#keys = keys;
+    this.#keys = new Map([...keys].map(([id, key]) => [id, createSecretKey(key)]));
     this.#current = current;
     this.#count = count;
   }
@@ -66,7 +74,7 @@ export class Vault {
     return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
   }
 
-  #key(id: string): Buffer {
+  #key(id: string): KeyObject {
     const key = this.#keys.get(id);
     if (!key) throw new Error("no such encryption key");
     return key;

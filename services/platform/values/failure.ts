@@ -30,6 +30,8 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   AMOUNT_TOO_LARGE: { code: Code.FailedPrecondition, fault: false },
   CONNECTOR_NOT_ELIGIBLE: { code: Code.FailedPrecondition, fault: false },
   TOO_MANY_KEYS: { code: Code.FailedPrecondition, fault: false },
+  DISPUTE_NOT_ANSWERABLE: { code: Code.FailedPrecondition, fault: false },
+  TOO_MANY_FILES: { code: Code.FailedPrecondition, fault: false },
   CONNECTOR_ERROR: { code: Code.Unavailable, fault: true },
   SERVICE_UNAVAILABLE: { code: Code.Unavailable, fault: true },
   INTERNAL_ERROR: { code: Code.Internal, fault: true },

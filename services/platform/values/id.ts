@@ -11,6 +11,8 @@ export const prefixes = {
   payment: "pay",
   refund: "re",
   dispute: "dp",
+  evidence: "ev",
+  file: "file",
   connector: "mco",
   endpoint: "whk",
   delivery: "whd",

@@ -18,7 +18,10 @@ export async function duplicateIntent(
   card: CardEntry,
 ): Promise<Intent> {
   const { account, reference, currency, description, return_url } = original;
-  const intent = newIntent({ account, reference, amount, currency, description, return_url });
+  const intent = newIntent(
+    { account, reference, amount, currency, description, return_url, line_items: null, renewal: null },
+    0,
+  );
   const change = payIntent(intent, attemptWith(keptCard(processor, card), true));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
   await insertIntent(processor.db, change.intent, consequencesOf(processor, change));

@@ -3,10 +3,15 @@ import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
 
 /** What its caller says of it. */
-export type WantedIntent = Pick<Intent, "account" | "reference" | "amount" | "currency" | "description" | "return_url">;
+export type WantedIntent = Pick<
+  Intent,
+  "account" | "reference" | "amount" | "currency" | "description" | "return_url" | "line_items" | "renewal"
+>;
 
-export function newIntent(wanted: WantedIntent): Intent {
+/** @param pageSeconds how long its page lives; 0: for ever */
+export function newIntent(wanted: WantedIntent, pageSeconds: number): Intent {
   const id = newId("pi");
+  const now = Date.now();
   return {
     ...wanted,
     id,
@@ -15,7 +20,8 @@ export function newIntent(wanted: WantedIntent): Intent {
     receipt_token: newSecret(),
     captured_amount: 0,
     refunded_amount: 0,
-    created_at: new Date().toISOString(),
+    created_at: new Date(now).toISOString(),
+    page_expires_at: pageSeconds === 0 ? null : new Date(now + pageSeconds * 1_000).toISOString(),
     paid_at: null,
     canceled_at: null,
     outage_until: null,

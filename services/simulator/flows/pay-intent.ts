@@ -16,7 +16,7 @@ import { keptCard } from "./keep-card.ts";
 
 /** What the form is told. `lost`: paid, but the page must not get to tell anybody (a test card). */
 export interface PayAnswer {
-  readonly status: "succeeded" | "processing" | "failed" | "requires_action" | "canceled" | "lost";
+  readonly status: "succeeded" | "processing" | "failed" | "requires_action" | "canceled" | "expired" | "lost";
   readonly failure_code?: string;
   readonly failure_message?: string;
   readonly challenge_url?: string;

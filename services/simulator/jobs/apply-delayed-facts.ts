@@ -3,7 +3,7 @@
 import { changeIntent } from "../flows/change-intent.ts";
 import { newAuthorizationCode, newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
-import { openDispute } from "../rules/dispute.ts";
+import { decideDispute, openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
@@ -38,6 +38,8 @@ function decideFact(intent: Intent, fact: DueFact): Change | Refusal | null {
         status: "needs_response",
         now,
       });
+    case "decide_dispute":
+      return decideDispute(intent, fact.object_id, now);
     case "fail_refund":
       return moveRefund(intent, fact.object_id, { status: "failed", failure_code: "expired_or_canceled_card", now });
     case "settle_attempt":

@@ -16,6 +16,8 @@ export function presentIntent(intent: Intent, publicUrl: string) {
     client_secret: intent.client_secret,
     captured_amount: intent.captured_amount,
     created_at: intent.created_at,
+    page_expires_at: intent.page_expires_at,
+    renewal: intent.renewal,
     canceled_at: intent.canceled_at,
     receipt_url: receiptUrl(intent, publicUrl),
     attempts: intent.attempts.map(presentAttempt),
@@ -52,6 +54,6 @@ export function presentRefund(refund: Refund) {
 }
 
 export function presentDispute(dispute: Dispute) {
-  const { id, amount, status, reason, opened_at, evidence_due_at, closed_at } = dispute;
-  return { id, amount, status, reason, opened_at, evidence_due_at, closed_at };
+  const { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at } = dispute;
+  return { id, amount, status, reason, opened_at, evidence_due_at, evidence_reference, closed_at };
 }

@@ -19,6 +19,11 @@ export function receiptPage(intent: Intent): Page {
   for (const refund of intent.refunds.filter(({ status }) => status === "succeeded" || status === "pending"))
     lines.push([`Refund, ${escapeHtml(dateText(refund.created_at))}`, `−${amount(refund.amount)}`]);
   if (intent.refunded_amount > 0) lines.push(["Remaining", amount(intent.captured_amount - intent.refunded_amount)]);
+  const bought = (intent.line_items ?? []).map(
+    (line) =>
+      `<li><span>${line.quantity > 1 ? `${line.quantity} × ` : ""}${escapeHtml(line.name)}</span><span>${amount(line.amount)}</span></li>`,
+  );
+  const items = bought.length > 0 ? `<ul class="items">${bought.join("")}</ul>` : "";
   const rows = lines.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`);
   return renderPage({
     title: "Receipt",
@@ -28,7 +33,7 @@ export function receiptPage(intent: Intent): Page {
     body: `<body class="form-page">
 <p class="test-bar">Test mode<span> – no money moved</span></p>
 <main id="card" class="receipt"><div class="result-icon is-succeeded" aria-hidden="true"></div>
-<p class="muted">Receipt</p><h1>${amount(intent.captured_amount)}</h1><dl>${rows.join("")}</dl></main>
+<p class="muted">Receipt</p><h1>${amount(intent.captured_amount)}</h1>${items}<dl>${rows.join("")}</dl></main>
 </body>`,
   });
 }

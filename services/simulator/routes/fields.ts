@@ -43,6 +43,15 @@ export class Fields {
     return Number(value);
   }
 
+  /** A list of objects. */
+  optionalList(name: string, max: number): readonly Fields[] | null {
+    const value = this.members[name];
+    if (value === undefined || value === null) return null;
+    if (!Array.isArray(value) || value.length === 0 || value.length > max)
+      throw badField(name, `must be a list of 1 to ${max}`);
+    return value.map((entry) => new Fields(entry));
+  }
+
   optionalFraction(name: string): number | null {
     const value = this.members[name];
     if (value === undefined || value === null) return null;

@@ -6,7 +6,7 @@ import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-by-token.ts";
 import { presentIntent } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
-import type { Intent } from "../rules/intent.ts";
+import type { Intent, LineItem } from "../rules/intent.ts";
 import { cancelIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
@@ -19,6 +19,8 @@ export const referenceMax = 128;
 export const referenceShape = /^[\x20-\x7e]+$/;
 const descriptionMax = 500;
 const urlMax = 2_048;
+const linesMax = 100;
+const renewalMax = 10_000;
 
 export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   const { db } = processor;
@@ -30,7 +32,7 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
     const method = fields.optionalText("payment_method", referenceMax);
     const references = async () => [wanted.reference];
     return answerApi(processor, request, reply, { target: "api.intents.create", references }, async (stamp) => {
-      const intent = newIntent(wanted);
+      const intent = newIntent(wanted, processor.pageSeconds);
       const made = method === null ? { intent, events: [] } : await payByToken(processor, intent, method);
       const answer = { status: 201, body: present(made.intent) };
       const operation = stamp.operation({ id: intent.id, reference: intent.reference, intent: intent.id });
@@ -108,12 +110,28 @@ function readIntent(account: string, fields: Fields): WantedIntent {
   const return_url = fields.optionalText("return_url", urlMax);
   if (return_url !== null && !(URL.canParse(return_url) && /^https?:$/.test(new URL(return_url).protocol)))
     throw badField("return_url", "must be an http or https URL");
+  const amount = fields.integer("amount", 1, amountMax);
   return {
     account,
     reference: fields.text("reference", referenceMax, referenceShape),
-    amount: fields.integer("amount", 1, amountMax),
+    amount,
     currency: fields.text("currency", 3, /^[A-Za-z]{3}$/).toUpperCase(),
     description: fields.optionalText("description", descriptionMax),
     return_url,
+    line_items: readLines(fields, amount),
+    renewal: fields.optionalInteger("renewal", 1, renewalMax),
   };
+}
+
+/** @throws ApiFailure when the lines are not exactly what is to be paid */
+function readLines(fields: Fields, amount: number): readonly LineItem[] | null {
+  const lines = fields.optionalList("line_items", linesMax)?.map((line) => ({
+    name: line.text("name", descriptionMax),
+    quantity: line.integer("quantity", 1, amountMax),
+    amount: line.integer("amount", -amountMax, amountMax),
+  }));
+  if (lines && lines.reduce((sum, line) => sum + line.amount, 0) !== amount) {
+    throw badField("line_items", "must sum to amount");
+  }
+  return lines ?? null;
 }

@@ -11,7 +11,7 @@ import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
 import { moveDispute, openDispute } from "../rules/dispute.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";
 import { listEvents, resendEvent } from "../store/events.ts";
-import { intentIdOf } from "../store/intents.ts";
+import { findIntent, intentIdOf } from "../store/intents.ts";
 import { listOperations } from "../store/operations.ts";
 import { Fields } from "./fields.ts";
 import { referenceMax } from "./intents.ts";
@@ -27,6 +27,7 @@ export function testActionRoutes(app: FastifyInstance, processor: Processor): vo
   payRoute(app, processor);
   refundActions(app, processor);
   disputeActions(app, processor);
+  evidenceAction(app, processor);
 
   app.post<IdPath>("/test/events/:id/resend", async (request, reply) => {
     if (!(await resendEvent(processor.db, request.params.id))) throw notFound("event");
@@ -120,6 +121,17 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
     const now = new Date().toISOString();
     const changed = await changeIntent(processor, intentId, (intent) => moveDispute(intent, id, status, now));
     return reply.send(disputeOf(processor, allowed(changed), id));
+  });
+}
+
+/** What the bank was sent, word for word. */
+function evidenceAction(app: FastifyInstance, processor: Processor): void {
+  app.get<IdPath>("/test/disputes/:id/evidence", async (request, reply) => {
+    const intent = await findIntent(processor.db, await ownerOf(processor, "disputes", request.params.id));
+    const dispute = intent?.disputes.find((one) => one.id === request.params.id);
+    if (!dispute) throw notFound("dispute");
+    const { evidence_reference: reference, evidence, evidence_at: at } = dispute;
+    return reply.send({ reference, evidence, at });
   });
 }
 

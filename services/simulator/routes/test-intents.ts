@@ -8,7 +8,7 @@ import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent } from "../rules/intent.ts";
-import { changeAmount, loseIntent, returnDebit } from "../rules/mishap.ts";
+import { changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
 import { createRefund } from "../rules/refund.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { Fields } from "./fields.ts";
@@ -40,6 +40,13 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
     const amount = new Fields(request.body).integer("amount", 1, amountMax);
     const changed = await changeIntent(processor, request.params.id, (intent) => changeAmount(intent, amount));
     return reply.send(present(allowed(changed).intent));
+  });
+
+  app.post<IdPath>("/test/intents/:id/end-page", async (request, reply) => {
+    const now = new Date().toISOString();
+    await changeIntent(processor, request.params.id, (found) => endPage(found, now));
+    const intent = await findIntent(processor.db, request.params.id);
+    return reply.send(intent && present(intent));
   });
 
   app.post<IdPath>("/test/intents/:id/lose", async (request, reply) => {

@@ -20,8 +20,8 @@ export function formatAmount(minorUnits: number, currency: string, locale: strin
   const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
   const format = new Intl.NumberFormat(locale, { style: "currency", currency, ...digits });
   // Text, not a division: no amount passes through a fraction.
-  const padded = String(minorUnits).padStart(exponent + 1, "0");
-  const whole = padded.slice(0, padded.length - exponent);
+  const padded = String(Math.abs(minorUnits)).padStart(exponent + 1, "0");
+  const whole = `${minorUnits < 0 ? "-" : ""}${padded.slice(0, padded.length - exponent)}`;
   const text = exponent === 0 ? whole : `${whole}.${padded.slice(-exponent)}`;
   return format.format(text as `${number}`);
 }

@@ -4,6 +4,7 @@ import {
   type Change,
   type Dispute,
   type DisputeStatus,
+  type Evidence,
   type Intent,
   type Refusal,
   type Timestamp,
@@ -39,6 +40,9 @@ export function openDispute(intent: Intent, facts: DisputeFacts): Change | Refus
     reason: facts.reason,
     opened_at: facts.now,
     evidence_due_at: new Date(Date.parse(facts.now) + evidenceDays * 86_400_000).toISOString(),
+    evidence_reference: null,
+    evidence: null,
+    evidence_at: null,
     closed_at: null,
     moved_at: facts.now,
   };
@@ -72,4 +76,66 @@ export function moveDispute(
     intent: { ...intent, disputes: withObject(intent.disputes, next) },
     events: [isClosed ? "dispute.closed" : "dispute.updated"],
   };
+}
+
+/** Sends a merchant's answer to the bank, once: afterwards it is reviewed. */
+export function submitEvidence(
+  intent: Intent,
+  disputeId: string,
+  { reference, evidence, now }: { reference: string; evidence: Evidence; now: Timestamp },
+): Change | Refusal | null {
+  const dispute = intent.disputes.find((one) => one.id === disputeId);
+  if (!dispute) return null;
+  const status = reviewed[dispute.status];
+  if (!status) return notAnswerable(`A dispute that is ${dispute.status} takes no evidence.`);
+  if (Date.parse(now) > Date.parse(dispute.evidence_due_at)) return notAnswerable("The time for evidence is over.");
+  const next: Dispute = {
+    ...dispute,
+    status,
+    evidence_reference: reference,
+    evidence,
+    evidence_at: now,
+    moved_at: now,
+  };
+  return {
+    intent: { ...intent, disputes: withObject(intent.disputes, next) },
+    events: ["dispute.updated"],
+    delayed: verdictOf(next) ? [{ kind: "decide_dispute", object_id: disputeId, delays: 1 }] : [],
+  };
+}
+
+/** What evidence leads to, from what a dispute waits for. */
+const reviewed: Readonly<Partial<Record<DisputeStatus, DisputeStatus>>> = {
+  warning_needs_response: "warning_under_review",
+  needs_response: "under_review",
+};
+
+/**
+ * The bank decides by what it reads, where that is one of the two magic texts. @returns null when nothing is to be done
+ */
+export function decideDispute(intent: Intent, disputeId: string, now: Timestamp): Change | Refusal | null {
+  const dispute = intent.disputes.find((one) => one.id === disputeId);
+  const verdict = dispute && verdictOf(dispute);
+  return verdict ? moveDispute(intent, disputeId, verdict, now) : null;
+}
+
+/** Of an inquiry: it ends, or becomes a dispute. */
+function verdictOf({ status, evidence }: Dispute): DisputeStatus | undefined {
+  const isInquiry = status.startsWith("warning_");
+  if (evidence?.uncategorized_text === "winning_evidence") return isInquiry ? "warning_closed" : "won";
+  if (evidence?.uncategorized_text === "losing_evidence") return isInquiry ? "needs_response" : "lost";
+  return undefined;
+}
+
+/** The merchant concedes; an inquiry is ended by a refund instead. @returns null when it is lost already */
+export function acceptDispute(intent: Intent, disputeId: string, now: Timestamp): Change | Refusal | null {
+  const dispute = intent.disputes.find((one) => one.id === disputeId);
+  if (!dispute || dispute.status === "lost") return null;
+  if (dispute.status !== "needs_response")
+    return notAnswerable(`A dispute that is ${dispute.status} cannot be accepted.`);
+  return moveDispute(intent, disputeId, "lost", now);
+}
+
+function notAnswerable(message: string): Refusal {
+  return { refused: "dispute_not_answerable", message };
 }

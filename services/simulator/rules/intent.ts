@@ -1,7 +1,14 @@
 // The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the
 // events that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
 
-export type IntentStatus = "requires_payment_method" | "requires_action" | "processing" | "succeeded" | "canceled";
+export type IntentStatus =
+  | "requires_payment_method"
+  | "requires_action"
+  | "processing"
+  | "succeeded"
+  | "canceled"
+  /** Its page's time is over, and nobody had begun to pay. */
+  | "expired";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
 /** An instant: RFC 3339, UTC, milliseconds. */
@@ -72,6 +79,9 @@ export type DisputeStatus =
   | "won"
   | "lost";
 
+/** What a merchant answers: texts, and ids of files. */
+export type Evidence = Readonly<Record<string, string>>;
+
 export interface Dispute {
   readonly id: string;
   readonly account: string;
@@ -81,8 +91,19 @@ export interface Dispute {
   readonly reason: string;
   readonly opened_at: Timestamp;
   readonly evidence_due_at: Timestamp;
+  /** The caller's name for what it sent last; null: nothing was sent. */
+  readonly evidence_reference: string | null;
+  readonly evidence: Evidence | null;
+  readonly evidence_at: Timestamp | null;
   readonly closed_at: Timestamp | null;
   readonly moved_at: Timestamp;
+}
+
+/** What is bought; the amount is of the whole line, negative for a discount. */
+export interface LineItem {
+  readonly name: string;
+  readonly quantity: number;
+  readonly amount: number;
 }
 
 /** A payment that a merchant wants. Amounts in minor units. */
@@ -94,6 +115,12 @@ export interface Intent {
   readonly currency: string;
   readonly description: string | null;
   readonly return_url: string | null;
+  /** Null: not told. */
+  readonly line_items: readonly LineItem[] | null;
+  /** The how-manieth intent under its reference, as the caller counts; null: the first. */
+  readonly renewal: number | null;
+  /** When its page ends; null: never. */
+  readonly page_expires_at: Timestamp | null;
   readonly status: IntentStatus;
   readonly client_secret: string;
   readonly receipt_token: string;
@@ -128,7 +155,7 @@ export type EventType =
 
 /** Something that will happen by itself after `delays` times the configured delay. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt";
+  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute";
   readonly object_id: string;
   readonly delays: number;
 }

@@ -29,7 +29,8 @@ test("what was refunded before the debit came back stays refunded, and another c
 
 test("a debit whose money a lost dispute has taken does not come back", () => {
   const paid = paidIntent();
-  const times = { opened_at: at, evidence_due_at: later, closed_at: later, moved_at: later };
+  const unanswered = { evidence_reference: null, evidence: null, evidence_at: null };
+  const times = { ...unanswered, opened_at: at, evidence_due_at: later, closed_at: later, moved_at: later };
   const dispute = {
     id: "dsp_1",
     account: paid.account,

@@ -39,6 +39,11 @@ export function changeAmount(intent: Intent, amount: number): Change | Refusal |
   return intent.amount === amount ? null : { intent: { ...intent, amount }, events: [] };
 }
 
+/** Its page ends now. @returns null when it has ended */
+export function endPage(intent: Intent, now: Timestamp): Change | null {
+  return intent.status === "expired" ? null : { intent: { ...intent, page_expires_at: now }, events: [] };
+}
+
 /** @returns null when it is lost already */
 export function loseIntent(intent: Intent, now: Timestamp): Change | null {
   return intent.lost_at === null ? { intent: { ...intent, lost_at: now }, events: [] } : null;

@@ -93,7 +93,7 @@ export function settleAttempt(
 /** The merchant wants no payment any more. @returns null when it is canceled already */
 export function cancelIntent(intent: Intent, now: Timestamp): Change | Refusal | null {
   if (intent.status === "canceled") return null;
-  if (intent.status === "succeeded" || intent.status === "processing")
+  if (intent.status === "succeeded" || intent.status === "processing" || intent.status === "expired")
     return { refused: "intent_not_cancelable", message: `An intent that is ${intent.status} cannot be canceled.` };
   const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
   const ended = waiting && fail(waiting, { code: "canceled", message: "The payment was canceled." }, now);

@@ -82,14 +82,14 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
     operations: rowsOf(along.operation),
   });
   const { status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until } = after;
-  const rare = [after.amount, after.returned_at, after.lost_at];
+  const rare = [after.amount, after.returned_at, after.lost_at, after.page_expires_at];
   const columns = [status, captured_amount, refunded_amount, paid_at, canceled_at, outage_until, ...rare];
   const { rowCount } = await db.query({
     name: `update-intent ${namesOf(parts)}`,
     text: `with gate as (update intents set version = version + 1, status = $3, captured_amount = $4,
         refunded_amount = $5, paid_at = $6, canceled_at = $7, outage_until = $8,
-        amount = $9, returned_at = $10, lost_at = $11
-      where id = $1 and version = $2 returning id, account) ${writesOf(parts, 12)} select 1 from gate`,
+        amount = $9, returned_at = $10, lost_at = $11, page_expires_at = $12
+      where id = $1 and version = $2 returning id, account) ${writesOf(parts, 13)} select 1 from gate`,
     values: [after.id, before.version, ...columns, ...parts.map(([, value]) => JSON.stringify(value))],
   });
   return rowCount === 1;
@@ -113,7 +113,8 @@ const writes = {
       failure_message = excluded.failure_message, moved_at = excluded.moved_at`,
   disputes: `insert into disputes select d.* from jsonb_populate_recordset(null::disputes, $) d, gate
     on conflict (id) do update set status = excluded.status, closed_at = excluded.closed_at,
-      moved_at = excluded.moved_at`,
+      moved_at = excluded.moved_at, evidence_reference = excluded.evidence_reference, evidence = excluded.evidence,
+      evidence_at = excluded.evidence_at`,
   events: `insert into events (id, account, intent_id, type, body, created_at)
     select e.id, gate.account, gate.id, e.type, e.body, e.created_at
     from jsonb_to_recordset($) as e(id text, type text, body text, created_at timestamptz), gate`,

@@ -49,13 +49,15 @@ export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disput
   return found.rows[0]?.intent_id;
 }
 
-type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until" | "returned_at" | "lost_at";
+type Timed = "created_at" | "paid_at" | "canceled_at" | "outage_until" | "returned_at" | "lost_at" | "page_expires_at";
 type StoredIntent = Omit<Intent, Timed> & { created_at: Date } & { [K in Exclude<Timed, "created_at">]: Date | null };
 
 /** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
 function fromRow(row: StoredIntent): Intent {
   return {
     ...row,
+    status: isOver(row) ? "expired" : row.status,
+    page_expires_at: instant(row.page_expires_at),
     created_at: row.created_at.toISOString(),
     paid_at: instant(row.paid_at),
     canceled_at: instant(row.canceled_at),
@@ -72,10 +74,16 @@ function fromRow(row: StoredIntent): Intent {
       ...one,
       opened_at: utc(one.opened_at),
       evidence_due_at: utc(one.evidence_due_at),
+      evidence_at: instant(one.evidence_at),
       closed_at: instant(one.closed_at),
       moved_at: utc(one.moved_at),
     })),
   };
+}
+
+/** Its page ended while nobody was paying. An attempt that had begun goes on to its end. */
+function isOver({ status, page_expires_at: end, returned_at: returned }: StoredIntent): boolean {
+  return status === "requires_payment_method" && returned === null && end !== null && end.getTime() <= Date.now();
 }
 
 function utc(time: string | Date): string {

@@ -1,15 +1,15 @@
 // The signature of a delivery (docs/contract.md §9): HMAC-SHA256 over `t.body`, keyed by the literal signing secret,
 // prefix included.
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 
 /**
  * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one more `v1=` per further secret while a roll's
  * overlap lasts (docs/contract.md §9).
- * @param secrets the endpoint's current secret first
+ * @param secrets the endpoint's current one first, each as a key of its literal text
  * @param atSeconds when it is sent, seconds since 1970
  * @param body the exact bytes that are sent
  */
-export function signatureHeader(secrets: readonly string[], atSeconds: number, body: Uint8Array): string {
+export function signatureHeader(secrets: readonly KeyObject[], atSeconds: number, body: Uint8Array): string {
   const prefix = `${atSeconds}.`;
   const values = secrets.map(
     (secret) => `v1=${createHmac("sha256", secret).update(prefix).update(body).digest("hex")}`,

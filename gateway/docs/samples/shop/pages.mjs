@@ -30,8 +30,8 @@ function page(title, body, scripts = html``) {
 ${scripts}
 </head>
 <body>
-<p class="bar">Demo shop<span> · test mode, no money moves</span></p>
-<header><a class="name" href="/">Example Store</a></header>
+<header><p class="bar">Demo shop<span> · test mode, no money moves</span></p>
+<p class="head"><a class="name" href="/">Example Store</a></p></header>
 ${body}
 <footer>One product, one program: <code>gateway/docs/samples/shop</code></footer>
 </body>

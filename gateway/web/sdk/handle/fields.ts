@@ -25,6 +25,8 @@ export class Fields {
   #container: HTMLElement | undefined;
   #surface: MountedSurface | undefined;
   #mounting: Promise<LoadResult> | undefined;
+  /** What the surface was mounted from. */
+  #shown = "";
   /** Grows with each mount and unmount. */
   #generation = 0;
   testCards: readonly TestCard[] = [];
@@ -80,6 +82,22 @@ export class Fields {
     if (target) void this.mount(target);
   }
 
+  /**
+   * The processor's page has ended and another one has taken its place: that is shown from now on.
+   * @returns true: what was typed into the old one is gone
+   */
+  replaceEnded(): boolean {
+    const { render, state } = this.#parts.store;
+    const isIdle = state === "ready" || state === "loading" || state === "submitting";
+    if (!this.#surface || !render || !isIdle || JSON.stringify(render) === this.#shown) return false;
+    const isTyped = render.kind !== "redirect";
+    if (isTyped) this.#parts.store.move("loading");
+    const target = this.#place;
+    this.clear();
+    if (target) void this.mount(target);
+    return isTyped;
+  }
+
   setAppearance(next: Appearance): void {
     this.#appearance = { ...this.#appearance, ...next };
     this.#surface?.setAppearance(this.#appearance);
@@ -108,6 +126,7 @@ export class Fields {
       };
       const mountSurface = store.render && surfaceFor(store.render);
       if (!mountSurface) return answer(fail("unsupported_surface"));
+      this.#shown = JSON.stringify(store.render);
       this.#container = document.createElement("div");
       target.append(this.#container);
       const port = this.#port(own, session, answer);

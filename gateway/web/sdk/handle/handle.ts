@@ -45,6 +45,8 @@ class Handle {
   readonly #reader: SessionReader;
   readonly #attempts: Attempts;
   #loading: Promise<LoadResult> | undefined;
+  /** The latest reading took away what the buyer had typed. */
+  #isEmptied = false;
   #watch: Watch | undefined;
 
   constructor(options: CreateOptions, scriptOrigin: string) {
@@ -114,7 +116,10 @@ class Handle {
     const session = running(store.session);
     if (store.state === "processing" && session && !isPaying) return Promise.resolve({ type: "processing", session });
     const { surface } = this.fields;
-    if (surface && (store.state === "ready" || isPaying)) return this.#attempts.start(() => surface.submit());
+    if (surface && (store.state === "ready" || isPaying)) {
+      // Asked for when it is needed: the session is read first, and may bring another one.
+      return this.#attempts.start(() => this.fields.surface?.submit());
+    }
     return Promise.resolve({ type: "error", error: this.#fail("not_mounted") });
   }
 
@@ -148,6 +153,7 @@ class Handle {
     const { store } = this;
     store.session = view;
     store.render = render ?? store.render;
+    this.#isEmptied = view.status === "open" && this.fields.replaceEnded();
     switch (view.status) {
       case "completed":
         this.#succeed({ paymentId: view.payment?.id ?? "", paymentStatus: view.payment?.status ?? "succeeded" });
@@ -182,7 +188,7 @@ class Handle {
     if (end) return end;
     const session = running(store.session);
     if (store.state === "processing" && session) return { type: "processing", session };
-    if (answer.ok) return undefined;
+    if (answer.ok) return this.#isEmptied ? { type: "error", error: this.#fail("incomplete") } : undefined;
     store.move(answer.error.retryable ? "ready" : "failed");
     return { type: "error", error: answer.error };
   }

@@ -440,7 +440,7 @@ export type Operation = Message<"payments.v1.Operation"> & {
   id: string;
 
   /**
-   * `create_intent`, `create_refund` …
+   * `create_intent`, `renew_intent`, `create_refund`, `give_back`.
    *
    * @generated from field: string kind = 2;
    */

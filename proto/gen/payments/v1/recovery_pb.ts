@@ -125,7 +125,7 @@ export type RebuildPaymentRequest = Message<"payments.v1.RebuildPaymentRequest">
   metadata: { [key: string]: string };
 
   /**
-   * When the session expires; absent: a day after the payment's id was made.
+   * When the session expires; absent: 30 days after the payment's id was made, a day without a session.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 10;
    */

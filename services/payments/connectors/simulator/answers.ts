@@ -38,8 +38,12 @@ export function questionAnswer<T>(answer: HttpAnswer, value: (body: unknown) => 
 }
 
 /** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
-export function searchAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
-  const list = questionAnswer(answer, (body) => SimulatorList.parse(body).data);
+export function searchAnswer<T>(
+  answer: HttpAnswer,
+  value: (body: unknown) => T,
+  isWanted: (body: unknown) => boolean = () => true,
+): ProcessorAnswer<T> {
+  const list = questionAnswer(answer, (body) => SimulatorList.parse(body).data.filter(isWanted));
   if (list.kind !== "succeeded") return { kind: "unknown", cause: "cause" in list ? list.cause : list };
   const [first] = list.value;
   if (first !== undefined) return understood(first, value);
@@ -66,6 +70,8 @@ const declineCodes: Readonly<Record<string, DeclineCode>> = {
   intent_not_refundable: "not_refundable",
   amount_too_large: "amount_too_large",
   intent_not_cancelable: "not_cancelable",
+  dispute_not_answerable: "not_answerable",
+  evidence_not_accepted: "evidence_not_accepted",
   payment_method_unknown: "unknown_payment_method",
 };
 

@@ -2,7 +2,14 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
-import type { EventPage, IntentReport, ProcessorEvent, RefundReport, StatementPage } from "../connector.ts";
+import type {
+  DisputeReport,
+  EventPage,
+  IntentReport,
+  ProcessorEvent,
+  RefundReport,
+  StatementPage,
+} from "../connector.ts";
 
 const Text = Type.String();
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
@@ -71,6 +78,7 @@ const DisputeShape = Type.Object({
   reason: Text,
   opened_at: Text,
   evidence_due_at: MaybeText,
+  evidence_reference: Type.Optional(MaybeText),
 });
 const IntentShape = Type.Object({
   id: Text,
@@ -80,6 +88,9 @@ const IntentShape = Type.Object({
   status: Text,
   client_secret: Text,
   captured_amount: Amount,
+  // Absent in events of an earlier release of the processor.
+  page_expires_at: Type.Optional(MaybeText),
+  renewal: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   canceled_at: MaybeText,
   receipt_url: MaybeText,
   attempts: Type.Array(AttemptShape),
@@ -101,6 +112,8 @@ function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T>
 
 export const SimulatorIntent = shape(IntentShape);
 export const SimulatorRefund = shape(RefundShape);
+export const SimulatorDispute = shape(DisputeShape);
+export const SimulatorFile = shape(Type.Object({ id: Text }));
 export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()) }));
 
 const EventShape = Type.Object({
@@ -174,15 +187,22 @@ export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
     amount: BigInt(intent.amount),
     currency: intent.currency,
     facts,
+    ...(intent.status === "expired" && { pageEndedAt: dateIn(intent.page_expires_at ?? "") }),
     refunds: intent.refunds.map(readRefund),
-    disputes: intent.disputes.map((dispute) => ({
-      ref: dispute.id,
-      amount: BigInt(dispute.amount),
-      status: dispute.status,
-      reason: dispute.reason,
-      openedAt: new Date(dispute.opened_at),
-      evidenceDueAt: dispute.evidence_due_at ? new Date(dispute.evidence_due_at) : undefined,
-    })),
+    disputes: intent.disputes.map(readDispute),
+  };
+}
+
+/** A dispute as a report. */
+export function readDispute(dispute: Static<typeof DisputeShape>): DisputeReport {
+  return {
+    ref: dispute.id,
+    amount: BigInt(dispute.amount),
+    status: dispute.status,
+    reason: dispute.reason,
+    openedAt: new Date(dispute.opened_at),
+    evidenceDueAt: dispute.evidence_due_at ? new Date(dispute.evidence_due_at) : undefined,
+    ...(dispute.evidence_reference && { evidenceReference: dispute.evidence_reference }),
   };
 }
 

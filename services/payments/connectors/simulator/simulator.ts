@@ -11,10 +11,13 @@ import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./ans
 import { simulatorFailureNames } from "./failure-names.ts";
 import {
   parseEvent,
+  readDispute,
   readEventPage,
   readIntent,
   readRefund,
   readStatementPage,
+  SimulatorDispute,
+  SimulatorFile,
   SimulatorIntent,
   SimulatorList,
   SimulatorRefund,
@@ -43,7 +46,7 @@ export function simulatorConnector(
     (surface: string) =>
     (body: unknown): CreatedIntent => {
       const intent = SimulatorIntent.parse(body);
-      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent.id, intent.client_secret) };
+      return { report: readIntent(intent), mount: mountOf(formOrigin, surface, intent) };
     };
   return {
     name: "simulator",
@@ -73,6 +76,10 @@ export function simulatorConnector(
         reference: order.reference,
         description: order.description,
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
+        ...(order.renewal && { renewal: order.renewal }),
+        ...(order.lineItems.length > 0 && {
+          line_items: order.lineItems.map((line) => ({ ...line, amount: Number(line.amount) })),
+        }),
       };
       return commandAnswer(await post(account, "/api/intents", json, key), created(order.surface));
     },
@@ -82,8 +89,12 @@ export function simulatorConnector(
       const json = { amount, currency, reference, description, payment_method: paymentMethod };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
-    findIntent: async (account, { reference, surface }) =>
-      searchAnswer(await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`), created(surface)),
+    findIntent: async (account, { reference, surface, renewal = 0 }) =>
+      searchAnswer(
+        await get(account, `/api/intents?reference=${encodeURIComponent(reference)}`),
+        created(surface),
+        (body) => (SimulatorIntent.parse(body).renewal ?? 0) === renewal,
+      ),
     retrieveIntent: async (account, ref) =>
       questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
     // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
@@ -97,6 +108,19 @@ export function simulatorConnector(
     },
     findRefund: async (account, { reference }) =>
       searchAnswer(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), toRefund),
+    retrieveDispute: async (account, ref) => questionAnswer(await get(account, disputePath(ref)), toDispute),
+    uploadFile: async (account, { type, size: length, pieces }, key) => {
+      const headers = { ...authOf(account), "idempotency-key": key };
+      const sent = await http.call({ method: "POST", path: "/api/files", headers, bytes: { type, length, pieces } });
+      return commandAnswer(sent, (body) => SimulatorFile.parse(body).id);
+    },
+    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
+      const json = { reference, ...texts, ...files };
+      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+    },
+    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
+    acceptDispute: async (account, ref) =>
+      commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
@@ -115,6 +139,8 @@ export function simulatorConnector(
 }
 
 const toReport = (body: unknown) => readIntent(SimulatorIntent.parse(body));
+const toDispute = (body: unknown) => readDispute(SimulatorDispute.parse(body));
+const disputePath = (ref: string) => `/api/disputes/${encodeURIComponent(ref)}`;
 const toRefund = (body: unknown) => readRefund(SimulatorRefund.parse(body));
 
 function authOf(account: ProcessorAccount): Record<string, string> {
@@ -131,8 +157,12 @@ const credentialForms: CredentialForms = {
   webhook_secret: [/^\S{1,255}$/, "is required"],
 };
 
-function mountOf(origin: string, surface: string, ref: string, clientSecret: string): Mount {
-  const page = `${origin}/form/${ref}#${clientSecret}`;
+function mountOf(
+  origin: string,
+  surface: string,
+  { id, client_secret: clientSecret, page_expires_at: end }: ReturnType<typeof SimulatorIntent.parse>,
+): Mount {
+  const page = `${origin}/form/${id}#${clientSecret}`;
   return {
     kind: surface === "redirect" ? "redirect" : "frame",
     publishableKey: "",
@@ -140,6 +170,7 @@ function mountOf(origin: string, surface: string, ref: string, clientSecret: str
     scriptUrl: "",
     frameUrl: surface === "redirect" ? "" : page,
     redirectUrl: surface === "redirect" ? page : "",
+    ...(end && { expiresAt: new Date(end) }),
   };
 }
 

@@ -15,17 +15,24 @@ class CallFailed extends Error {
 
 export interface StripeClient {
   readonly sdk: Stripe;
+  /** Where files go: Stripe takes them at a host of their own. */
+  readonly uploads: ProcessorHttp;
   /** Stripe's clock by its last answer. */
   time(): Date | undefined;
   close(): Promise<void>;
 }
 
+/** Objects are read in the shape of this version, whatever the account's default is. */
+export const apiVersion = "2026-10-28.endive";
+const apiOrigin = "https://api.stripe.com";
+const filesOrigin = "https://files.stripe.com";
+
 /** @param origin `https://api.stripe.com`; tests name another. @param timeoutMs for one HTTP call as a whole. */
 export function stripeClient(origin: string, timeoutMs: number): StripeClient {
   const http = new ProcessorHttp(origin, timeoutMs);
+  const uploads = new ProcessorHttp(origin === apiOrigin ? filesOrigin : origin, timeoutMs);
   const sdk = new Stripe("every call names its account's key", {
-    // Objects are read in the shape of this version, whatever the account's default is.
-    apiVersion: "2026-10-28.endive",
+    apiVersion,
     maxNetworkRetries: 0,
     timeout: timeoutMs,
     telemetry: false,
@@ -54,7 +61,8 @@ export function stripeClient(origin: string, timeoutMs: number): StripeClient {
       },
     },
   });
-  return { sdk, time: () => http.time(), close: () => http.close() };
+  const close = async () => void (await Promise.all([http.close(), uploads.close()]));
+  return { sdk, uploads, time: () => http.time(), close };
 }
 
 // https://docs.stripe.com/api/errors, and what older versions say of keys and rates.
@@ -71,7 +79,7 @@ const errorTypes: ReadonlySet<unknown> = new Set([
  * Every object of Stripe's says what it is, and every error of what type it is. Whatever else comes is the word of an
  * edge on the way, whose origin may have done the work.
  */
-function isStripes(status: number, body: unknown): boolean {
+export function isStripes(status: number, body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   if ("error" in body) {
     const { error } = body;
@@ -99,6 +107,8 @@ export async function askedWithNewKey<T>(question: Promise<T>): Promise<Processo
 export interface Refusals {
   readonly codes: Readonly<Record<string, DeclineCode>>;
   readonly params: Readonly<Record<string, DeclineCode>>;
+  /** Of a refusal that is none of these; absent: `refused`. */
+  readonly otherwise?: DeclineCode;
 }
 
 /**
@@ -148,7 +158,7 @@ function understood<T, V>(object: T, value: (object: T) => V): ProcessorAnswer<V
   }
 }
 
-function refusalOf<V>(error: unknown, { codes, params }: Refusals): ProcessorAnswer<V> {
+function refusalOf<V>(error: unknown, { codes, params, otherwise = "refused" }: Refusals): ProcessorAnswer<V> {
   const { StripeConnectionError, StripeError } = Stripe.errors;
   const cause = causeOf(error);
   if (error instanceof StripeConnectionError) {
@@ -166,7 +176,7 @@ function refusalOf<V>(error: unknown, { codes, params }: Refusals): ProcessorAns
   if (rawType === "idempotency_error") return { kind: "unknown", cause };
   // Our own credentials, before any work.
   if (statusCode === 401 || statusCode === 403) return { kind: "not_sent", cause };
-  const declined = codes[code] ?? params[error.param ?? ""] ?? "refused";
+  const declined = codes[code] ?? params[error.param ?? ""] ?? otherwise;
   return { kind: "declined", code: declined, message: cause.message };
 }
 
@@ -174,7 +184,7 @@ function refusalOf<V>(error: unknown, { codes, params }: Refusals): ProcessorAns
  * Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many
  * requests.
  */
-const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+export const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 /** For logs: what happened, never the request or a key. */
 export function causeOf(error: unknown): Error {

@@ -2,7 +2,6 @@
 // become minor units of ISO 4217.
 import type Stripe from "stripe";
 import type { DisputeStatus } from "../../rules/dispute.ts";
-import type { IntentFact } from "../../rules/payment.ts";
 import type { RefundStatus } from "../../rules/refund.ts";
 import type { DisputeReport, IntentReport, RefundReport } from "../connector.ts";
 import { fromStripe } from "./amount.ts";
@@ -13,6 +12,8 @@ export const metadataNames = {
   payment: "tollbooth_payment",
   refund: "tollbooth_refund",
   page: "tollbooth_page",
+  renewal: "tollbooth_renewal",
+  evidence: "tollbooth_evidence",
 } as const;
 
 /** Everything that Stripe knows about one of our intents. */
@@ -34,12 +35,15 @@ export function readIntent({ ref, session, intent, charges, tries, refunds, disp
   if (!made) throw new Error("an intent without its object");
   const currency = (made.currency ?? "").toUpperCase();
   const amount = intent?.amount ?? session?.amount_total ?? 0;
+  const facts = intent ? factsOf(intent, charges, tries) : [];
+  const pageEndedAt = session && pageEnd(session, intent);
   return {
     ref,
     reference: made.metadata?.[metadataNames.payment] ?? "",
     amount: fromStripe(amount, currency),
     currency,
-    facts: [...(intent ? factsOf(intent, charges, tries) : []), ...(session ? pageFacts(session, intent) : [])],
+    facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
+    ...(pageEndedAt && { pageEndedAt }),
     refunds: refunds.map(readRefund),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),
   };
@@ -66,10 +70,12 @@ const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   canceled: "canceled",
 };
 
-/** A Checkout Session that ended without a payment will make none. */
-function pageFacts(session: Stripe.Checkout.Session, intent: Stripe.PaymentIntent | undefined): IntentFact[] {
-  const ended = session.status === "expired" && intent?.status !== "succeeded" && intent?.status !== "canceled";
-  return ended ? [{ kind: "intent_canceled", at: dateOf(session.expires_at) }] : [];
+const unpaidEnds: ReadonlySet<string> = new Set(["requires_payment_method", "requires_confirmation", "canceled"]);
+
+/** A Checkout Session that expired without a payment will make none; Stripe cancels what it had begun. */
+function pageEnd(session: Stripe.Checkout.Session, intent: Stripe.PaymentIntent | undefined): Date | undefined {
+  if (session.status !== "expired" || (intent && !unpaidEnds.has(intent.status))) return undefined;
+  return dateOf(session.expires_at);
 }
 
 export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Charge[]): DisputeReport {
@@ -79,6 +85,7 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
   // A dispute in another currency than its charge is about all of the charge.
   const { amount, currency } = charge && charge.currency !== dispute.currency ? charge : dispute;
   const due = dispute.evidence_details.due_by;
+  const reference = dispute.metadata?.[metadataNames.evidence];
   return {
     ref: dispute.id,
     amount: fromStripe(amount, currency.toUpperCase()),
@@ -86,6 +93,7 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
     reason: dispute.reason,
     openedAt: dateOf(dispute.created),
     evidenceDueAt: due === null ? undefined : dateOf(due),
+    ...(reference && { evidenceReference: reference }),
   };
 }
 

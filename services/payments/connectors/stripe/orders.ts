@@ -1,6 +1,7 @@
 // Our orders as the parameters of Stripe's requests.
 import type Stripe from "stripe";
-import type { IntentOrder, PaymentOrder, RefundOrder } from "../connector.ts";
+import type { IntentOrder, OrderLine, PaymentOrder, RefundOrder } from "../connector.ts";
+import { toStripe } from "./amount.ts";
 import { metadataNames } from "./objects.ts";
 
 type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description">;
@@ -31,19 +32,13 @@ export function paymentParams(order: PaymentOrder, amount: number): Stripe.Payme
 
 /** Stripe's own page. Its PaymentIntent comes into being when the buyer pays, and carries our metadata then. */
 export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.SessionCreateParams {
-  const metadata = { [metadataNames.payment]: order.reference };
+  const metadata = {
+    [metadataNames.payment]: order.reference,
+    ...(order.renewal && { [metadataNames.renewal]: String(order.renewal) }),
+  };
   return {
     mode: "payment",
-    line_items: [
-      {
-        quantity: 1,
-        price_data: {
-          currency: order.currency.toLowerCase(),
-          unit_amount: amount,
-          product_data: { name: order.description === "" ? "Payment" : order.description },
-        },
-      },
-    ],
+    line_items: pageLines(order, amount),
     // What is paid is what was asked for, in its currency.
     adaptive_pricing: { enabled: false },
     client_reference_id: order.reference,
@@ -56,6 +51,29 @@ export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.
     success_url: order.returnUrl,
     cancel_url: order.returnUrl,
   };
+}
+
+type PageLine = Stripe.Checkout.SessionCreateParams.LineItem;
+
+/** The merchant's lines; one for all of them where Stripe's page cannot show each: it knows none that takes away. */
+function pageLines({ currency, description, lineItems }: IntentOrder, amount: number): PageLine[] {
+  const shown = lineItems.flatMap((line) => pageLine(line, currency) ?? []);
+  if (shown.length > 0 && shown.length === lineItems.length) return shown;
+  return [lineOf(description === "" ? "Payment" : description, 1, amount, currency)];
+}
+
+/** Stripe counts by the piece; a line whose pieces do not cost the same is one piece. */
+function pageLine({ name, quantity, amount }: OrderLine, currency: string): PageLine | undefined {
+  const written = toStripe(amount, currency);
+  if (typeof written !== "number" || written < 0) return undefined;
+  return written % quantity === 0
+    ? lineOf(name, quantity, written / quantity, currency)
+    : lineOf(`${quantity} × ${name}`, 1, written, currency);
+}
+
+function lineOf(name: string, quantity: number, unitAmount: number, currency: string): PageLine {
+  const price = { currency: currency.toLowerCase(), unit_amount: unitAmount, product_data: { name } };
+  return { quantity, price_data: price };
 }
 
 /** @param intentId `pi_…`. @param amount in Stripe's writing. */

@@ -54,8 +54,8 @@ export async function findOurs(
     return { kind: "unknown", cause: causeOf(broken), ...(isPlace && !isRefused && { resumeAfter }) };
   }
   const query = `metadata['${metadataNames.payment}']:'${search.reference}'`;
-  const hits = await asked(sdk.paymentIntents.search({ query, limit: 1 }, call));
-  const [hit] = hits.kind === "succeeded" ? hits.value.data : [];
+  const hits = await asked(sdk.paymentIntents.search({ query, limit: pageMax }, call));
+  const hit = hits.kind === "succeeded" ? hits.value.data.find((made) => isWanted(made, search)) : undefined;
   if (hit) return { kind: "succeeded", value: hit.id };
   return { kind: "unknown", cause: new Error("Stripe's lists are longer than one call reads"), resumeAfter };
 }
@@ -91,7 +91,7 @@ class Reading {
   }
 
   async #readPage({ list, after }: Cursor): Promise<Cursor | undefined> {
-    const { since, reference } = this.#search;
+    const { since } = this.#search;
     const window = {
       limit: pageMax,
       ...(since && { created: { gte: seconds(since) - marginSeconds } }),
@@ -99,7 +99,7 @@ class Reading {
     };
     const page = await listPage(this.#sdk, this.#call, list, window);
     this.at ??= dateMs(page.lastResponse.headers.date);
-    const ours = page.data.findLast((made) => made.metadata?.[metadataNames.payment] === reference);
+    const ours = page.data.findLast((made) => isWanted(made, this.#search));
     this.found = ours?.id ?? this.found;
     const last = page.data.at(-1);
     if (!page.has_more || !last) {
@@ -109,6 +109,12 @@ class Reading {
     const isPast = since === undefined || last.created < seconds(since) - slackSeconds;
     return this.found !== undefined && isPast ? undefined : { list, after: last.id, at: this.at };
   }
+}
+
+/** Under our reference, and of this renewal. */
+function isWanted({ metadata }: Made, { reference, renewal = 0 }: IntentSearch): boolean {
+  const its = Number(metadata?.[metadataNames.renewal] ?? 0);
+  return metadata?.[metadataNames.payment] === reference && its === renewal;
 }
 
 async function listPage(

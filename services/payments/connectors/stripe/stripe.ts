@@ -15,6 +15,7 @@ import {
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
 import { askedWithNewKey, commandAnswer, declinedIntent, type Refusals, stripeClient } from "./client.ts";
+import { stripeDisputes } from "./disputes.ts";
 import { readEvent } from "./event.ts";
 import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
@@ -29,7 +30,7 @@ const scriptUrl = "https://js.stripe.com/endive/stripe.js";
  * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
  */
 export function stripeConnector(origin: string, timeoutMs: number, keyLifeSeconds: number): Connector {
-  const { sdk, time, close } = stripeClient(origin, timeoutMs);
+  const { sdk, uploads, time, close } = stripeClient(origin, timeoutMs);
   const reader = new StripeReader(sdk, timeoutMs, time);
   const keyOf = ({ credentials }: Pick<ProcessorAccount, "credentials">) => ({ apiKey: credentials.secret_key ?? "" });
   return {
@@ -105,6 +106,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
         return { kind: "not_found", at: time(), cause: new Error("Stripe has no refund under this reference") };
       return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
     },
+    ...stripeDisputes(sdk, uploads, keyOf),
     readStatement: (account, period, after) => reader.statement(account, period, after),
     readEvents: (account, since, after) => reader.events(account, since, after),
     readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),
@@ -145,7 +147,9 @@ function createdIntent(account: ProcessorAccount, intent: StripeIntent): Created
   const report = readIntent(intent);
   if (intent.session) {
     // Without an address the page is closed; then there is nothing to show, and the report says why.
-    return { report, mount: { ...nothing, kind: "redirect", redirectUrl: intent.session.url ?? "" } };
+    const { url, expires_at: end } = intent.session;
+    const expiresAt = new Date(end * 1_000);
+    return { report, mount: { ...nothing, kind: "redirect", redirectUrl: url ?? "", expiresAt } };
   }
   const clientSecret = intent.intent?.client_secret;
   if (!clientSecret) throw new Error("a PaymentIntent without its client secret");

@@ -5,7 +5,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { holdingOf } from "../../rules/suspense.ts";
-import { closeOperation, findOperation, type Operation, openGiveBack } from "../../store/operations.ts";
+import { closeOperation, findOperation, type Operation, openOperation } from "../../store/operations.ts";
 import { findSuspense, type StoredSuspense } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { makeRefund } from "../make-at-processor.ts";
@@ -15,9 +15,10 @@ import type { VerifyDeps } from "../verify-intent.ts";
 /** The operator's call. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
 export async function giveBack(deps: VerifyDeps, item: StoredSuspense): Promise<void> {
   const connector = deps.connectors.get(item.connector);
-  const operation = await openGiveBack(
+  const operation = await openOperation(
     deps.db,
-    { id: newId("operation"), paymentId: item.paymentId, suspenseId: item.id, sentAfter: connector.processorTime() },
+    "give_back",
+    { id: newId("operation"), paymentId: item.paymentId, reference: item.id, sentAfter: connector.processorTime() },
     deps.reconcileAfterSeconds,
   );
   await driveReturn(deps, item, operation);

@@ -1,10 +1,11 @@
 -- What payments are found again by (docs/contract.md §5): the merchant's order number, currency, connector, time of capture.
 set local maintenance_work_mem = '256MB';
 
+-- What is found by one thing is narrowed by the others without a look at the rows, which lie anywhere.
 -- Found by the whole of it, or by its beginning under any collation; payments without one are in no index.
 alter table payments add column order_reference text not null default '' check (length(order_reference) <= 100);
 create index payments_by_reference on payments (merchant_id, environment, order_reference text_pattern_ops, created_at desc, id desc)
-  include (status, amount) where visible and order_reference <> '';
+  include (status, amount, currency, connector, captured_at) where visible and order_reference <> '';
 
 -- Rows of one currency and connector; what is rare is gathered from here, what is common is met soon in the list itself.
 create index payments_by_kind on payments (merchant_id, environment, currency, connector, created_at desc, id desc)
@@ -15,10 +16,12 @@ create index payments_by_capture on payments (merchant_id, environment, captured
 -- and finds here what that leaves out. Empty but for a processor whose clock is a day off.
 create index payments_captured_early on payments (merchant_id, environment, created_at desc, id desc)
   where visible and created_at - captured_at > interval '24 hours';
--- With currency and connector: a part of an amount bucket is counted in the index alone.
 drop index payments_by_amount;
 create index payments_by_amount on payments (merchant_id, environment, amount, created_at desc, id desc)
-  include (status, currency, connector) where visible;
+  include (status, currency, connector, captured_at) where visible;
+drop index payments_by_last4;
+create index payments_by_last4 on payments (merchant_id, environment, card_last4, created_at desc, id desc)
+  include (status, amount, currency, connector, captured_at) where visible;
 
 -- A payment is counted in the list of all (`payments`), among those of its currency and connector (`payments/EUR/stripe`), and, once it
 -- is captured, among those by the time of capture (`captured/EUR/stripe`). A fold of the release before treats them as lists like any other.

@@ -113,7 +113,7 @@ async function show(status, answer = payment) {
     case "succeeded":
       return succeed();
     default:
-      showResult("canceled");
+      showResult(status === "expired" ? "expired" : "canceled");
   }
 }
 

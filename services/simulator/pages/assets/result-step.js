@@ -4,6 +4,7 @@ const texts = {
   succeeded: ["Payment successful", "Thank you. You can close this page."],
   processing: ["Payment is being processed", "Your bank is confirming the payment. This can take a moment."],
   canceled: ["This payment was canceled", "Nothing was charged. You can close this page."],
+  expired: ["This page has expired", "Nothing was charged. Go back to the shop to pay."],
   invalid: ["This link is not valid", "Ask the shop for a new payment link."],
   lost: ["Connection lost", "This page lost its connection. You can close it."],
   unreachable: ["The processor is not answering", "We could not load this payment. Reload the page to try again."],

@@ -1,7 +1,8 @@
 // The disputes table. The caller holds the lock on the payment whenever it writes here.
 import type { Sql, Tx } from "#platform/database/database.ts";
-import type { Dispute, DisputeStatus } from "../rules/dispute.ts";
-import type { ChangedDispute } from "../rules/settlement.ts";
+import type { Dispute, DisputeStatus } from "../../rules/dispute.ts";
+import type { ChangedDispute } from "../../rules/settlement.ts";
+import type { Owner } from "../payment-records.ts";
 
 interface Row {
   id: string;
@@ -24,6 +25,43 @@ export async function disputesOf(sql: Sql, paymentId: string): Promise<Dispute[]
     amount: BigInt(row.amount),
     released: row.released,
   }));
+}
+
+/** A dispute as its merchant's answer meets it. */
+export interface OwnDispute {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly connectorRef: string;
+  readonly status: DisputeStatus;
+  /** Conceding it; empty: nobody has. */
+  readonly acceptance: "" | "pending" | "accepted";
+}
+
+/** The owner's dispute, or undefined. */
+export async function findOwnDispute(sql: Sql, owner: Owner, id: string): Promise<OwnDispute | undefined> {
+  const { merchantId, environment } = owner;
+  return await oneDispute(sql, "id = $1 and merchant_id = $2 and environment = $3", [id, merchantId, environment]);
+}
+
+/** The dispute, whoever's it is. */
+export async function findDispute(sql: Sql, id: string): Promise<OwnDispute | undefined> {
+  return await oneDispute(sql, "id = $1", [id]);
+}
+
+async function oneDispute(sql: Sql, where: string, params: readonly unknown[]): Promise<OwnDispute | undefined> {
+  type Found = Row & { payment_id: string; acceptance: OwnDispute["acceptance"] };
+  const [row] = await sql.rows<Found>(
+    `select id, payment_id, connector_ref, status, acceptance from disputes where ${where}`,
+    params,
+  );
+  if (!row) return undefined;
+  const { id, payment_id: paymentId, connector_ref: connectorRef, status, acceptance } = row;
+  return { id, paymentId, connectorRef, status, acceptance };
+}
+
+/** What has become of conceding it. */
+export async function saveAcceptance(tx: Tx, id: string, acceptance: OwnDispute["acceptance"]): Promise<void> {
+  await tx.rows(`update disputes set acceptance = $2 where id = $1`, [id, acceptance]);
 }
 
 /** Inserts a dispute or moves the one with the same id to its new status. */

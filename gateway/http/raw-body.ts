@@ -1,0 +1,70 @@
+// Bodies that are no JSON: bytes of the types that an operation names, read by its handler as they come.
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { membersOf } from "#platform/values/members.ts";
+import { ApiError } from "../failures.ts";
+
+/** What an operation takes in place of JSON. */
+export interface RawBody {
+  readonly types: readonly [string, ...string[]];
+  readonly maxBytes: number;
+  /** What its handler has in memory of it at once. */
+  readonly heldBytes: number;
+}
+
+/** What is said to bodies of other types. */
+export function typesMessage({ types }: Pick<RawBody, "types">): string {
+  return `content type must be ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`;
+}
+
+/** Has the routes of a scope take such bodies, and no others. */
+export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
+  scope.removeAllContentTypeParsers();
+  const { types, maxBytes } = raw;
+  const message = typesMessage(raw);
+  // A type that is none in any words never comes as far as to a parser.
+  scope.setErrorHandler(async (error) => {
+    if (membersOf(error).code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw error;
+    throw new ApiError("unsupported_media_type", { message });
+  });
+  scope.addContentTypeParser("*", async () => {
+    throw new ApiError("unsupported_media_type", { message });
+  });
+  scope.addContentTypeParser([...types], async (request: FastifyRequest, payload: Readable) => {
+    if (request.headers["content-encoding"] !== undefined) throw new ApiError("unsupported_media_type", { message });
+    if (Number(request.headers["content-length"]) > maxBytes) throw new ApiError("payload_too_large");
+    return payload;
+  });
+}
+
+/** Which of the types the body is said to be. @throws ApiError unsupported_media_type: none, as without a body. */
+export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types">): string {
+  const [said = ""] = (request.headers["content-type"] ?? "").split(";");
+  const type = raw.types.find((known) => known === said.trim().toLowerCase());
+  if (type === undefined) throw new ApiError("unsupported_media_type", { message: typesMessage(raw) });
+  return type;
+}
+
+/** The body in pieces of this size, the last one shorter. @throws ApiError payload_too_large. */
+export async function* piecesOf(request: FastifyRequest, pieceBytes: number, maxBytes: number): AsyncGenerator<Buffer> {
+  const { body } = request;
+  if (!(body instanceof Readable)) return;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let total = 0;
+  // The answer to a body that is refused midway needs its connection.
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    let rest = Buffer.from(chunk);
+    total += rest.length;
+    if (total > maxBytes) throw new ApiError("payload_too_large");
+    while (heldBytes + rest.length >= pieceBytes) {
+      const end = pieceBytes - heldBytes;
+      yield Buffer.concat([...held, rest.subarray(0, end)]);
+      rest = rest.subarray(end);
+      [held, heldBytes] = [[], 0];
+    }
+    held.push(rest);
+    heldBytes += rest.length;
+  }
+  if (heldBytes > 0) yield Buffer.concat(held);
+}

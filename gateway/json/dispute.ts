@@ -1,0 +1,129 @@
+// Disputes as public JSON: the record inside a payment, one by itself with its evidence, and the files of evidence
+// (docs/contract.md §5).
+import { type Static, Type } from "typebox";
+import type { DisputeFile, DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
+import type { Dispute } from "#proto/payments/v1/payments_pb.ts";
+import { evidenceFields } from "./evidence.ts";
+import { component } from "./parts/component.ts";
+import {
+  amountSchema,
+  currencySchema,
+  given,
+  idSchema,
+  numberOf,
+  textSchema,
+  timeSchema,
+  timeText,
+  timeTextOf,
+} from "./parts/field.ts";
+
+export const disputeStatuses = [
+  ...(["warning_needs_response", "warning_under_review", "warning_closed"] as const),
+  ...(["needs_response", "under_review", "won", "lost"] as const),
+] as const;
+
+const record = {
+  id: idSchema("dispute"),
+  connector_dispute_id: Type.Optional(textSchema("The dispute's id at the processor.")),
+  reason: Type.Optional(textSchema("The processor's reason.", "fraudulent")),
+  status: textSchema(
+    "`warning_needs_response`, `warning_under_review`, `warning_closed`, `needs_response`, `under_review`, `won` or `lost`.",
+    "needs_response",
+  ),
+  amount: amountSchema("Minor units."),
+  opened_at: Type.Optional(timeSchema("When it was opened.")),
+  evidence_due_at: Type.Optional(timeSchema("Until when evidence can be sent; absent: not at all, or not told.")),
+  outcome: Type.Optional(textSchema("`won` or `lost`; absent: not decided.", "won")),
+};
+
+/** As it stands inside its payment. */
+export const DisputeJson = component("Dispute", Type.Object(record));
+
+const evidenceState = {
+  status: textSchema(
+    "`not_submitted`: nothing was sent from here; `pending`: it was, and the processor has not told yet that it has it; `submitted`.",
+    "submitted",
+  ),
+  submitted_at: Type.Optional(timeSchema("When the processor was known to have it.")),
+};
+const own = {
+  ...record,
+  payment_id: idSchema("payment"),
+  currency: currencySchema,
+  acceptance: Type.Optional(
+    textSchema("`pending`: it is being conceded, and the processor has not told yet; `accepted`.", "accepted"),
+  ),
+};
+
+/** One by itself. */
+export const DisputeOwn = component(
+  "DisputeRecord",
+  Type.Object({
+    ...own,
+    evidence: component("DisputeEvidence", Type.Object({ ...evidenceState, ...evidenceFields })),
+  }),
+);
+
+/** One in a list. */
+export const DisputeItem = component(
+  "DisputeItem",
+  Type.Object({ ...own, evidence: component("DisputeEvidenceState", Type.Object(evidenceState)) }),
+);
+
+export const DisputeFileJson = component(
+  "DisputeFile",
+  Type.Object({
+    id: idSchema("file"),
+    dispute_id: idSchema("dispute"),
+    type: textSchema("By its bytes: `application/pdf`, `image/jpeg` or `image/png`.", "application/pdf"),
+    size: Type.Integer({ description: "Bytes.", examples: [48_213] }),
+    sha256: textSchema(
+      "SHA-256 of its bytes, hexadecimal.",
+      "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    ),
+    created_at: timeSchema("When it was uploaded."),
+  }),
+);
+
+/** A dispute inside its payment. */
+export function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
+  return {
+    id: dispute.id,
+    ...given("connector_dispute_id", dispute.connectorDisputeId),
+    ...given("reason", dispute.reason),
+    status: dispute.status,
+    amount: numberOf(dispute.amount),
+    ...given("opened_at", timeText(dispute.openedAt)),
+    ...given("evidence_due_at", timeText(dispute.evidenceDueAt)),
+    ...(["won", "lost"].includes(dispute.status) && { outcome: dispute.status }),
+  };
+}
+
+/** A dispute by itself. */
+export function presentDisputeOwn(answer: DisputeRecord | undefined): Static<typeof DisputeOwn> {
+  const { texts = {}, files = {} } = answer?.evidence ?? {};
+  return { ...ownOf(answer), evidence: { ...stateOf(answer?.evidence), ...texts, ...files } };
+}
+
+/** A dispute in a list. */
+export function presentDisputeItem(answer: DisputeRecord): Static<typeof DisputeItem> {
+  return { ...ownOf(answer), evidence: stateOf(answer.evidence) };
+}
+
+function ownOf(answer: DisputeRecord | undefined) {
+  if (!answer?.dispute) throw new Error("the dispute is missing");
+  const { dispute, paymentId, currency, acceptance } = answer;
+  return { ...presentDispute(dispute), payment_id: paymentId, currency, ...given("acceptance", acceptance) };
+}
+
+function stateOf(evidence: Evidence | undefined) {
+  if (!evidence) throw new Error("the evidence is missing");
+  return { status: evidence.status, ...given("submitted_at", timeText(evidence.submittedAt)) };
+}
+
+export function presentDisputeFile(file: DisputeFile | undefined): Static<typeof DisputeFileJson> {
+  if (!file) throw new Error("the file is missing");
+  const { id, disputeId, type, size, sha256, createdAt } = file;
+  const hash = Buffer.from(sha256).toString("hex");
+  return { id, dispute_id: disputeId, type, size, sha256: hash, created_at: timeTextOf(createdAt) };
+}

@@ -1,0 +1,48 @@
+// Files for evidence: raw bytes, handed to payments piece by piece as they come, so that no replica ever holds a file.
+// What they are is judged there, by the bytes. Nothing serves them again.
+import { Type } from "typebox";
+import { newId } from "#platform/values/id.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { piecesOf, typeOf } from "../../http/raw-body.ts";
+import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
+import { idSchema } from "../../json/parts/field.ts";
+import type { Peers } from "../../peers.ts";
+
+const types = ["application/pdf", "image/jpeg", "image/png"] as const;
+const fileMaxBytes = 5 * 1024 * 1024;
+// What payments takes in one call.
+const pieceBytes = 256 * 1024;
+
+/** Adds the operation. */
+export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Peers, "disputes">): void {
+  merchantRoute(
+    context,
+    "payments:write",
+    {
+      id: "uploadDisputeFile",
+      method: "POST",
+      path: "/v1/disputes/:id/files",
+      tag: "Disputes",
+      summary: "Upload a file for evidence",
+      description:
+        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end; a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
+      status: 201,
+      params: Type.Object({ id: idSchema("dispute", "Id of the dispute.") }),
+      raw: { types, maxBytes: fileMaxBytes, heldBytes: 2 * pieceBytes },
+      response: DisputeFileJson,
+      errors: ["not_found", "dispute_not_answerable", "too_many_files"],
+    },
+    async ({ principal: { merchantId, environment }, params, request }) => {
+      const owner = { merchantId, environment, fileId: newId("file") };
+      await disputes.beginDisputeFile({ ...owner, disputeId: params.id, type: typeOf(request, { types }) });
+      let [number, size] = [0, 0];
+      for await (const bytes of piecesOf(request, pieceBytes, fileMaxBytes)) {
+        await disputes.appendDisputeFile({ ...owner, number, bytes });
+        number += 1;
+        size += bytes.length;
+      }
+      const { file } = await disputes.finishDisputeFile({ ...owner, size });
+      return presentDisputeFile(file);
+    },
+  );
+}

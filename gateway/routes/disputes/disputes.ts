@@ -1,0 +1,132 @@
+// Disputes: list, read, answer with evidence, accept (docs/contract.md §5). Their files: routes/dispute-files.ts.
+import { Type } from "typebox";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { keyOrOwn, markReplay } from "../../idempotency.ts";
+import { DisputeItem, DisputeOwn, disputeStatuses, presentDisputeItem, presentDisputeOwn } from "../../json/dispute.ts";
+import { NewEvidence, splitEvidence } from "../../json/evidence.ts";
+import { idSchema, wordSchema } from "../../json/parts/field.ts";
+import { pageOf, pageQueryOf, pageSchema, windowOf } from "../../json/parts/list.ts";
+import { dayOrMomentOf, timeBounds } from "../../json/parts/time-bound.ts";
+import { strict } from "../../operation.ts";
+import type { Peers } from "../../peers.ts";
+
+const tag = "Disputes";
+const disputeId = Type.Object({ id: idSchema("dispute", "Id of the dispute.") });
+const moment = (description: string, example: string) =>
+  Type.Optional(Type.String({ maxLength: 40, description, examples: [example] }));
+
+const listQuery = Type.Object({
+  ...pageQueryOf("dispute"),
+  status: Type.Optional(wordSchema(disputeStatuses, "Exact match.")),
+  payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
+  due_before: moment(
+    "Only those whose evidence is due before: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
+    "2025-11-28",
+  ),
+  from: moment("Opened at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).", "2025-11-01"),
+  to: moment("Opened before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC).", "2025-11-30"),
+});
+
+/** Adds the operations. */
+export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers, "disputes">): void {
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "listDisputes",
+      method: "GET",
+      path: "/v1/disputes",
+      tag,
+      summary: "List disputes",
+      description:
+        "By when they were opened, newest first. `total` is exact within the filters. With `status=needs_response` and `due_before` it is the list of what is to be answered. A `payment_id` that is none of yours is `not_found`.",
+      status: 200,
+      query: listQuery,
+      response: pageSchema(DisputeItem),
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const { status = "", payment_id: paymentId = "", due_before: due } = query;
+      const dueBefore = due === undefined ? {} : { dueBefore: dayOrMomentOf("due_before", due) };
+      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
+      const answer = await disputes.listDisputes({ ...wish, ...dueBefore });
+      return pageOf(answer.disputes.map(presentDisputeItem), query, answer);
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getDispute",
+      method: "GET",
+      path: "/v1/disputes/:id",
+      tag,
+      summary: "Read a dispute",
+      description: "With the evidence that was sent last.",
+      status: 200,
+      params: disputeId,
+      response: DisputeOwn,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { dispute } = await disputes.getDispute({ merchantId, environment, disputeId: params.id });
+      return presentDisputeOwn(dispute);
+    },
+  );
+  answerRoutes(context, disputes);
+}
+
+function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): void {
+  merchantRoute(
+    context,
+    "payments:write",
+    {
+      id: "submitDisputeEvidence",
+      method: "POST",
+      path: "/v1/disputes/:id/evidence",
+      tag,
+      summary: "Answer a dispute with evidence",
+      description:
+        "Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. The dispute moves to `under_review` by the processor's report. While the processor has not told that it has the evidence, `evidence.status` is `pending`; do not send it again.",
+      status: 200,
+      params: disputeId,
+      body: NewEvidence,
+      response: DisputeOwn,
+      errors: ["not_found", "dispute_not_answerable", "connector_error"],
+      idempotent: true,
+      movesMoney: true,
+    },
+    async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
+      const wish = { merchantId, environment, disputeId: params.id, ...splitEvidence(body) };
+      const answer = await disputes.submitEvidence({ ...wish, ...keyOrOwn(request) });
+      markReplay(reply, answer.replayed);
+      return presentDisputeOwn(answer.dispute);
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:write",
+    {
+      id: "acceptDispute",
+      method: "POST",
+      path: "/v1/disputes/:id/accept",
+      tag,
+      summary: "Accept a dispute",
+      description:
+        "Concedes it: the dispute becomes `lost` by the processor's report, and its money stays with the buyer. It cannot be taken back. The body may be empty.",
+      status: 200,
+      params: disputeId,
+      body: Type.Object({}, strict),
+      response: DisputeOwn,
+      errors: ["not_found", "dispute_not_answerable", "connector_error"],
+      idempotent: true,
+      movesMoney: true,
+    },
+    async ({ principal: { merchantId, environment }, params, request, reply }) => {
+      const wish = { merchantId, environment, disputeId: params.id };
+      const answer = await disputes.acceptDispute({ ...wish, ...keyOrOwn(request) });
+      markReplay(reply, answer.replayed);
+      return presentDisputeOwn(answer.dispute);
+    },
+  );
+}

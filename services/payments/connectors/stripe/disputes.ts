@@ -1,0 +1,158 @@
+// Disputes at Stripe: reading one, files for evidence, sending evidence, conceding. Our id of a submission stands in
+// the dispute's metadata, set by the very request that submits it.
+import { createHash } from "node:crypto";
+import type Stripe from "stripe";
+import { membersOf } from "#platform/values/members.ts";
+import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/evidence.ts";
+import {
+  type Connector,
+  type DisputeReport,
+  type EvidenceUpload,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+} from "../connector.ts";
+import type { HttpAnswer, ProcessorHttp } from "../http.ts";
+import { apiVersion, asked, commandAnswer, isStripes, type Refusals, undecided } from "./client.ts";
+import { metadataNames, readDispute } from "./objects.ts";
+
+// https://docs.stripe.com/api/disputes/evidence_object
+const textNames: { readonly [N in EvidenceText]: keyof Stripe.DisputeUpdateParams.Evidence } = {
+  product_description: "product_description",
+  customer_name: "customer_name",
+  customer_email_address: "customer_email_address",
+  customer_purchase_ip: "customer_purchase_ip",
+  billing_address: "billing_address",
+  service_date: "service_date",
+  shipping_carrier: "shipping_carrier",
+  shipping_tracking_number: "shipping_tracking_number",
+  shipping_date: "shipping_date",
+  shipping_address: "shipping_address",
+  refund_policy: "refund_policy_disclosure",
+  refund_refusal_explanation: "refund_refusal_explanation",
+  cancellation_policy: "cancellation_policy_disclosure",
+  cancellation_rebuttal: "cancellation_rebuttal",
+  duplicate_charge_explanation: "duplicate_charge_explanation",
+  access_activity_log: "access_activity_log",
+  uncategorized_text: "uncategorized_text",
+};
+const fileNames: { readonly [N in EvidenceFile]: keyof Stripe.DisputeUpdateParams.Evidence } = {
+  receipt_file: "receipt",
+  customer_communication_file: "customer_communication",
+  customer_signature_file: "customer_signature",
+  shipping_documentation_file: "shipping_documentation",
+  service_documentation_file: "service_documentation",
+  refund_policy_file: "refund_policy",
+  cancellation_policy_file: "cancellation_policy",
+  uncategorized_file: "uncategorized_file",
+};
+
+// Stripe refuses both in the same words; the dispute itself tells which it was.
+const responding: Refusals = { codes: {}, params: {}, otherwise: "not_answerable" };
+
+type DisputeCalls = Pick<Connector, "retrieveDispute" | "uploadFile" | "submitEvidence" | "acceptDispute">;
+
+export function stripeDisputes(
+  sdk: Stripe,
+  uploads: ProcessorHttp,
+  keyOf: (account: ProcessorAccount) => { readonly apiKey: string },
+): DisputeCalls {
+  const expand = ["charge"];
+  const retrieve = async (account: ProcessorAccount, ref: string) =>
+    reported(await asked(sdk.disputes.retrieve(ref, { expand }, keyOf(account))));
+  return {
+    retrieveDispute: retrieve,
+    uploadFile: async (account, file, key) => {
+      const headers = {
+        authorization: `Bearer ${keyOf(account).apiKey}`,
+        "stripe-version": apiVersion,
+        "idempotency-key": key,
+      };
+      return uploadAnswer(
+        await uploads.call({ method: "POST", path: "/v1/files", headers, bytes: uploadForm(file, key) }),
+      );
+    },
+    submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
+      const params = {
+        evidence: evidenceOf(texts, files),
+        metadata: { [metadataNames.evidence]: reference },
+        submit: true,
+        expand,
+      };
+      const sent = sdk.disputes.update(disputeRef, params, { ...keyOf(account), idempotencyKey: key });
+      const answer = await commandAnswer(sent, responding, reportOf);
+      if (answer.kind !== "declined") return answer;
+      const now = await asked(sdk.disputes.retrieve(disputeRef, {}, keyOf(account)));
+      return isKnown(now) && isOpen(now.value) ? { ...answer, code: "evidence_not_accepted" } : answer;
+    },
+    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
+    acceptDispute: async (account, ref) => {
+      const answer = await commandAnswer(sdk.disputes.close(ref, { expand }, keyOf(account)), responding, reportOf);
+      if (answer.kind !== "declined") return answer;
+      // One that was closed before is refused, too.
+      const now = await retrieve(account, ref);
+      if (isKnown(now)) return now.value.status === "lost" ? now : answer;
+      return { kind: "unknown", cause: "cause" in now ? now.cause : new Error("Stripe gave no answer") };
+    },
+  };
+}
+
+/** Waits for a response that Stripe would take. */
+function isOpen({ status, evidence_details: { past_due: isPastDue } }: Stripe.Dispute): boolean {
+  return !isPastDue && (status === "needs_response" || status === "warning_needs_response");
+}
+
+function evidenceOf(texts: EvidenceContent["texts"], files: EvidenceContent["files"]): Record<string, string> {
+  const names: Readonly<Record<string, string>> = { ...textNames, ...fileNames };
+  const given = Object.entries({ ...texts, ...files });
+  return Object.fromEntries(given.flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])));
+}
+
+function reported(answer: ProcessorAnswer<Stripe.Dispute>): ProcessorAnswer<DisputeReport> {
+  if (!isKnown(answer)) return answer;
+  try {
+    return { ...answer, value: reportOf(answer.value) };
+  } catch (cause) {
+    return { kind: "unknown", cause };
+  }
+}
+
+function reportOf(dispute: Stripe.Dispute): DisputeReport {
+  return readDispute(dispute, typeof dispute.charge === "string" ? [] : [dispute.charge]);
+}
+
+/** The file as the form that Stripe takes, a piece at a time; of one key it is the same to the last byte. */
+function uploadForm({ name, type, size, pieces }: EvidenceUpload, key: string) {
+  const boundary = `tollbooth-${createHash("sha256").update(key).digest("hex").slice(0, 40)}`;
+  const extension = type.slice(type.indexOf("/") + 1);
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\ndispute_evidence\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}.${extension}"\r\n` +
+      `Content-Type: ${type}\r\n\r\n`,
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    length: head.length + size + tail.length,
+    pieces: async function* () {
+      yield head;
+      yield* pieces();
+      yield tail;
+    },
+  };
+}
+
+/** What an answer to an upload proves; an upload that may have been taken is at most a file that nobody uses. */
+function uploadAnswer(answer: HttpAnswer): ProcessorAnswer<string> {
+  if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
+  if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
+  const { status, body } = answer;
+  const cause = new Error(`Stripe answered ${status} to an upload`);
+  if (!isStripes(status, body) || undecided.has(status) || status >= 500) return { kind: "unknown", cause };
+  if (status === 401 || status === 403) return { kind: "not_sent", cause };
+  // The key was used for something else: what became of that nobody says here.
+  if (membersOf(membersOf(body).error).type === "idempotency_error") return { kind: "unknown", cause };
+  if (status >= 400) return { kind: "declined", code: "evidence_not_accepted", message: cause.message };
+  const { id } = membersOf(body);
+  return typeof id === "string" ? { kind: "succeeded", value: id } : { kind: "unknown", cause };
+}

@@ -1,0 +1,74 @@
+// Takes in a file of a dispute, a piece a call, so that no process ever holds one whole. Phases: 1 begin, in one
+// transaction · 2 each piece · 3 look at all bytes, piece by piece, and make the file whole or drop it. Each is safe to
+// run again.
+import { createHash } from "node:crypto";
+import type { Database } from "#platform/database/database.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { filesMax, isAnswerable } from "../../rules/evidence.ts";
+import { FileContent, type FileType } from "../../rules/file-content.ts";
+import {
+  appendPiece,
+  beginFile,
+  dropFile,
+  findOwnFile,
+  finishFile,
+  piecesOf,
+  type StoredFile,
+} from "../../store/disputes/dispute-files.ts";
+import { findOwnDispute } from "../../store/disputes/disputes.ts";
+import type { Owner } from "../../store/payment-records.ts";
+import { lockPayment } from "../../store/payments.ts";
+
+/** @throws Failure NOT_FOUND, DISPUTE_NOT_ANSWERABLE, TOO_MANY_FILES. */
+export async function beginDisputeFile(
+  db: Database,
+  owner: Owner,
+  { disputeId, fileId, type }: { disputeId: string; fileId: string; type: FileType },
+): Promise<void> {
+  const dispute = await findOwnDispute(db, owner, disputeId);
+  if (!dispute) throw new Failure("NOT_FOUND");
+  if (!isAnswerable(dispute.status)) throw new Failure("DISPUTE_NOT_ANSWERABLE");
+  const isBegun = await db.transaction(async (tx) => {
+    await lockPayment(tx, dispute.paymentId);
+    return await beginFile(tx, { id: fileId, disputeId, type }, filesMax);
+  });
+  if (!isBegun) throw new Failure("TOO_MANY_FILES");
+}
+
+/** @throws Failure NOT_FOUND: no such file, or it is whole. */
+export async function appendDisputeFile(
+  db: Database,
+  owner: Owner,
+  { fileId, number, bytes }: { fileId: string; number: number; bytes: Uint8Array },
+): Promise<void> {
+  const file = await findOwnFile(db, owner, fileId);
+  if (file?.size !== undefined || !file) throw new Failure("NOT_FOUND");
+  await appendPiece(db, fileId, number, bytes);
+}
+
+/** @param size that was sent. @throws Failure NOT_FOUND, INVALID_BODY: it is not what its type says. */
+export async function finishDisputeFile(
+  db: Database,
+  owner: Owner,
+  { fileId, size: sent }: { fileId: string; size: number },
+): Promise<StoredFile> {
+  const file = await findOwnFile(db, owner, fileId);
+  if (!file) throw new Failure("NOT_FOUND");
+  if (file.size !== undefined) return file;
+  const content = new FileContent(file.type);
+  const hash = createHash("sha256");
+  let size = 0;
+  for await (const piece of piecesOf(db, fileId)) {
+    content.take(piece);
+    hash.update(piece);
+    size += piece.length;
+  }
+  const problem = content.end() ?? (size === sent ? undefined : "must arrive whole");
+  if (problem !== undefined) {
+    await dropFile(db, fileId);
+    throw invalid("", problem);
+  }
+  const sha256 = hash.digest();
+  await finishFile(db, fileId, size, sha256);
+  return { ...file, size, sha256 };
+}

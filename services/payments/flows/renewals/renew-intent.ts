@@ -1,0 +1,124 @@
+// Makes another intent in the place of one whose page ended while its session lives on. Phases, each one transaction or
+// one network call, each safe to run again: 1 read · 2 ask the processor, and settle by its answer: it alone says that
+// nobody can pay the old one any more · 3 the operation's row, under the payment's lock · 4 create at the processor,
+// once however many ask · 5 record. A renewal that nobody recorded is found by the reconcile job and by a cancellation.
+import { setTimeout as pause } from "node:timers/promises";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { Render } from "#proto/payments/v1/payments_pb.ts";
+import { type IntentOrder, isKnown } from "../../connectors/connector.ts";
+import { isUnpaid } from "../../rules/payment.ts";
+import { closeOperation, type Operation, openRenewal, renewalOf, rotateKey } from "../../store/operations.ts";
+import { findPayment, type StoredPayment } from "../../store/payments.ts";
+import { provenValue } from "../accounts/ask-processor.ts";
+import { storedRender } from "../create-intent.ts";
+import { makeIntent } from "../make-at-processor.ts";
+import { lockedBooks } from "../settle-payment.ts";
+import { settleReport } from "../verify-intent.ts";
+import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
+
+/** What is not kept of an order, and is sent again. */
+export interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
+  readonly paymentId: string;
+}
+
+export interface Renewed {
+  readonly payment: StoredPayment;
+  /** The new one, or the old one where that lives. */
+  readonly render: Render | undefined;
+}
+
+/** @throws Failure NOT_FOUND, CONNECTOR_ERROR (in doubt). */
+export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<Renewed> {
+  const payment = await findPayment(deps.db, request.paymentId);
+  if (!payment) throw new Failure("NOT_FOUND");
+  const answered = (after: StoredPayment) => ({ payment: after, render: storedRender(deps.vault, after) });
+  if (payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  // Nobody is to pay it: its next check or confirm ends it.
+  if (account.merchantStatus !== "active" || !deps.connectors.serves(account)) return answered(payment);
+  const connector = deps.connectors.get(payment.connector);
+  const answer = await connector.retrieveIntent(account, payment.connectorRef);
+  if (!isKnown(answer) && livesByItsWord(deps.vault, payment)) return answered(payment);
+  const report = provenValue(answer);
+  crashPoint("renew-intent.2-asked");
+  const settled = await settleReport(deps, payment.id, report, "reconcile", payment.version);
+  if (report.pageEndedAt === undefined || !isUnpaid(settled.state)) return answered(settled);
+  const operation = await beginRenewal(deps, payment, connector.processorTime());
+  crashPoint("renew-intent.3-row-written");
+  if (operation) {
+    await makeRenewal(deps, request, payment, operation).catch(async (error: unknown) => {
+      if (!operation.tried || !(await isRenewedByOther(deps, payment))) throw error;
+    });
+  }
+  const after = await findPayment(deps.db, payment.id);
+  if (!after) throw new Error("the payment is gone");
+  return answered(after);
+}
+
+/** True while the processor had promised it: good enough to show it, while nobody can be asked. */
+function livesByItsWord(vault: Vault, payment: StoredPayment): boolean {
+  const end = storedRender(vault, payment)?.expiresAt;
+  return end !== undefined && timestampMs(end) > clockMs();
+}
+
+/** Phase 3. @returns undefined: the payment moved on meanwhile, and stands as it is. */
+async function beginRenewal(
+  deps: RenewDeps,
+  { id, connectorRef, renewals }: StoredPayment,
+  sentAfter: Date | undefined,
+): Promise<Operation | undefined> {
+  return await deps.db.transaction(async (tx) => {
+    const { payment } = await lockedBooks(tx, id);
+    if (payment.connectorRef !== connectorRef || !isUnpaid(payment.state)) return undefined;
+    const operation = { id: newId("operation"), paymentId: id, renewal: renewals + 1, sentAfter };
+    return await openRenewal(tx, operation, deps.reconcileAfterSeconds);
+  });
+}
+
+// Whoever opened the link at the same moment has the processor's answer within this as a rule.
+const looksMax = 6;
+const lookMs = 250;
+
+/** Another run sends under the same key at this moment, which the processor refuses to hear of twice. */
+async function isRenewedByOther({ db }: Pick<RenewDeps, "db">, { id, connectorRef }: StoredPayment): Promise<boolean> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    await pause(lookMs);
+    const now = await findPayment(db, id);
+    if (now?.connectorRef !== connectorRef) return true;
+  }
+  return false;
+}
+
+/** Phases 4 and 5. @throws Failure CONNECTOR_ERROR. */
+async function makeRenewal(
+  deps: RenewDeps,
+  request: RenewalRequest,
+  payment: StoredPayment,
+  operation: Operation,
+): Promise<void> {
+  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const connector = deps.connectors.get(payment.connector);
+  const { description, returnUrl, lineItems } = request;
+  const order = {
+    ...{ description, returnUrl, lineItems, reference: payment.id, renewal: renewalOf(operation) },
+    ...{ amount: payment.state.amount, currency: payment.currency, surface: payment.surface },
+  };
+  const made = await makeIntent(deps.db, connector, account, order, operation);
+  // It is proved that the old key made nothing: a new one makes the one intent.
+  if (made.kind === "never_made") {
+    const anew = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds).catch((cause: unknown) => {
+      throw new Failure("CONNECTOR_ERROR", { cause });
+    });
+    return await makeRenewal(deps, request, payment, anew);
+  }
+  if (made.kind === "declined") await closeOperation(deps.db, "renew_intent", operation.reference);
+  const intent = provenValue(made);
+  crashPoint("renew-intent.4-made");
+  await adoptRenewal(deps, payment, operation, intent);
+  crashPoint("renew-intent.5-recorded");
+}

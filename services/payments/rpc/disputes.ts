@@ -1,0 +1,77 @@
+// payments.v1.DisputeService: every method in its order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { readPage } from "#platform/lists/dated-list.ts";
+import type { Recovery } from "#platform/operate/recovery.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import {
+  type DisputeService,
+  FinishDisputeFileResponseSchema,
+  GetDisputeResponseSchema,
+  ListDisputesResponseSchema,
+} from "#proto/payments/v1/disputes_pb.ts";
+import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
+import { appendDisputeFile, beginDisputeFile, finishDisputeFile } from "../flows/disputes/add-file.ts";
+import type { EvidenceDeps } from "../flows/disputes/drive-evidence.ts";
+import { submitEvidence } from "../flows/disputes/submit-evidence.ts";
+import { findDisputeRecord, listDisputeRecords, placeOfDispute } from "../lists/disputes.ts";
+import { toDisputeFile, toDisputeRecord } from "../messages.ts";
+import { fileTypes } from "../rules/file-content.ts";
+import { findRecord } from "../store/payment-records.ts";
+import { scopeOf } from "./idempotency-scope.ts";
+
+export type DisputesDeps = EvidenceDeps & {
+  /** Asked before anything is begun at a processor: what was lost may have been begun there already. */
+  readonly recovery: Pick<Recovery, "assertOff">;
+};
+
+export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeService> {
+  const { db, recovery } = deps;
+  return {
+    getDispute: async (request) => {
+      const dispute = await findDisputeRecord(db, request, request.disputeId);
+      if (!dispute) throw new Failure("NOT_FOUND");
+      return create(GetDisputeResponseSchema, { dispute: toDisputeRecord(dispute) });
+    },
+    listDisputes: async (request) => {
+      const { paymentId, status } = request;
+      if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+      const filters = {
+        status,
+        paymentId,
+        from: request.from && timestampDate(request.from),
+        to: request.to && timestampDate(request.to),
+        dueBefore: request.dueBefore && timestampDate(request.dueBefore),
+      };
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => placeOfDispute(db, request, id),
+        (window) => listDisputeRecords(db, request, filters, window),
+      );
+      return create(ListDisputesResponseSchema, { disputes: rows.map(toDisputeRecord), total, hasMore });
+    },
+    beginDisputeFile: async ({ type: said, ...request }) => {
+      const type = fileTypes.find((known) => known === said);
+      if (!type) throw invalid("type", `must be one of ${fileTypes.join(", ")}`);
+      await beginDisputeFile(db, request, { ...request, type });
+      return {};
+    },
+    appendDisputeFile: async (request) => {
+      await appendDisputeFile(db, request, request);
+      return {};
+    },
+    finishDisputeFile: async (request) => {
+      const file = await finishDisputeFile(db, request, request);
+      return create(FinishDisputeFileResponseSchema, { file: toDisputeFile(file) });
+    },
+    submitEvidence: (request) => {
+      recovery.assertOff();
+      return submitEvidence(deps, { ...request, idempotency: scopeOf("submit_evidence", request) });
+    },
+    acceptDispute: (request) => {
+      recovery.assertOff();
+      return acceptDispute(deps, { ...request, idempotency: scopeOf("accept_dispute", request) });
+    },
+  };
+}

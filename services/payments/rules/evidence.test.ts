@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import type { DisputeStatus } from "./dispute.ts";
+import { evidenceFiles, evidenceStatus, evidenceTexts, isAnswerable, judgeEvidence } from "./evidence.ts";
+
+const test = suite("evidence");
+const own = new Set(["file_own"]);
+
+test("every text may have as many characters as its limit says and not one more", () => {
+  for (const [name, max] of Object.entries(evidenceTexts)) {
+    assert.deepEqual(judgeEvidence({ [name]: "x".repeat(max) }, {}, own), [], name);
+    assert.deepEqual(judgeEvidence({ [name]: "x".repeat(max + 1) }, {}, own), [
+      { field: name, problem: `must have at most ${max} characters` },
+    ]);
+  }
+});
+
+test("only files of the dispute are evidence, under every name that there is", () => {
+  for (const name of evidenceFiles) {
+    assert.deepEqual(judgeEvidence({}, { [name]: "file_own" }, own), []);
+    assert.deepEqual(judgeEvidence({}, { [name]: "file_foreign" }, own), [
+      { field: name, problem: "must be the id of a file of this dispute" },
+    ]);
+  }
+});
+
+test("names that are not known are told, also those that every object has, and so is evidence without anything", () => {
+  for (const field of ["colour", "constructor", "receipt_file"]) {
+    assert.deepEqual(judgeEvidence({ [field]: "x" }, {}, own), [{ field, problem: "is not known" }]);
+  }
+  for (const field of ["toString", "customer_name"]) {
+    assert.deepEqual(judgeEvidence({}, { [field]: "file_own" }, own), [{ field, problem: "is not known" }]);
+  }
+  assert.deepEqual(judgeEvidence({}, {}, own), [{ field: "", problem: "must have at least one text or file" }]);
+});
+
+test("a dispute is answered while it waits for a response, an inquiry too, and at no other time", () => {
+  const statuses: readonly DisputeStatus[] = [
+    ...(["warning_needs_response", "warning_under_review", "warning_closed"] as const),
+    ...(["needs_response", "under_review", "won", "lost"] as const),
+  ];
+  assert.deepEqual(statuses.filter(isAnswerable), ["warning_needs_response", "needs_response"]);
+});
+
+test("what never came to the processor is not submitted, and what nobody knows of is pending", () => {
+  const told = [undefined, "failed", "pending", "submitted"] as const;
+  assert.deepEqual(told.map(evidenceStatus), ["not_submitted", "not_submitted", "pending", "submitted"]);
+});
+
+test.run();

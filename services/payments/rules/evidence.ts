@@ -1,0 +1,87 @@
+// Evidence against a dispute: which texts and files it may have, which disputes are answered, and what a merchant is
+// told of it (docs/contract.md §5). Pure.
+import type { DisputeStatus } from "./dispute.ts";
+
+/** Texts by their public names, with the most characters that each may have. */
+export const evidenceTexts = {
+  product_description: 20_000,
+  customer_name: 500,
+  customer_email_address: 500,
+  customer_purchase_ip: 500,
+  billing_address: 2_000,
+  service_date: 500,
+  shipping_carrier: 500,
+  shipping_tracking_number: 500,
+  shipping_date: 500,
+  shipping_address: 2_000,
+  refund_policy: 20_000,
+  refund_refusal_explanation: 20_000,
+  cancellation_policy: 20_000,
+  cancellation_rebuttal: 20_000,
+  duplicate_charge_explanation: 20_000,
+  access_activity_log: 20_000,
+  uncategorized_text: 20_000,
+} as const;
+export type EvidenceText = keyof typeof evidenceTexts;
+
+/** Files by their public names. */
+export const evidenceFiles = [
+  "receipt_file",
+  "customer_communication_file",
+  "customer_signature_file",
+  "shipping_documentation_file",
+  "service_documentation_file",
+  "refund_policy_file",
+  "cancellation_policy_file",
+  "uncategorized_file",
+] as const;
+export type EvidenceFile = (typeof evidenceFiles)[number];
+
+export interface EvidenceContent {
+  readonly texts: { readonly [N in EvidenceText]?: string };
+  /** Ids of files. */
+  readonly files: { readonly [N in EvidenceFile]?: string };
+}
+
+export interface EvidenceProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/** What is wrong with evidence as it was sent; empty: nothing is. @param known ids of the dispute's files */
+export function judgeEvidence(
+  texts: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
+  known: ReadonlySet<string>,
+): readonly EvidenceProblem[] {
+  const problems: EvidenceProblem[] = [];
+  const limits: Readonly<Record<string, number>> = evidenceTexts;
+  for (const [field, text] of Object.entries(texts)) {
+    const max = Object.hasOwn(limits, field) ? limits[field] : undefined;
+    if (max === undefined) problems.push({ field, problem: "is not known" });
+    else if (Array.from(text).length > max) problems.push({ field, problem: `must have at most ${max} characters` });
+  }
+  for (const [field, id] of Object.entries(files)) {
+    if (!evidenceFiles.some((name) => name === field)) problems.push({ field, problem: "is not known" });
+    else if (!known.has(id)) problems.push({ field, problem: "must be the id of a file of this dispute" });
+  }
+  if (Object.keys(texts).length + Object.keys(files).length === 0) {
+    problems.push({ field: "", problem: "must have at least one text or file" });
+  }
+  return problems;
+}
+
+/** True for a dispute that waits for its merchant's answer, as far as we know. */
+export function isAnswerable(status: DisputeStatus): boolean {
+  return status === "needs_response" || status === "warning_needs_response";
+}
+
+export type EvidenceState = "pending" | "submitted" | "failed";
+
+/** What a merchant is told: what never came to the processor was not submitted. */
+export function evidenceStatus(state: EvidenceState | undefined): "not_submitted" | "pending" | "submitted" {
+  return state === undefined || state === "failed" ? "not_submitted" : state;
+}
+
+/** Files of one dispute, at most. */
+export const filesMax = 20;

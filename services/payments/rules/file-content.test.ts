@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { jpegFile, pdfFile, pngFile } from "../../../test/harness/sample-files.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { FileContent, type FileType, fileMaxBytes, fileTypes } from "./file-content.ts";
+
+const test = suite("what a file is by its bytes");
+const samples = { "application/pdf": pdfFile(), "image/jpeg": jpegFile(), "image/png": pngFile() } as const;
+
+function problemOf(type: FileType, bytes: Uint8Array, pieceBytes = 256 * 1024): string | undefined {
+  const content = new FileContent(type);
+  for (let at = 0; at < bytes.length; at += pieceBytes) content.take(bytes.subarray(at, at + pieceBytes));
+  return content.end();
+}
+
+test("a file is of its own type and of no other one, wherever its pieces end", () => {
+  for (const type of fileTypes) {
+    for (const [own, bytes] of Object.entries(samples)) {
+      for (const pieceBytes of [1, 2, 3, 7, 64, 1_000]) {
+        assert.equal(problemOf(type, bytes, pieceBytes) === undefined, own === type, `${own} as ${type}`);
+      }
+    }
+  }
+});
+
+test("nothing that is cut short is taken, and nothing that has more behind its end", () => {
+  for (const type of fileTypes) {
+    const bytes = samples[type];
+    for (let length = 0; length < bytes.length; length++) {
+      // White space behind the end of a PDF is none of it.
+      if (type === "application/pdf" && length === bytes.length - 1) continue;
+      assert.ok(problemOf(type, bytes.subarray(0, length)), `${type} of ${length} bytes`);
+    }
+    const more = Buffer.concat([bytes, Buffer.from("<script>alert(1)</script>")]);
+    assert.ok(problemOf(type, more), type);
+  }
+});
+
+test("no bytes whatever make it throw", () => {
+  const type = fc.constantFrom(...fileTypes);
+  const start = fc.constantFrom(...Object.values(samples).map((bytes) => bytes.subarray(0, 60)));
+  fc.assert(
+    fc.property(
+      type,
+      start,
+      fc.uint8Array({ maxLength: 300 }),
+      fc.integer({ min: 1, max: 50 }),
+      (type, start, end, n) => {
+        problemOf(type, Buffer.concat([start, end]), n);
+      },
+    ),
+  );
+});
+
+test("a header of one type with another content behind it is refused", () => {
+  const html = Buffer.from("<html><script>alert(1)</script></html>");
+  assert.ok(problemOf("application/pdf", Buffer.concat([Buffer.from("%PDF-1.7\n"), html])));
+  assert.ok(problemOf("image/png", Buffer.concat([samples["image/png"].subarray(0, 33), html])));
+  assert.ok(problemOf("image/jpeg", Buffer.concat([samples["image/jpeg"].subarray(0, 20), html])));
+  assert.ok(problemOf("application/pdf", Buffer.concat([html, samples["application/pdf"]])));
+});
+
+test("a picture without a picture in it is none", () => {
+  const png = samples["image/png"];
+  const [header, end] = [png.subarray(0, 33), png.subarray(-12)];
+  assert.equal(problemOf("image/png", Buffer.concat([header, end])), "must be a PNG with a picture");
+  const jpeg = samples["image/jpeg"];
+  const [frame, scan] = [jpeg.subarray(2, 15), jpeg.subarray(15, -2)];
+  for (const part of [frame, scan]) {
+    const whole = Buffer.concat([jpeg.subarray(0, 2), part, jpeg.subarray(-2)]);
+    assert.equal(problemOf("image/jpeg", whole), "must be a JPEG with a picture");
+  }
+});
+
+test("a picture that unpacks to a bomb is refused by its header", () => {
+  for (const [width, height] of [
+    [65_535, 65_535],
+    [20_001, 1],
+    [20_000, 20_000],
+    [0, 10],
+  ] as const) {
+    assert.match(problemOf("image/png", pngFile(width, height)) ?? "", /^must be a picture of at most/);
+    assert.match(problemOf("image/jpeg", jpegFile(width, height)) ?? "", /^must be a picture of at most/);
+  }
+  assert.equal(problemOf("image/png", pngFile(20_000, 5_000)), undefined);
+});
+
+test("an empty file, and one with a byte too many, are refused", () => {
+  assert.equal(problemOf("image/png", Buffer.alloc(0)), "must not be empty");
+  const padding = (bytes: number) => Buffer.concat([samples["image/jpeg"].subarray(0, 2), comments(bytes)]);
+  const exact = Buffer.concat([
+    padding(fileMaxBytes - samples["image/jpeg"].length),
+    samples["image/jpeg"].subarray(2),
+  ]);
+  assert.equal(exact.length, fileMaxBytes);
+  assert.equal(problemOf("image/jpeg", exact), undefined);
+  const tooLong = Buffer.concat([
+    padding(fileMaxBytes + 1 - samples["image/jpeg"].length),
+    samples["image/jpeg"].subarray(2),
+  ]);
+  assert.equal(problemOf("image/jpeg", tooLong), `must have at most ${fileMaxBytes} bytes`);
+});
+
+/** Comment segments of so many bytes in all. */
+function comments(bytes: number): Buffer {
+  const segments: Buffer[] = [];
+  for (let left = bytes; left > 0; ) {
+    // None may be left that is too short for a segment.
+    const size = left > 60_000 ? 50_000 : left;
+    const head = Buffer.from([0xff, 0xfe, 0, 0]);
+    head.writeUInt16BE(size - 2, 2);
+    segments.push(head, Buffer.alloc(size - 4, "x"));
+    left -= size;
+  }
+  return Buffer.concat(segments);
+}
+
+test("a picture's data may hold what looks like a marker, as JPEG escapes it", () => {
+  const [bytes, at] = [jpegFile(), jpegFile().length - 2];
+  const data = Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff, 0x00, 0xff, 0xd3, 7]), bytes.subarray(at)]);
+  assert.equal(problemOf("image/jpeg", data), undefined);
+});
+
+test.run();

@@ -1,0 +1,152 @@
+// The dispute_files table with the pieces of their bytes. A file is whole once it has a size; before that nobody sees
+// it.
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import type { FileType } from "../../rules/file-content.ts";
+import type { Owner } from "../payment-records.ts";
+
+export interface StoredFile {
+  readonly id: string;
+  readonly disputeId: string;
+  readonly type: FileType;
+  /** undefined: not whole yet. */
+  readonly size: number | undefined;
+  readonly sha256: Buffer | undefined;
+  /** Empty: not at the processor. */
+  readonly connectorRef: string;
+  readonly createdAt: Date;
+}
+
+interface Row {
+  id: string;
+  dispute_id: string;
+  type: FileType;
+  size: number | null;
+  sha256: Buffer | null;
+  connector_ref: string;
+  created_at: string;
+}
+
+const columns = "f.id, f.dispute_id, f.type, f.size, f.sha256, f.connector_ref, f.created_at";
+
+/** The owner's file, whole or not. */
+export async function findOwnFile(sql: Sql, owner: Owner, id: string): Promise<StoredFile | undefined> {
+  const [row] = await sql.rows<Row>(
+    `select ${columns} from dispute_files f join disputes d on d.id = f.dispute_id
+     where f.id = $1 and d.merchant_id = $2 and d.environment = $3`,
+    [id, owner.merchantId, owner.environment],
+  );
+  return row && fileOf(row);
+}
+
+/** Whole files of the dispute. */
+export async function filesOf(sql: Sql, disputeId: string): Promise<StoredFile[]> {
+  const rows = await sql.rows<Row>(
+    `select ${columns} from dispute_files f where f.dispute_id = $1 and f.size is not null order by f.id`,
+    [disputeId],
+  );
+  return rows.map(fileOf);
+}
+
+// A file that is not whole after this is one whose sender went away: uploads take seconds.
+const patience = "5 minutes";
+
+/** @returns false: the dispute has as many files as it may have. The caller holds the lock on the payment. */
+export async function beginFile(
+  tx: Tx,
+  { id, disputeId, type }: Pick<StoredFile, "id" | "disputeId" | "type">,
+  filesMax: number,
+): Promise<boolean> {
+  const [row] = await tx.rows<{ n: string }>(
+    `select count(*) as n from dispute_files where dispute_id = $1 and id <> $2
+       and (size is not null or created_at > now() - interval '${patience}')`,
+    [disputeId, id],
+  );
+  if (Number(row?.n) >= filesMax) return false;
+  await tx.rows(`insert into dispute_files (id, dispute_id, type) values ($1, $2, $3) on conflict (id) do nothing`, [
+    id,
+    disputeId,
+    type,
+  ]);
+  return true;
+}
+
+/** @param file not whole yet; the same piece again changes nothing. */
+export async function appendPiece(sql: Sql, fileId: string, number: number, bytes: Uint8Array): Promise<void> {
+  await sql.rows(
+    `insert into dispute_file_pieces (file_id, number, bytes) values ($1, $2, $3) on conflict (file_id, number) do nothing`,
+    [fileId, number, bytes],
+  );
+}
+
+/** The file's bytes in their order, a piece at a time. */
+export async function* piecesOf(sql: Sql, fileId: string): AsyncGenerator<Buffer> {
+  for (let number = 0; ; number++) {
+    const [row] = await sql.rows<{ bytes: Buffer }>(
+      `select bytes from dispute_file_pieces where file_id = $1 and number = $2`,
+      [fileId, number],
+    );
+    if (!row) return;
+    yield row.bytes;
+  }
+}
+
+/** Makes the file whole. */
+export async function finishFile(sql: Sql, id: string, size: number, sha256: Buffer): Promise<void> {
+  await sql.rows(`update dispute_files set size = $2, sha256 = $3 where id = $1 and size is null`, [id, size, sha256]);
+}
+
+/** Removes a file that is not whole. */
+export async function dropFile(sql: Sql, id: string): Promise<void> {
+  await sql.rows(`delete from dispute_files where id = $1 and size is null`, [id]);
+}
+
+/** They are part of this submission from now on. */
+export async function useFiles(tx: Tx, ids: readonly string[], evidenceId: string): Promise<void> {
+  await tx.rows(`update dispute_files set evidence_id = $2 where id = any($1)`, [ids, evidenceId]);
+}
+
+/** Its id at the processor, once for all: whoever uploads it again makes a file that nobody uses. */
+export async function recordUploaded(sql: Sql, id: string, connectorRef: string): Promise<void> {
+  await sql.rows(`update dispute_files set connector_ref = $2 where id = $1 and connector_ref = ''`, [
+    id,
+    connectorRef,
+  ]);
+}
+
+// Longer than any scheme gives for an answer; nobody reads the bytes afterwards.
+const keepDays = 30;
+const sweepMax = 100;
+
+/**
+ * Removes files that nobody finished, drafts that were never submitted, and the bytes of those that were: what was
+ * submitted keeps its line without them. @returns true when there may be more
+ */
+export async function sweepFiles(sql: Sql): Promise<boolean> {
+  const [row] = await sql.rows<{ n: string }>(
+    `with old as materialized (
+       select f.id, coalesce(e.state = 'submitted', false) as keeps_line
+       from dispute_files f left join dispute_evidence e on e.id = f.evidence_id
+       where f.created_at < now() - interval '${patience}'
+         and (f.size is null or f.created_at < now() - make_interval(days => $1))
+         and e.state is distinct from 'pending'
+         and (coalesce(e.state, '') <> 'submitted' or exists (select from dispute_file_pieces p where p.file_id = f.id))
+       order by f.created_at limit $2),
+     bytes as (delete from dispute_file_pieces p using old where p.file_id = old.id and old.keeps_line),
+     drafts as (delete from dispute_files f using old where f.id = old.id and not old.keeps_line)
+     select count(*) as n from old`,
+    [keepDays, sweepMax],
+  );
+  return Number(row?.n) === sweepMax;
+}
+
+function fileOf(row: Row): StoredFile {
+  return {
+    id: row.id,
+    disputeId: row.dispute_id,
+    type: row.type,
+    size: row.size ?? undefined,
+    sha256: row.sha256 ?? undefined,
+    connectorRef: row.connector_ref,
+    createdAt: time(row.created_at),
+  };
+}

@@ -1,0 +1,141 @@
+// The part of the port's contract that is about answering disputes, registered with the rest of it (contract.ts).
+import assert from "node:assert/strict";
+import { newId } from "#platform/values/id.ts";
+import {
+  type Connector,
+  type IntentReport,
+  isKnown,
+  type ProcessorAccount,
+  type ProcessorAnswer,
+} from "../../services/payments/connectors/connector.ts";
+import { pdfFile, pngFile } from "../harness/sample-files.ts";
+import type { suite } from "../harness/suite.ts";
+
+/** What it needs of a rig. */
+interface DisputeRig {
+  readonly connector: Connector;
+  readonly account: ProcessorAccount;
+  readonly unreachable: Connector;
+  dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
+  failNext(what: "evidence", trouble: "fault" | "silent"): Promise<void>;
+}
+
+function valueIn<T>(answer: ProcessorAnswer<T>): T {
+  if (isKnown(answer)) return answer.value;
+  throw new Error(`${answer.kind}: ${answer.kind === "declined" ? answer.message : String(answer.cause)}`);
+}
+
+/** @param paid makes a paid intent */
+export function disputeContract(
+  test: ReturnType<typeof suite>,
+  rigNow: () => DisputeRig,
+  paid: () => Promise<IntentReport>,
+): void {
+  const key = () => newId("operation");
+  const disputed = async (status: "needs_response" | "warning_needs_response" = "needs_response") =>
+    await rigNow().dispute((await paid()).ref, status);
+  const order = (disputeRef: string) => ({
+    disputeRef,
+    reference: newId("evidence"),
+    texts: { product_description: "A lemon tree", uncategorized_text: "Ünïcode, and 'quotes' & ampersands" },
+    files: {},
+  });
+  const upload = async (bytes: Buffer, type: string, same: string = key()) => {
+    const { connector, account } = rigNow();
+    const pieces = async function* () {
+      for (let at = 0; at < bytes.length; at += 50) yield bytes.subarray(at, at + 50);
+    };
+    return await connector.uploadFile(account, { name: newId("file"), type, size: bytes.length, pieces }, same);
+  };
+  const status = async (ref: string) => valueIn(await rigNow().connector.retrieveDispute(rigNow().account, ref)).status;
+
+  test("a dispute is read by itself as inside its intent, and its evidence is told by our reference", async () => {
+    const { connector, account } = rigNow();
+    const intent = await paid();
+    const ref = await rigNow().dispute(intent.ref, "needs_response");
+    const alone = valueIn(await connector.retrieveDispute(account, ref));
+    const [inside] = valueIn(await connector.retrieveIntent(account, intent.ref)).disputes;
+    assert.deepEqual(alone, inside);
+    assert.equal(alone.evidenceReference ?? "", "");
+    assert.equal((await connector.retrieveDispute(account, "dp_unknown")).kind, "not_found");
+  });
+
+  test("evidence with files is sent once for its key, is told by its reference, and puts the dispute under review", async () => {
+    const { connector, account } = rigNow();
+    const files = {
+      receipt_file: valueIn(await upload(pdfFile(), "application/pdf")),
+      uncategorized_file: valueIn(await upload(pngFile(), "image/png")),
+    };
+    const [wanted, same] = [{ ...order(await disputed()), files }, key()];
+    const first = valueIn(await connector.submitEvidence(account, wanted, same));
+    const again = valueIn(await connector.submitEvidence(account, wanted, same));
+    for (const report of [first, again, valueIn(await connector.retrieveDispute(account, wanted.disputeRef))]) {
+      assert.deepEqual([report.status, report.evidenceReference], ["under_review", wanted.reference]);
+    }
+    const other = await connector.submitEvidence(account, order(wanted.disputeRef), key());
+    assert.equal(other.kind === "declined" && other.code, "not_answerable", "a second submission");
+  });
+
+  test("an inquiry is answered, too", async () => {
+    const { connector, account } = rigNow();
+    const ref = await disputed("warning_needs_response");
+    assert.equal(valueIn(await connector.submitEvidence(account, order(ref), key())).status, "warning_under_review");
+  });
+
+  test("one key makes one file, however its bytes come in pieces", async () => {
+    const same = key();
+    const first = valueIn(await upload(pdfFile("one"), "application/pdf", same));
+    assert.equal(valueIn(await upload(pdfFile("one"), "application/pdf", same)), first);
+    assert.notEqual(valueIn(await upload(pdfFile("one"), "application/pdf")), first);
+  });
+
+  test("evidence with a file that the processor does not have is refused and leaves the dispute as it was", async () => {
+    const { connector, account } = rigNow();
+    const ref = await disputed();
+    const wanted = { ...order(ref), files: { receipt_file: "file_unknown" } };
+    const answer = await connector.submitEvidence(account, wanted, key());
+    assert.equal(answer.kind === "declined" && answer.code, "evidence_not_accepted");
+    assert.equal(await status(ref), "needs_response");
+  });
+
+  test("a fault is unknown to evidence, as silence is, and what was done is told by its reference", async () => {
+    const { connector, account } = rigNow();
+    const wanted = order(await disputed());
+    await rigNow().failNext("evidence", "fault");
+    assert.equal((await connector.submitEvidence(account, wanted, key())).kind, "unknown");
+    assert.equal(await status(wanted.disputeRef), "needs_response");
+    await rigNow().failNext("evidence", "silent");
+    assert.equal((await connector.submitEvidence(account, wanted, key())).kind, "unknown");
+    const found = valueIn(await connector.retrieveDispute(account, wanted.disputeRef));
+    assert.deepEqual([found.evidenceReference, found.status], [wanted.reference, "under_review"]);
+  });
+
+  test("a dispute that is conceded is lost, however often it is asked for; one under review is not conceded", async () => {
+    const { connector, account } = rigNow();
+    const ref = await disputed();
+    for (let i = 0; i < 2; i++) assert.equal(valueIn(await connector.acceptDispute(account, ref)).status, "lost");
+    const late = await connector.submitEvidence(account, order(ref), key());
+    assert.equal(late.kind === "declined" && late.code, "not_answerable");
+    const answered = await disputed();
+    valueIn(await connector.submitEvidence(account, order(answered), key()));
+    const refused = await connector.acceptDispute(account, answered);
+    assert.equal(refused.kind === "declined" && refused.code, "not_answerable");
+    assert.equal(await status(answered), "under_review");
+  });
+
+  test("an answer to a dispute that could not be sent did not happen", async () => {
+    const { unreachable, account } = rigNow();
+    assert.equal((await unreachable.acceptDispute(account, "dp_1")).kind, "not_sent");
+    assert.equal((await unreachable.submitEvidence(account, order("dp_1"), key())).kind, "not_sent");
+    const file = {
+      name: "f",
+      type: "image/png",
+      size: 1,
+      pieces: async function* () {
+        yield Buffer.alloc(1);
+      },
+    };
+    assert.equal((await unreachable.uploadFile(account, file, key())).kind, "not_sent");
+    assert.equal((await unreachable.retrieveDispute(account, "dp_1")).kind, "unknown");
+  });
+}

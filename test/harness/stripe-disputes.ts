@@ -1,0 +1,72 @@
+// Disputes and files at the stand-in of Stripe: reading one, files for evidence, sending evidence, closing. What Stripe
+// refuses of them it refuses without a code.
+
+import type { Call, Route } from "./stripe-call.ts";
+import type { FormObject } from "./stripe-form.ts";
+import type { FakeDispute, Json } from "./stripe-records.ts";
+import { refuse } from "./stripe-refusals.ts";
+
+const filesBytesMax = 4_500_000; // of the evidence of one dispute, https://docs.stripe.com/disputes/api
+
+export const disputeRoutes: readonly Route[] = [
+  ["GET /v1/disputes/{id}", "Disputes.d.ts", "DisputeRetrieveParams", (call) => withCharge(call, disputeOf(call))],
+  ["POST /v1/disputes/{id}", "Disputes.d.ts", "DisputeUpdateParams", submitEvidence],
+  ["POST /v1/disputes/{id}/close", "Disputes.d.ts", "DisputeCloseParams", closeDispute],
+  ["POST /v1/files", "Files.d.ts", "FileCreateParams", createFile],
+];
+
+function disputeOf({ account, id }: Call): FakeDispute {
+  return account.disputes.get(id) ?? refuse(404, { code: "resource_missing" });
+}
+
+function withCharge({ account, params }: Call, dispute: FakeDispute): Json {
+  const isExpanded = Object.values((params.expand as FormObject | undefined) ?? {}).includes("charge");
+  return isExpanded ? { ...dispute, charge: account.charges.get(dispute.charge) ?? null } : dispute;
+}
+
+function submitEvidence(call: Call): Json {
+  const { account, params } = call;
+  const dispute = disputeOf(call);
+  if (!needsResponse(dispute) || dispute.evidence_details.past_due) {
+    refuse(400, { message: "This dispute is already closed" });
+  }
+  const evidence = params.evidence as FormObject;
+  const files = Object.values(evidence).flatMap((value) => account.files.get(String(value)) ?? []);
+  const bytes = files.reduce((sum, file) => sum + Number(file.size), 0);
+  if (bytes > filesBytesMax) refuse(400, { message: "The combined size of the files is too large" });
+  if (Object.values(evidence).some((value) => /^file_/.test(String(value)) && !account.files.has(String(value)))) {
+    refuse(400, { code: "resource_missing", param: "evidence" });
+  }
+  dispute.evidence = { ...evidence };
+  dispute.metadata = { ...(dispute.metadata as Json), ...(params.metadata as Json) };
+  if (params.submit !== "true") return withCharge(call, dispute);
+  dispute.evidence_details.has_evidence = true;
+  dispute.evidence_details.submission_count += 1;
+  account.moveDispute(dispute.id, dispute.status.replace("needs_response", "under_review"));
+  return withCharge(call, dispute);
+}
+
+function closeDispute(call: Call): Json {
+  const dispute = disputeOf(call);
+  if (dispute.status !== "needs_response") refuse(400, { message: "This dispute is already closed" });
+  call.account.moveDispute(dispute.id, "lost");
+  return withCharge(call, dispute);
+}
+
+function needsResponse({ status }: FakeDispute): boolean {
+  return status === "needs_response" || status === "warning_needs_response";
+}
+
+function createFile({ account, params }: Call): Json {
+  const text = String(params.file ?? "");
+  if (text === "") refuse(400, { param: "file" });
+  const file = {
+    object: "file",
+    created: account.now(),
+    purpose: params.purpose,
+    id: account.newId("file"),
+    size: text.length,
+  };
+  account.files.set(file.id, { ...file, bytes: text });
+  return file;
+}
