@@ -23,22 +23,21 @@ export interface StackSettings {
 
 const stateDirDefault = ".local";
 
+export const stackSettings = {
+  PORT: optional(integer(0, 65_535)),
+  SIMULATOR_PORT: optional(integer(1, 65_535)),
+  SHOP_PORT: optional(integer(1, 65_535)),
+  STATE_DIR: withDefault(text, stateDirDefault),
+  DATABASE_URL: optional(url("postgres", "postgresql")),
+  NATS_URL: optional(commonSettings.NATS_URL),
+  NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+  LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
+  CHECKOUT_ORIGIN: optional(url("https", "http")),
+};
+
 /** @throws ConfigError with a line for each setting that does not fit */
 export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
-  const read = readConfig(
-    {
-      PORT: optional(integer(0, 65_535)),
-      SIMULATOR_PORT: optional(integer(1, 65_535)),
-      SHOP_PORT: optional(integer(1, 65_535)),
-      STATE_DIR: withDefault(text, stateDirDefault),
-      DATABASE_URL: optional(url("postgres", "postgresql")),
-      NATS_URL: optional(commonSettings.NATS_URL),
-      NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
-      LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
-      CHECKOUT_ORIGIN: optional(url("https", "http")),
-    },
-    env,
-  );
+  const read = readConfig(stackSettings, env);
   return {
     stateDir: resolve(read.STATE_DIR),
     natsNamespace: read.NATS_NAMESPACE,

@@ -42,8 +42,17 @@ function openOrder(reference) {
 /** The order's number is the key, so that a repeat, however it came about, gets the same session. */
 async function createSession(reference) {
   const back = `${shop}/orders/${reference}`;
-  const { name: description, amount, currency } = product;
-  const wanted = { amount, currency, description, reference, success_url: back, cancel_url: back, expires_in: 3600 };
+  const { name, amount, currency } = product;
+  const wanted = {
+    amount,
+    currency,
+    description: `Order ${reference}`,
+    line_items: [{ name, quantity: 1, amount }],
+    reference,
+    success_url: back,
+    cancel_url: back,
+    expires_in: 3600,
+  };
   const session = await call("POST", "/v1/checkout-sessions", wanted, { "idempotency-key": reference });
   return orders.add({ reference, ...product, session });
 }
