@@ -59,7 +59,7 @@ function showHeard() {
     }),
   );
   const { card, receipt } = order;
-  if (card) say("card", `By ${card.brand}, ending in ${card.last4}.`);
+  if (card) say("card", `By ${card.brand[0].toUpperCase()}${card.brand.slice(1)}, ending in ${card.last4}.`);
   if (receipt) find("receipt").href = receipt;
   find("receipt").hidden = !receipt;
 }
