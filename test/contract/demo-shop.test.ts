@@ -1,6 +1,8 @@
 // The demo shop's server, without a browser: what it asks of the public API, and what it believes.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -122,6 +124,19 @@ test("its pages load its own files, the SDK and the processor's fields, and noth
   );
   assert.doesNotMatch(policy, /unsafe|\*/);
   assert.doesNotMatch(await answer.text(), /sk_test_|<script>|style=|onclick/);
+});
+
+test("no image, manifest or command of operators starts it", () => {
+  const root = join(import.meta.dirname, "../..");
+  const shipped = globSync(["deploy/{image,kubernetes,cli}/**/*", "gateway/**/*.ts", "services/**/*.ts"], {
+    cwd: root,
+    withFileTypes: true,
+  }).filter((entry) => entry.isFile());
+  const naming = shipped
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => /samples\/shop|shop\/server/.test(readFileSync(path, "utf8")))
+    .map((path) => path.slice(root.length + 1));
+  assert.deepEqual(naming, ["gateway/docs/page.ts"], "which quotes it");
 });
 
 /** A stream of server-sent events, as text. */
