@@ -195,6 +195,19 @@ function addRoutes(
   draining: () => boolean,
 ): void {
   openToBrowsers(context, buyerPaths);
+  addOperations(context, peers);
+  closeOtherMethods(context, buyerPaths);
+  documentRoutes(context);
+  hostedPageRoutes(context, peers, config);
+  pageReportRoutes(context, log);
+  browserScriptRoutes(context.app, releaseVersion());
+  processorRoutes(context, peers);
+  securityContactRoute(context.app, config);
+  healthRoutes(context.app, peers, draining);
+}
+
+/** The operations of docs/contract.md, in the order of the document. */
+export function addOperations(context: GatewayContext, peers: Peers): void {
   checkoutSessionRoutes(context, peers);
   checkoutRoutes(context, peers);
   paymentRoutes(context, peers);
@@ -209,14 +222,6 @@ function addRoutes(
   eventRoutes(context, peers);
   logRoutes(context, peers);
   onboardingRoutes(context, peers);
-  closeOtherMethods(context, buyerPaths);
-  documentRoutes(context);
-  hostedPageRoutes(context, peers, config);
-  pageReportRoutes(context, log);
-  browserScriptRoutes(context.app, releaseVersion());
-  processorRoutes(context, peers);
-  securityContactRoute(context.app, config);
-  healthRoutes(context.app, peers, draining);
 }
 
 /** Keys that were revoked, and keys of merchants that changed, are asked for again. */

@@ -120,7 +120,9 @@ const readElsewhere = [
 
 test("the page of settings has every setting that a process reads, and none that nobody reads", () => {
   const all = [gatewaySettings, checkoutSettings, paymentsSettings, merchantSettings, webhookSettings, processSettings];
-  const read = new Set([...all, migrateSettings, stackSettings].flatMap(Object.keys).filter((name) => /^[A-Z]/.test(name)));
+  const read = new Set(
+    [...all, migrateSettings, stackSettings].flatMap(Object.keys).filter((name) => /^[A-Z]/.test(name)),
+  );
   const page = textOf("docs/configuration.md");
   const named = new Set(
     [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_…)?)[`=]/g)].map(([, name = ""]) => name),

@@ -431,10 +431,14 @@ test("every sealed column is sealed again under a new key, and opens with it alo
   }
 });
 
-/** Digests, fingerprints, and bodies that leave this system as they are. */
+/**
+ * Digests, fingerprints, bodies that leave this system as they are, and a merchant's documents, which are as plain as the
+ * buyer's e-mail (decision 168).
+ */
 function isPlain(column: string): boolean {
-  return /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$|[._]hash$|\.fingerprint$/.test(
-    column,
+  const bodies = /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$/;
+  return (
+    bodies.test(column) || column === "dispute_file_pieces.bytes" || /[._](hash|sha256)$|\.fingerprint$/.test(column)
   );
 }
 

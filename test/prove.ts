@@ -29,8 +29,7 @@ await chooseCommand("prove", {
   },
   "crash-points": {
     about: "a process is killed at every point where it matters, in every story (10 minutes)",
-    scripts: ["test/run.ts"],
-    words: ["crash-points"],
+    scripts: ["test/flows/crash-points.test.ts"],
     env: { CRASH_STORIES: "all" },
     usage: "npm run prove -- crash-points\n\nTakes no options; `npm test -- crash-points` is its short form.",
   },

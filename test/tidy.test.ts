@@ -5,6 +5,7 @@ import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { releaseVersion } from "#platform/values/release.ts";
+import { clientFiles, generatedFolders } from "../deploy/generate/clients.ts";
 import { rpcPages } from "../deploy/generate/rpc-pages.ts";
 import { bundle } from "../gateway/web/build.ts";
 import { rows } from "./contract/rows.ts";
@@ -56,6 +57,22 @@ test("the gateway imports itself, the platform and generated code", () => {
   const gateway = code.filter((file) => file.path.startsWith("gateway/"));
   const isForeign = (_: SourceFile, target: string) => !/^(gateway|services\/platform|proto\/gen)\//.test(target);
   none(offendingImports(gateway, isForeign, "the gateway calls services over RPC"));
+});
+
+test("a server library imports itself and Node, since it leaves the house alone", () => {
+  const library = "gateway/clients/node/";
+  const own = code.filter((file) => file.path.startsWith(library));
+  none([
+    ...offendingImports(own, (_, target) => !target.startsWith(library), "merchants have nothing else of ours"),
+    ...own.flatMap(({ path, packages }) =>
+      packages.filter((name) => !name.startsWith("node:")).map((name) => `${path} imports ${name}`),
+    ),
+    ...offendingImports(
+      code.filter((file) => !file.path.startsWith(library)),
+      (_, target) => target.startsWith(library),
+      "the product does not stand on its callers' library",
+    ),
+  ]);
 });
 
 test("rules are pure, and stores know no flows, jobs or doors", () => {
@@ -300,6 +317,17 @@ test("the generated code is what the protos give", async () => {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+});
+
+test("the server libraries' generated code is what the document gives", () => {
+  const wanted = clientFiles();
+  const committed = generatedFolders.flatMap((folder) => globSync(`${folder}/*.{ts,py}`, { cwd: root }));
+  const onDisk = (path: string) => (committed.includes(path) ? readFileSync(join(root, path), "utf8") : "");
+  none(
+    [...new Set([...wanted.keys(), ...committed])]
+      .filter((path) => wanted.get(path) !== onDisk(path))
+      .map((path) => `${path}: run npm run generate -- clients`),
+  );
 });
 
 test("what browsers load is what its sources give", async () => {

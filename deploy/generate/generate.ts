@@ -3,7 +3,7 @@
 import { chooseCommand } from "../local/choose-command.ts";
 
 const usage =
-  "npm run generate -- [proto|web|broker-rights|tables]\n\nTakes no options; without a name everything is written.";
+  "npm run generate -- [proto|web|clients|broker-rights|tables]\n\nTakes no options; without a name everything is written.";
 
 await chooseCommand(
   "generate",
@@ -14,6 +14,11 @@ await chooseCommand(
       usage,
     },
     web: { about: "what browsers load, from gateway/web", scripts: ["gateway/web/build.ts"], usage },
+    clients: {
+      about: "the server libraries in gateway/clients, from the OpenAPI document",
+      scripts: ["deploy/generate/clients.ts"],
+      usage,
+    },
     "broker-rights": {
       about: "who may do what at the broker, for the manifests",
       scripts: ["deploy/generate/broker-rights.ts"],
@@ -26,5 +31,5 @@ await chooseCommand(
       usage,
     },
   },
-  ["proto", "web", "broker-rights", "tables"],
+  ["proto", "web", "clients", "broker-rights", "tables"],
 );

@@ -104,10 +104,13 @@ const sampleFiles = [
   ["shop/public/order.js", "A shop: its order page, with the browser SDK"],
 ] as const;
 
+const libraries =
+  "Libraries for Node and Python come with the service (`npm run pack` in its repository): a method for each operation, safe repeats, pages, errors with classes, verified webhooks. Without one, this is all that it takes.";
+
 function samples(): Html {
   const parts = sampleFiles.map(([file, title]) => {
     const text = readFileSync(new URL(`./samples/${file}`, import.meta.url), "utf8");
     return html`<section><h3>${title}</h3><pre><code>${text}</code></pre></section>`;
   });
-  return html`<section id="samples"><h2>Samples</h2>${parts}</section>`;
+  return html`<section id="samples"><h2>Samples</h2>${prose(libraries)}${parts}</section>`;
 }

@@ -7,6 +7,7 @@ import {
   environmentText,
   given,
   idSchema,
+  secretSchema,
   textSchema,
   timeSchema,
   timeText,
@@ -36,7 +37,7 @@ export const ApiKeyJson = component("ApiKey", Type.Object(record));
 export const NewApiKey = component(
   "NewApiKey",
   Type.Object({
-    api_key: textSchema("The raw key; it cannot be retrieved again.", "sk_test_…"),
+    api_key: secretSchema("The raw key; it cannot be retrieved again.", "sk_test_…"),
     note: textSchema("A reminder.", "Store this key now: it cannot be retrieved again."),
     ...record,
   }),

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
 import { component } from "./parts/component.ts";
-import { given, textSchema } from "./parts/field.ts";
+import { given, listed, textSchema } from "./parts/field.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;
@@ -29,10 +29,10 @@ export const BrandingJson = component(
     accent_color: Type.Optional(textSchema("`#rrggbb`.", "#0a7d4f")),
     secondary_color: Type.Optional(textSchema("`#rrggbb`.")),
     support_email: Type.Optional(textSchema("For buyers' questions.")),
-    button_style: Type.Optional(textSchema(buttonStyles.join(", "), "rounded")),
-    background_style: Type.Optional(textSchema(backgroundStyles.join(", "), "subtle")),
-    theme: Type.Optional(textSchema(themes.join(", "), "light")),
-    font_family: Type.Optional(textSchema(fontFamilies.join(", "), "inter")),
+    button_style: Type.Optional(textSchema(listed(buttonStyles), "rounded")),
+    background_style: Type.Optional(textSchema(listed(backgroundStyles), "subtle")),
+    theme: Type.Optional(textSchema(listed(themes), "light")),
+    font_family: Type.Optional(textSchema(listed(fontFamilies), "inter")),
     terms_url: Type.Optional(textSchema("https URL of the terms, linked on the hosted page.")),
     privacy_url: Type.Optional(textSchema("https URL of the privacy notice, linked on the hosted page.")),
   }),

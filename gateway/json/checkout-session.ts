@@ -13,6 +13,7 @@ import {
   metadataSchema,
   numberOf,
   referenceSchema,
+  secretSchema,
   textSchema,
   timeSchema,
   timeText,
@@ -32,11 +33,11 @@ export const RenderJson = component(
       environment: environmentSchema,
       publishable_key: Type.Optional(textSchema("The processor's public key.")),
       client_secret: Type.Optional(
-        textSchema("The processor's secret of this one intent, made for the buyer's browser."),
+        secretSchema("The processor's secret of this one intent, made for the buyer's browser."),
       ),
       script_url: Type.Optional(textSchema("The processor's script, for kind `element`.")),
-      frame_url: Type.Optional(textSchema("The processor's page for an iframe, for kind `frame`.")),
-      redirect_url: Type.Optional(textSchema("The processor's page to send the buyer to, for kind `redirect`.")),
+      frame_url: Type.Optional(secretSchema("The processor's page for an iframe, for kind `frame`.")),
+      redirect_url: Type.Optional(secretSchema("The processor's page to send the buyer to, for kind `redirect`.")),
     },
     { description: "What the browser needs to mount the processor's surface." },
   ),
@@ -56,13 +57,13 @@ export const CreatedSession = component(
   "CreatedCheckoutSession",
   Type.Object({
     ...shared,
-    session_secret: textSchema(
+    session_secret: secretSchema(
       "Secret of this one session; the only credential for the buyer's browser.",
       "cs_secret_…",
     ),
     render: RenderJson,
     checkout_url: Type.Optional(
-      textSchema("The hosted page with the session secret in its fragment; only with a configured origin."),
+      secretSchema("The hosted page with the session secret in its fragment; only with a configured origin."),
     ),
   }),
 );

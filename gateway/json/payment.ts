@@ -8,6 +8,7 @@ import {
   currencySchema,
   given,
   idSchema,
+  listed,
   metadataSchema,
   numberOf,
   referenceSchema,
@@ -18,10 +19,12 @@ import {
 } from "./parts/field.ts";
 import { presentRefund, RefundJson } from "./refund.ts";
 
-const status = textSchema(
-  "`pending`, `requires_action`, `processing`, `succeeded`, `failed`, `canceled`, `partially_refunded`, `refunded` or `disputed`.",
-  "succeeded",
-);
+const statuses = [
+  ...["pending", "requires_action", "processing", "succeeded", "failed", "canceled"],
+  ...["partially_refunded", "refunded", "disputed"],
+];
+export const paymentStatusText = listed(statuses);
+const status = textSchema(paymentStatusText, "succeeded");
 
 const cardSummary = {
   brand: Type.Optional(textSchema("Card brand.", "visa")),
@@ -54,9 +57,17 @@ const VerificationJson = component(
   }),
 );
 
-const adviceText =
-  "`retry_later`: the same card may be taken, at once when something was typed wrong; `use_another_card`; `contact_issuer`: the buyer asks the bank; `do_not_retry`.";
-const failureCode = "See the catalogue of failure codes (contract, §5); expect further ones.";
+const advices = ["retry_later", "use_another_card", "contact_issuer", "do_not_retry"];
+const adviceText = `${listed(advices)} \`retry_later\`: the same card may be taken, at once when something was typed wrong; \`contact_issuer\`: the buyer asks the bank.`;
+
+// The catalogue of docs/contract.md §5.
+const failureCodes = [
+  ...["card_declined", "insufficient_funds", "expired_card", "incorrect_cvc", "incorrect_number", "processing_error"],
+  ...["authentication_failed", "authentication_required", "blocked", "lost_or_stolen", "card_not_supported"],
+  ...["currency_not_supported", "limit_exceeded", "duplicate", "canceled_by_buyer", "expired", "not_processed"],
+  ...["returned", "unknown"],
+];
+const failureCode = `${listed(failureCodes)} Expect further ones.`;
 
 const FailureJson = component(
   "PaymentFailure",

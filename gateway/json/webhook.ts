@@ -16,6 +16,7 @@ import {
   given,
   idSchema,
   numberOf,
+  secretSchema,
   textSchema,
   timeSchema,
   timeText,
@@ -40,7 +41,7 @@ export const EndpointWithSecret = component(
   "WebhookEndpointWithSecret",
   Type.Object({
     ...endpoint,
-    signing_secret: textSchema("Key of the signatures, prefix included; in this answer only.", "whsec_…"),
+    signing_secret: secretSchema("Key of the signatures, prefix included; in this answer only.", "whsec_…"),
   }),
 );
 

@@ -16,12 +16,31 @@ export function published(schema: object, components: JsonObject): JsonObject {
 }
 
 function plain(schema: object, components: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      key === "required" ? withoutDefaults(schema, value) : inner(value, components),
-    ]),
-  );
+  const words = openWords(schema);
+  return {
+    ...Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => [
+        key,
+        key === "required" ? withoutDefaults(schema, value) : inner(value, components),
+      ]),
+    ),
+    ...(words.length > 0 && { "x-extensible-enum": words }),
+  };
+}
+
+// "`a`, `b` or `c`", alone or behind a colon, up to a full stop, comma or semicolon.
+const wordList = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
+// A word, or a word and what it means: parts of "`a`: this; `b`: that; `c`."
+const toldWord = /^`([a-z_.]+)`(?:: [^`]*)?\.?$/;
+
+/** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
+function openWords(schema: object): string[] {
+  const { type, description, enum: closed } = membersOf(schema);
+  if (type !== "string" || closed !== undefined || typeof description !== "string") return [];
+  const [, first = "", last] = wordList.exec(description) ?? [];
+  if (last !== undefined) return [...first.replaceAll("`", "").split(", "), last];
+  const parts = description.split("; ").map((part) => toldWord.exec(part)?.[1]);
+  return parts.length > 1 && parts.every((word) => word !== undefined) ? parts : [];
 }
 
 function inner(value: unknown, components: JsonObject): Json {

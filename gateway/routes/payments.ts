@@ -8,7 +8,7 @@ import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
 import { currencyInput, currencyOf, emailInput, referenceFilter, referenceInput } from "../json/parts/input.ts";
 import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { PaymentItem, PaymentJson, presentPayment, presentPaymentItem } from "../json/payment.ts";
+import { PaymentItem, PaymentJson, paymentStatusText, presentPayment, presentPaymentItem } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -16,7 +16,9 @@ const tag = "Payments";
 
 const listQuery = Type.Object({
   ...pageQueryOf("payment"),
-  status: Type.Optional(Type.String({ maxLength: 32, description: "Exact match.", examples: ["succeeded"] })),
+  status: Type.Optional(
+    Type.String({ maxLength: 32, description: `Exact match: ${paymentStatusText}`, examples: ["succeeded"] }),
+  ),
   ...timeBoundQuery,
   q: Type.Optional(
     Type.String({

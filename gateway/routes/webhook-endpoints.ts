@@ -5,7 +5,7 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
-import { environmentSchema, environmentText, idSchema, wordSchema } from "../json/parts/field.ts";
+import { environmentSchema, environmentText, idSchema, listed, wordSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
@@ -14,6 +14,7 @@ import {
   presentEndpoint,
   presentEndpointWithSecret,
 } from "../json/webhook.ts";
+import { describedEvents } from "../openapi/text.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -26,7 +27,12 @@ const endpointUrl = Type.String({
   description: "https only.",
   examples: ["https://shop.example.com/hooks"],
 });
-const eventCodes = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+const eventCode = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: `${listed(describedEvents.map(({ code }) => code))} Also the reserved codes of the catalogue.`,
+});
+const eventCodes = Type.Array(eventCode, {
   minItems: 1,
   maxItems: 100,
   description: "At least one code of the catalogue; duplicates are folded.",

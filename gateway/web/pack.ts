@@ -1,5 +1,5 @@
 // Packs the SDK for npm: the loader, which is 1 kB and fetches the rest from your Tollbooth, and the types of
-// everything.
+// everything. Usage: npm run pack
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -28,6 +28,7 @@ export async function packSdk(folder: string): Promise<string> {
     }
     await copyFile(join(web, "dist/js", version, "loader.mjs"), join(stage, "loader.mjs"));
     await copyFile(join(web, "README.md"), join(stage, "README.md"));
+    await copyFile(join(root, "LICENSE"), join(stage, "LICENSE"));
     await writeFile(join(stage, "package.json"), JSON.stringify(manifest(version), null, 2));
     await mkdir(folder, { recursive: true });
     const printed = execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(folder)], { cwd: stage });
@@ -41,6 +42,7 @@ function manifest(version: string) {
   return {
     name: "@tollbooth/checkout-js",
     version,
+    license: "Apache-2.0",
     description: "Takes payments in a browser with the secret of one Tollbooth checkout session.",
     type: "module",
     sideEffects: false,
@@ -48,21 +50,4 @@ function manifest(version: string) {
     types: "./types/sdk/loader.d.ts",
     files: ["loader.mjs", "types"],
   };
-}
-
-const usage = `npm run pack -- [folder]
-
-Packs the SDK for npm into the folder (default .local) and prints the tarball's path.`;
-
-if (import.meta.main) {
-  const [folder = join(root, ".local"), ...more] = process.argv.slice(2);
-  if (folder === "--help" || folder === "-h") console.log(usage);
-  else if (more.length === 0 && !folder.startsWith("-")) console.log(await packSdk(folder));
-  else {
-    const wrong = folder.startsWith("-")
-      ? `there is no option ${folder}; the nearest one is --help`
-      : "one folder at most";
-    console.error(`${wrong}\n\n${usage}`);
-    process.exitCode = 2;
-  }
 }

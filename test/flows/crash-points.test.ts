@@ -157,7 +157,8 @@ for (const [index, places] of stories.entries()) {
 }
 
 test("afterwards the processor, our books, the events and the clients agree", async () => {
-  assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 90_000 }), []);
+  // On a slow machine a refund may wait for its fourth look, two minutes after the third.
+  assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 200_000 }), []);
   assert.equal(seen.payments.size, 4 * stories.length);
 });
 

@@ -26,7 +26,10 @@ const startedText = /new URL\(\s*"(\.[^"\n]+\.ts)"|"((?:services|gateway|deploy|
 
 /** Reads every TypeScript file outside of generated code. @param root the project's folder */
 export function sourceFiles(root: string): SourceFile[] {
-  const paths = rooms.flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root })).sort();
+  const paths = rooms
+    .flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root }))
+    .filter((path) => !path.startsWith("gateway/clients/node/gen/"))
+    .sort();
   return paths.map((path) => {
     const text = readFileSync(join(root, path), "utf8");
     const named = [...text.matchAll(importText)].map((match) => match[1] ?? "");

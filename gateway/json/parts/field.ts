@@ -68,6 +68,16 @@ export function wordSchema<const W extends readonly string[]>(words: W, descript
 export const textSchema = (description: string, example?: string) =>
   Type.String({ description, ...(example !== undefined && { examples: [example] }) });
 
+/** "`a`, `b` or `c`.": such a description also tells the document's readers which words to expect. */
+export function listed(words: readonly string[]): string {
+  const quoted = words.map((word) => `\`${word}\``);
+  return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`;
+}
+
+/** What no log may have: a secret, or an address with one in it. */
+export const secretSchema = (description: string, example?: string) =>
+  Type.String({ description, format: "password", ...(example !== undefined && { examples: [example] }) });
+
 export const referenceSchema = textSchema("Your own order number.", "order-1042");
 
 export const environmentSchema = wordSchema(["sandbox", "live"], "The environment of the API key.");

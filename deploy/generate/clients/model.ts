@@ -1,0 +1,205 @@
+// The OpenAPI document as the libraries are made of it: resources with their methods, the types that each owns, events
+// and error codes. What a server does not call (the buyer's two operations) is left out.
+import { type Members, membersOf } from "#platform/values/members.ts";
+import { memberNames, pascal, pathNames } from "./names.ts";
+import {
+  type Field,
+  fieldOf,
+  type ObjectType,
+  objectType,
+  type Registry,
+  type Shape,
+  shapeOf,
+  textsOf,
+} from "./shape.ts";
+import { namesIn, TypeBook } from "./type-book.ts";
+
+/** How a list is read on: behind its last object, by its offset, or it is one page. */
+export type Paging = "after" | "offset" | "none";
+
+export type Result =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "page"; readonly items: Shape; readonly paging: Paging }
+  | { readonly kind: "value"; readonly shape: Shape }
+  | { readonly kind: "bytes" };
+
+export interface ClientOperation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly resource: string;
+  /** In camel case. */
+  readonly name: string;
+  readonly summary: string;
+  readonly text: string;
+  /** Undefined: without an API key. */
+  readonly scope: string | undefined;
+  /** In the order of the path, camel case. */
+  readonly pathNames: readonly string[];
+  readonly query: readonly Field[];
+  /** A type of fields. */
+  readonly body: ObjectType | undefined;
+  /** The media types of a file that is the body. */
+  readonly fileTypes: readonly string[];
+  readonly result: Result;
+  readonly isIdempotent: boolean;
+}
+
+export interface Resource {
+  readonly name: string;
+  readonly operations: readonly ClientOperation[];
+  /**
+   * Those that no earlier resource uses: imports lead to earlier resources only, and never in a circle. What a type
+   * holds stands before it.
+   */
+  readonly types: readonly ObjectType[];
+}
+
+export interface EventModel {
+  readonly code: string;
+  readonly text: string;
+  readonly type: ObjectType;
+}
+
+export interface ClientModel {
+  readonly version: string;
+  readonly resources: readonly Resource[];
+  /** Names of types that callers send, and of those that they are answered. */
+  readonly sent: ReadonlySet<string>;
+  readonly answered: ReadonlySet<string>;
+  readonly events: readonly EventModel[];
+  readonly errorCodes: readonly string[];
+  /** Names of answered fields that no log may have. */
+  readonly secretFields: readonly string[];
+}
+
+export function clientModel(document: Members): ClientModel {
+  const types = new TypeBook(membersOf(membersOf(document.components).schemas));
+  const operations = Object.entries(membersOf(document.paths)).flatMap(([path, item]) =>
+    Object.entries(membersOf(item))
+      .map(([method, operation]) => operationOf(method.toUpperCase(), path, membersOf(operation), types))
+      .filter((operation) => operation !== undefined),
+  );
+  const secrets = [...types.all.values()].flatMap((type) => type.fields.filter((field) => field.isSecret));
+  return {
+    version: String(membersOf(document.info).version),
+    resources: resourcesOf(operations, types),
+    sent: types.reachedFrom(operations.flatMap(({ body }) => body?.name ?? [])),
+    answered: types.reachedFrom(operations.flatMap(({ result }) => answeredNames(result))),
+    events: Object.entries(membersOf(document.webhooks)).map(([code, item]) => eventOf(code, membersOf(item))),
+    errorCodes: errorCodesOf(types.schemas),
+    secretFields: [...new Set(secrets.map((field) => field.name))].sort(),
+  };
+}
+
+/** Named types in the operation's parameters and answer. */
+export function namesOf({ query, body, result }: ClientOperation): string[] {
+  return [...query.flatMap((field) => namesIn(field.shape)), ...(body ? [body.name] : []), ...answeredNames(result)];
+}
+
+function answeredNames(result: Result): string[] {
+  if (result.kind === "value") return namesIn(result.shape);
+  return result.kind === "page" ? namesIn(result.items) : [];
+}
+
+function resourcesOf(operations: readonly ClientOperation[], types: TypeBook): Resource[] {
+  const owned = new Set<string>();
+  return [...Map.groupBy(operations, ({ resource }) => resource)].map(([name, own]) => {
+    const used = [...types.reachedFrom(own.flatMap(namesOf))].sort();
+    const ownTypes = used.flatMap((each) => types.withInner(each, owned));
+    return { name, operations: own, types: ownTypes };
+  });
+}
+
+function operationOf(method: string, path: string, operation: Members, types: TypeBook): ClientOperation | undefined {
+  const security = membersOf([operation.security].flat()[0]);
+  if ("sessionSecret" in security) return undefined;
+  const id = String(operation.operationId);
+  const { resource, method: name } = memberNames(id, path);
+  const parameters = [operation.parameters].flat().map(membersOf);
+  const query = parameters
+    .filter((each) => each.in === "query")
+    .map((each) => {
+      const schema = { ...membersOf(each.schema), description: each.description };
+      return fieldOf(`${pascal(id)}Query`, String(each.name), schema, each.required === true, types);
+    });
+  return {
+    id,
+    method,
+    path,
+    resource,
+    name,
+    summary: String(operation.summary),
+    text: String(operation.description ?? ""),
+    scope: textsOf(security.apiKey)[0],
+    pathNames: pathNames(path),
+    query,
+    body: bodyOf(id, operation, types),
+    fileTypes: fileTypesOf(operation),
+    result: resultOf(id, operation, query, types),
+    isIdempotent: parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key"),
+  };
+}
+
+function fileTypesOf({ requestBody }: Members): string[] {
+  return Object.keys(membersOf(membersOf(requestBody).content)).filter((type) => type !== "application/json");
+}
+
+function bodyOf(id: string, operation: Members, types: TypeBook): ObjectType | undefined {
+  if (operation.requestBody === undefined || fileTypesOf(operation).length > 0) return undefined;
+  const schema = jsonOf(id, membersOf(operation.requestBody));
+  const shape = shapeOf(schema, `${pascal(id)}Body`, types);
+  const type = shape.kind === "named" ? types.all.get(shape.name) : undefined;
+  if (!type) throw new Error(`${id}: its body has no fields, and the libraries know no other`);
+  // A body without fields may be empty, and is left out.
+  return type.fields.length > 0 ? type : undefined;
+}
+
+function resultOf(id: string, operation: Members, query: readonly Field[], types: TypeBook): Result {
+  const successes = Object.entries(membersOf(operation.responses)).filter(([status]) => /^2\d\d$/.test(status));
+  const contents = successes.map(([, response]) => membersOf(membersOf(response).content));
+  const last = contents.at(-1);
+  if (!last || Object.keys(last).length === 0) return { kind: "nothing" };
+  if (!("application/json" in last)) return { kind: "bytes" };
+  const schemas = contents.map((content) => membersOf(membersOf(content["application/json"]).schema));
+  const [schema = {}, another] = schemas.toReversed();
+  const data = membersOf(membersOf(schema.properties).data);
+  if (data.type === "array") {
+    const has = (name: string) => query.some((field) => field.name === name);
+    const paging = has("after") ? "after" : has("offset") ? "offset" : "none";
+    return { kind: "page", paging, items: shapeOf(membersOf(data.items), `${pascal(id)}Item`, types) };
+  }
+  const shape = shapeOf(schema, `${pascal(id)}Result`, types);
+  return { kind: "value", shape: another ? eitherOf(id, shape, another, types) : shape };
+}
+
+/** A repeat under its key is answered with less: what only the first answer has may be absent. */
+function eitherOf(id: string, first: Shape, repeated: Members, types: TypeBook): Shape {
+  const again = shapeOf(repeated, `${pascal(id)}Repeated`, types);
+  const [one, other] = [first, again].map((each) => (each.kind === "named" ? types.all.get(each.name) : undefined));
+  if (!one || !other) throw new Error(`${id}: two answers that are no objects`);
+  const isSure = (name: string) => other.fields.some((field) => field.name === name && field.isRequired);
+  const fields = one.fields.map((field) => ({ ...field, isRequired: field.isRequired && isSure(field.name) }));
+  const text = "What only the first answer has is absent from that of a repeat under its idempotency key.";
+  const name = `${pascal(id)}Result`;
+  types.add({ name, text, fields });
+  return { kind: "named", name };
+}
+
+function jsonOf(id: string, holder: Members): Members {
+  const content = membersOf(holder.content);
+  if (!("application/json" in content)) throw new Error(`${id}: ${Object.keys(content)} is no body that is known`);
+  return membersOf(membersOf(content["application/json"]).schema);
+}
+
+function eventOf(code: string, item: Members): EventModel {
+  const post = membersOf(item.post);
+  const none: Registry = { component: () => undefined, add: () => undefined };
+  const type = objectType(`${pascal(code)}Event`, jsonOf(code, membersOf(post.requestBody)), none);
+  return { code, text: String(post.summary), type };
+}
+
+function errorCodesOf(schemas: Members): string[] {
+  const envelope = membersOf(membersOf(membersOf(schemas.ApiError).properties).error);
+  return textsOf(membersOf(membersOf(envelope.properties).code).enum);
+}

@@ -1,0 +1,78 @@
+// Names in the server libraries, made of paths and operationIds: GET /v1/payments/{id}, `getPayment`, is
+// `payments.get(paymentId)`. Whatever is regular needs no line here; a new operation is regular, or gets one.
+
+/** Parts of paths whose noun is called otherwise. */
+const renamedParts: Readonly<Record<string, string>> = {
+  webhooks: "webhookEndpoints",
+  me: "merchant",
+  profile: "merchant",
+  branding: "merchant",
+  requests: "apiRequests",
+};
+
+/** What operationIds call a resource besides its own name. */
+const shortNouns: Readonly<Record<string, string>> = { webhookEndpoints: "Webhook" };
+
+/** Operations whose path and id would make a clumsy name. */
+const nicerNames: Readonly<Record<string, string>> = {
+  createRefund: "refunds.create",
+  retryFailedWebhookDeliveries: "webhookEndpoints.retryFailed",
+  listAuditEntries: "auditLog.list",
+};
+
+/** Where the nouns of a path begin: `/v1/onboarding/applications` is about applications. */
+const prefixes = new Set(["v1", "merchants", "onboarding"]);
+
+/** The resource and the method of an operation. */
+export function memberNames(operationId: string, path: string): { resource: string; method: string } {
+  const nicer = nicerNames[operationId];
+  if (nicer !== undefined) {
+    const [resource = "", method = ""] = nicer.split(".");
+    return { resource, method };
+  }
+  const parts = path.split("/").filter((part) => part !== "" && !prefixes.has(part));
+  const own = parts.find((part) => part !== "me") ?? "me";
+  const resource = resourceOf(own);
+  const verb = /^[a-z]+/.exec(operationId)?.[0] ?? "";
+  const rest = operationId.slice(verb.length);
+  const noun = pascal(singular(resource));
+  const known = [pascal(resource), noun, shortNouns[resource]].find((each) => each && rest.startsWith(each));
+  return { resource, method: verb + rest.slice(known?.length ?? 0) };
+}
+
+/** `checkout-sessions` is the resource checkoutSessions. */
+function resourceOf(part: string): string {
+  return renamedParts[part] ?? camel(part);
+}
+
+/** The parameters of a path by the noun before them: `{id}` behind payments is paymentId, `{delivery_id}` stays. */
+export function pathNames(path: string): string[] {
+  const parts = path.split("/");
+  return parts.flatMap((part, i) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined) return [];
+    return name.includes("_") ? camel(name) : `${singular(resourceOf(parts[i - 1] ?? ""))}Id`;
+  });
+}
+
+/** `checkout_session` and `checkout-session` are checkoutSession. */
+export function camel(text: string): string {
+  return text.replace(/[-_.](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function pascal(text: string): string {
+  const name = camel(text);
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+export function snake(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/[-.]/g, "_");
+}
+
+export function kebab(text: string): string {
+  return snake(text).replaceAll("_", "-");
+}
+
+function singular(text: string): string {
+  return text.replace(/ies$/, "y").replace(/([^s])s$/, "$1");
+}

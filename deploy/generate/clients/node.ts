@@ -1,0 +1,213 @@
+// The generated part of the Node library: a file for each resource, with its types before its class; the list of
+// resources; events; and what the contract's tables say.
+import { columnsMax, docComment, methodText } from "./comments.ts";
+import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
+import { kebab, pascal } from "./names.ts";
+import type { Field, ObjectType, Shape } from "./shape.ts";
+import { namesIn } from "./type-book.ts";
+
+const fileHead = "// Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost.\n";
+
+/** Every file by its path under gateway/clients/node/gen. */
+export function nodeFiles(model: ClientModel): Map<string, string> {
+  const owners = new Map(
+    model.resources.flatMap((resource) => resource.types.map((type) => [type.name, fileOf(resource)] as const)),
+  );
+  return new Map([
+    ...model.resources.map((each) => [`${fileOf(each)}.ts`, resourceFile(each, model, owners)] as const),
+    ["resources.ts", resourcesFile(model)],
+    ["webhook-events.ts", eventsFile(model)],
+    ["contract.ts", contractFile(model)],
+  ]);
+}
+
+const fileOf = ({ name }: Resource) => kebab(name);
+const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
+
+function resourceFile(resource: Resource, model: ClientModel, owners: ReadonlyMap<string, string>): string {
+  const { operations, types } = resource;
+  const queries = operations.filter(({ query }) => query.length > 0).map(queryType);
+  const used = [
+    ...types.flatMap((type) => type.fields.flatMap((field) => namesIn(field.shape))),
+    ...operations.flatMap(namesOf),
+  ];
+  const foreign = Map.groupBy(
+    [...new Set(used)].filter((name) => owners.get(name) !== fileOf(resource)).sort(),
+    (name) => owners.get(name) ?? "",
+  );
+  const imports = [
+    `import type { ${callerNames(operations).join(", ")} } from "../caller.ts";\n`,
+    ...(operations.some(isList) ? ['import type { List } from "../page.ts";\n'] : []),
+    ...(operations.some(({ pathNames }) => pathNames.length > 0) ? ['import { path } from "../path.ts";\n'] : []),
+    ...[...foreign].sort().map(([file, names]) => `import type { ${names.join(", ")} } from "./${file}.ts";\n`),
+  ];
+  return [
+    fileHead,
+    ...imports,
+    ...types.map((type) => `\n${interfaceOf(type, model.sent.has(type.name) && !model.answered.has(type.name))}`),
+    ...queries.map((type) => `\n${interfaceOf(type, true)}`),
+    `\nexport class ${classOf(resource)} {\n  readonly #caller: Caller;\n\n`,
+    "  constructor(caller: Caller) {\n    this.#caller = caller;\n  }\n",
+    ...operations.map((operation) => `\n${methodOf(operation)}`),
+    "}\n",
+  ].join("");
+}
+
+const isList = ({ result }: ClientOperation) => result.kind === "page";
+
+function callerNames(operations: readonly ClientOperation[]): string[] {
+  const isKeyed = operations.some(({ isIdempotent }) => isIdempotent);
+  const isPlain = operations.some(({ isIdempotent }) => !isIdempotent);
+  return ["Caller", ...(isKeyed ? ["IdempotentOptions"] : []), ...(isPlain ? ["RequestOptions"] : [])];
+}
+
+function queryType({ id, query, summary }: ClientOperation): ObjectType {
+  return { name: `${pascal(id)}Query`, text: `Filters and pages of "${summary}".`, fields: query };
+}
+
+function interfaceOf({ name, text, fields }: ObjectType, isSent: boolean): string {
+  const lines = fields.map((field) => fieldOf(field, isSent)).join("");
+  return `${docComment(text, "")}export interface ${name} {\n${lines}}\n`;
+}
+
+function fieldOf({ name, shape, isRequired, isClearable, text }: Field, isSent: boolean): string {
+  const type = `${typeOf(shape, isSent)}${isClearable ? " | null" : ""}`;
+  const whole = isRequired || !isSent ? type : `${type} | undefined`;
+  const line = `  ${name}${isRequired ? "" : "?"}: ${whole};\n`;
+  const long = `  ${name}${isRequired ? "" : "?"}:${brokenType(whole)};\n`;
+  return docComment(text, "  ") + (line.length - 1 <= columnsMax ? line : long);
+}
+
+/** A long union over several lines, as the formatter would have it. */
+function brokenType(type: string): string {
+  const lines = (union: string) =>
+    union
+      .split(" | ")
+      .map((each) => `\n    | ${each}`)
+      .join("");
+  const [, items, rest] = /^\((.*)\)\[\](| \| undefined)$/.exec(type) ?? [];
+  return items === undefined ? lines(type) : ` (${lines(items)}\n  )[]${rest}`;
+}
+
+/** What is answered may have words that are new; what is sent may not, unless the document says so. */
+function typeOf(shape: Shape, isSent: boolean): string {
+  switch (shape.kind) {
+    case "text":
+      return "string";
+    case "number":
+      return "number";
+    case "truth":
+      return "boolean";
+    case "json":
+      return "unknown";
+    case "constant":
+      return JSON.stringify(shape.value);
+    case "words": {
+      const words = wordsOf(shape.words);
+      return shape.isOpen || !isSent ? `${words} | (string & {})` : words;
+    }
+    case "list": {
+      const items = typeOf(shape.items, isSent);
+      return items.includes("|") ? `(${items})[]` : `${items}[]`;
+    }
+    case "map":
+      return `Record<string, ${typeOf(shape.values, isSent)}>`;
+    case "named":
+      return shape.name;
+  }
+}
+
+function wordsOf(words: readonly string[]): string {
+  return words.map((word) => JSON.stringify(word)).join(" | ");
+}
+
+function methodOf(operation: ClientOperation): string {
+  const { id, name, method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
+  const needsBody = body?.fields.some((field) => field.isRequired) ?? false;
+  const parameters = [
+    ...pathNames.map((each) => `${each}: string`),
+    ...(body ? [`body: ${body.name}${needsBody ? "" : " = {}"}`] : []),
+    ...(fileTypes.length > 0 ? ["file: Uint8Array", `contentType: ${wordsOf(fileTypes)}`] : []),
+    ...(query.length > 0 ? [`query: ${pascal(id)}Query = {}`] : []),
+    `options?: ${isIdempotent ? "IdempotentOptions" : "RequestOptions"}`,
+  ];
+  let turn = 0;
+  const filled = path.replace(/\{\w+\}/g, () => `\${${pathNames[turn++]}}`);
+  const request = [
+    `method: "${method}"`,
+    `path: ${pathNames.length > 0 ? `path\`${filled}\`` : `"${path}"`}`,
+    ...(query.length > 0 ? ["query"] : []),
+    ...(body ? ["body"] : []),
+    ...(fileTypes.length > 0 ? ["file: { content: file, type: contentType }"] : []),
+    ...(isIdempotent ? ["isIdempotent: true"] : []),
+    ...(scope === undefined ? ["isOpen: true"] : []),
+    ...(result.kind === "bytes" ? ["isBytes: true"] : []),
+    ...(result.kind === "page" ? [`paging: "${result.paging}"`] : []),
+  ];
+  const call = `    return this.#caller.${result.kind === "page" ? "list" : "send"}(`;
+  const line = `${call}{ ${request.join(", ")} }, options);\n`;
+  const long = `${call}\n      { ${request.join(", ")} },\n      options,\n    );\n`;
+  const head = `  ${name}(${parameters.join(", ")}): ${returned(operation)} {\n`;
+  const longHead = `  ${name}(\n${parameters.map((each) => `    ${each},\n`).join("")}  ): ${returned(operation)} {\n`;
+  return [
+    docComment(methodText(operation), "  "),
+    head.length - 1 <= columnsMax ? head : longHead,
+    line.length - 1 <= columnsMax ? line : long,
+    "  }\n",
+  ].join("");
+}
+
+function returned({ result }: ClientOperation): string {
+  switch (result.kind) {
+    case "nothing":
+      return "Promise<void>";
+    case "bytes":
+      return "Promise<Uint8Array>";
+    case "page":
+      return `List<${typeOf(result.items, false)}>`;
+    case "value":
+      return `Promise<${typeOf(result.shape, false)}>`;
+  }
+}
+
+function resourcesFile({ resources }: ClientModel): string {
+  const sorted = [...resources].sort((a, b) => (fileOf(a) < fileOf(b) ? -1 : 1));
+  return [
+    fileHead,
+    'import type { Caller } from "../caller.ts";\n',
+    ...sorted.map((each) => `import { ${classOf(each)} } from "./${fileOf(each)}.ts";\n`),
+    "\n",
+    ...sorted.map((each) => `export * from "./${fileOf(each)}.ts";\n`),
+    "\n/** One object for each noun of the API. */\nexport class Resources {\n",
+    ...resources.map((each) => `  readonly ${each.name}: ${classOf(each)};\n`),
+    "\n  constructor(caller: Caller) {\n",
+    ...resources.map((each) => `    this.${each.name} = new ${classOf(each)}(caller);\n`),
+    "  }\n}\n",
+  ].join("");
+}
+
+function eventsFile({ events }: ClientModel): string {
+  return [
+    fileHead,
+    ...events.map(({ type, text }) => `\n${interfaceOf({ ...type, text }, false)}`),
+    "\n/**\n * An event of a type that is newer than this library. `type` is what was sent; it is declared as a text that no event\n",
+    " * has, so that TypeScript can tell the known ones apart: read it as `String(event.type)`.\n */\n",
+    'export interface UnknownEvent {\n  type: "newer than this library";\n  [field: string]: unknown;\n}\n',
+    "\n/** Told apart by `type`; one that is none of these is to be acknowledged and passed over. */\n",
+    `export type WebhookEvent =\n${events.map(({ type }) => `  | ${type.name}\n`).join("")}  | UnknownEvent;\n`,
+  ].join("");
+}
+
+function contractFile({ version, errorCodes, secretFields }: ClientModel): string {
+  return [
+    fileHead,
+    `\n/** Of this library and of the API that it was made for. */\nexport const version = "${version}";\n`,
+    "\n/** What an error's `code` says; expect further ones. */\nexport type ErrorCode =\n",
+    ...errorCodes.map((code) => `  | "${code}"\n`),
+    "  | (string & {});\n",
+    "\n/** Fields of answers that are secret: shown to nobody who only prints an answer. */\n",
+    "export const secretFields: ReadonlySet<string> = new Set([\n",
+    ...secretFields.map((name) => `  "${name}",\n`),
+    "]);\n",
+  ].join("");
+}

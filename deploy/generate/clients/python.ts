@@ -1,0 +1,226 @@
+// The generated part of the Python library: a module for each resource, the list of resources, events, and what the
+// contract's tables say.
+import { columnsMax, methodText, wrapped } from "./comments.ts";
+import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
+import { pascal, snake } from "./names.ts";
+import {
+  answeredClass,
+  argumentName,
+  brokenLine,
+  docString,
+  type PythonNames,
+  quotedWords,
+  sentDict,
+  typeOf,
+} from "./python-types.ts";
+import type { Field } from "./shape.ts";
+import { namesIn } from "./type-book.ts";
+
+const fileHead = '"""Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost."""\n';
+
+/** Every file by its path under gateway/clients/python/tollbooth/gen. */
+export function pythonFiles(model: ClientModel): Map<string, string> {
+  const owners = new Map(
+    model.resources.flatMap((resource) => resource.types.map((type) => [type.name, moduleOf(resource)] as const)),
+  );
+  return new Map([
+    ["__init__.py", fileHead],
+    ...model.resources.map((each) => [`${moduleOf(each)}.py`, resourceModule(each, model, owners)] as const),
+    ["resources.py", resourcesModule(model)],
+    ["webhook_events.py", eventsModule(model)],
+    ["contract.py", contractModule(model)],
+  ]);
+}
+
+const moduleOf = ({ name }: Resource) => snake(name);
+const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
+
+/** What a module may need, and where it is; only what its text names is imported. */
+const libraryNames: Readonly<Record<string, readonly string[]>> = {
+  typing: ["Any", "ClassVar", "Literal", "Mapping", "Sequence", "TypedDict", "Union"],
+  ".._answer": ["TollboothObject"],
+  ".._caller": ["Caller"],
+  ".._given": ["NOT_GIVEN", "NotGiven", "given", "path_of"],
+  ".._page": ["Page"],
+};
+
+function resourceModule(resource: Resource, model: ClientModel, owners: ReadonlyMap<string, string>): string {
+  const { operations, types } = resource;
+  const names: PythonNames = { sent: model.sent, answered: model.answered };
+  const arguments_ = new Set(operations.flatMap(({ body }) => body?.name ?? []));
+  const text = [
+    ...types
+      .filter(({ name }) => model.sent.has(name) && !arguments_.has(name))
+      .map((type) => `\n\n${sentDict(type, names)}`),
+    ...types.filter(({ name }) => model.answered.has(name)).map((type) => `\n\n${answeredClass(type, names)}`),
+    `\n\nclass ${classOf(resource)}:\n    def __init__(self, caller: Caller) -> None:\n        self._caller = caller\n`,
+    ...operations.map((operation) => `\n${methodOf(operation, names)}`),
+  ].join("");
+  const used = [
+    ...types.flatMap((type) => type.fields.flatMap((field) => namesIn(field.shape))),
+    ...operations.flatMap(namesOf),
+  ];
+  const foreign = Map.groupBy(
+    [...new Set(used)].filter((name) => owners.get(name) !== moduleOf(resource)).sort(),
+    (name) => `.${owners.get(name)}`,
+  );
+  return fileHead + imports(text, { ...libraryNames, ...Object.fromEntries([...foreign].sort()) }) + text;
+}
+
+function imports(text: string, places: Readonly<Record<string, readonly string[]>>): string {
+  const code = text.replace(/"""[\s\S]*?"""/g, "");
+  const lines = Object.entries(places).flatMap(([place, names]) => {
+    const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(code));
+    return needed.length === 0 ? [] : [`from ${place} import ${needed.join(", ")}\n`];
+  });
+  const own = lines.filter((line) => !line.startsWith("from ."));
+  const others = lines.filter((line) => line.startsWith("from ."));
+  return ["\nfrom __future__ import annotations\n", ...(own.length > 0 ? ["\n", ...own] : []), "\n", ...others].join(
+    "",
+  );
+}
+
+function methodOf(operation: ClientOperation, names: PythonNames): string {
+  const { name, pathNames, query, body, fileTypes, isIdempotent } = operation;
+  const fields = [...(body?.fields ?? []), ...query];
+  const required = fields.filter((field) => field.isRequired);
+  const optional = fields.filter((field) => !field.isRequired);
+  const positional = pathNames.map((each) => `${snake(each)}: str`);
+  const parameters = [
+    "self",
+    ...(positional.length > 0 ? [...positional, "/"] : []),
+    "*",
+    ...(fileTypes.length > 0 ? ["file: bytes", `content_type: Literal[${quotedWords(fileTypes)}]`] : []),
+    ...required.map((field) => parameterOf(field, names)),
+    ...optional.map((field) => parameterOf(field, names)),
+    ...(isIdempotent ? ["idempotency_key: str | None = None"] : []),
+    "timeout: float | None = None",
+  ];
+  const head = `    def ${snake(name)}(${parameters.join(", ")}) -> ${returned(operation)}:\n`;
+  const long = `    def ${snake(name)}(\n${parameters.map((each) => brokenLine(`        ${each},\n`)).join("")}    ) -> ${returned(operation)}:\n`;
+  return [
+    head.length - 1 <= columnsMax ? head : long,
+    docString(methodDoc(operation, fields).replaceAll("`null`", "`None`"), "        "),
+    sendingOf(operation),
+  ].join("");
+}
+
+function methodDoc(operation: ClientOperation, fields: readonly Field[]): string {
+  const [summary = "", ...rest] = methodText(operation).split("\n");
+  const told = fields
+    .filter(({ text }) => text !== "")
+    .map((field) => `\`${argumentName(field.name)}\`: ${field.text}`);
+  return [summary, "", ...rest, ...(told.length > 0 ? ["", ...told] : [])].join("\n");
+}
+
+/** None is "not given", but for a field that it empties. */
+function parameterOf({ name, shape, isRequired, isClearable }: Field, names: PythonNames): string {
+  const type = typeOf(shape, "sent", names);
+  const argument = argumentName(name);
+  if (isRequired) return `${argument}: ${type}${isClearable ? " | None" : ""}`;
+  return isClearable ? `${argument}: ${type} | None | NotGiven = NOT_GIVEN` : `${argument}: ${type} | None = None`;
+}
+
+function sendingOf(operation: ClientOperation): string {
+  const { method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
+  let turn = 0;
+  const parts = path.split("/").slice(1);
+  const ids = parts.map((part) => (part.startsWith("{") ? snake(pathNames[turn++] ?? "") : JSON.stringify(part)));
+  const kind = result.kind === "value" ? result.shape : result.kind === "page" ? result.items : undefined;
+  const call = [
+    ...(kind?.kind === "named" ? [kind.name] : []),
+    JSON.stringify(method),
+    pathNames.length > 0 ? `path_of(${ids.join(", ")})` : JSON.stringify(path),
+    ...(query.length > 0 ? [`query=${givenOf(query)}`] : []),
+    ...(body ? [`body=${givenOf(body.fields)}`] : []),
+    ...(fileTypes.length > 0 ? ["file=(file, content_type)"] : []),
+    ...(result.kind === "page" ? [`paging="${result.paging}"`] : []),
+    ...(isIdempotent ? ["is_idempotent=True", "idempotency_key=idempotency_key"] : []),
+    ...(scope === undefined ? ["is_open=True"] : []),
+    "timeout=timeout",
+  ];
+  const verb = { value: "send", page: "list", nothing: "send_for_nothing", bytes: "send_for_bytes" }[result.kind];
+  const line = `        return self._caller.${verb}(${call.join(", ")})\n`;
+  if (line.length - 1 <= columnsMax && !line.includes("\n ")) return line;
+  return `        return self._caller.${verb}(\n${call.map((each) => `            ${each},\n`).join("")}        )\n`;
+}
+
+function givenOf(fields: readonly Field[]): string {
+  const clearable = fields.filter((field) => field.isClearable && !field.isRequired);
+  const entries = fields.map(({ name }) => `"${name}": ${argumentName(name)}`);
+  const keeps = clearable.length > 0 ? `, (${clearable.map(({ name }) => `"${name}", `).join("")})` : "";
+  const line = `given({${entries.join(", ")}}${keeps.replace(/, \)$/, clearable.length > 1 ? ")" : ",)")})`;
+  if (line.length < 80) return line;
+  const lines = entries.map((each) => `                    ${each},\n`).join("");
+  const kept = clearable.map(({ name }) => `                    "${name}",\n`).join("");
+  const more = kept === "" ? "" : `                (\n${kept}                ),\n`;
+  return `given(\n                {\n${lines}                },\n${more}            )`;
+}
+
+function returned({ id, result }: ClientOperation): string {
+  if (result.kind === "nothing") return "None";
+  if (result.kind === "bytes") return "bytes";
+  const shape = result.kind === "page" ? result.items : result.shape;
+  if (shape.kind !== "named") throw new Error(`${id}: what it answers is no object`);
+  return result.kind === "page" ? `Page[${shape.name}]` : shape.name;
+}
+
+function resourcesModule({ resources, answered, sent }: ClientModel): string {
+  const sorted = [...resources].sort((a, b) => (moduleOf(a) < moduleOf(b) ? -1 : 1));
+  const bodies = new Set(resources.flatMap(({ operations }) => operations.flatMap(({ body }) => body?.name ?? [])));
+  const exported = (resource: Resource) => [
+    ...resource.types.filter(({ name }) => answered.has(name)).map(({ name }) => name),
+    ...resource.types
+      .filter(({ name }) => sent.has(name) && !bodies.has(name))
+      .map(({ name }) => (answered.has(name) ? `${name}Params` : name)),
+    classOf(resource),
+  ];
+  const lines = sorted.map((each) => importOf(`.${moduleOf(each)}`, exported(each)));
+  const all = sorted.flatMap(exported).map((name) => `    "${name}",\n`);
+  return [
+    fileHead,
+    "\nfrom __future__ import annotations\n\nfrom .._caller import Caller\n",
+    ...lines,
+    `\n__all__ = [\n    "Resources",\n${all.join("")}]\n`,
+    '\n\nclass Resources:\n    """One object for each noun of the API."""\n\n',
+    "    def __init__(self, caller: Caller) -> None:\n",
+    ...resources.map((each) => `        self.${moduleOf(each)} = ${classOf(each)}(caller)\n`),
+  ].join("");
+}
+
+function importOf(module: string, names: readonly string[]): string {
+  const line = `from ${module} import ${names.join(", ")}\n`;
+  if (line.length - 1 <= columnsMax) return line;
+  return `from ${module} import (\n${names.map((name) => `    ${name},\n`).join("")})\n`;
+}
+
+function eventsModule({ events, sent, answered }: ClientModel): string {
+  const names: PythonNames = { sent, answered };
+  const text = [
+    ...events.map(({ type, text: fires }) => `\n\n${answeredClass({ ...type, text: fires }, names)}`),
+    '\n\nclass UnknownEvent(TollboothObject):\n    """An event of a type that is newer than this library: acknowledge it and pass it over."""\n\n',
+    "    __slots__ = ()\n    type: str\n\n    if TYPE_CHECKING:\n\n        def __getattr__(self, name: str) -> Any: ...\n",
+    `\n\nWebhookEvent = Union[\n${events.map(({ type }) => `    ${type.name},\n`).join("")}    UnknownEvent,\n]\n`,
+    `\n_KINDS: Mapping[str, type[Any]] = {\n${events.map(({ code, type }) => `    "${code}": ${type.name},\n`).join("")}}\n`,
+    "\n\ndef event_of(body: Mapping[str, Any]) -> WebhookEvent:\n",
+    '    """The event of a body that was verified."""\n',
+    '    event: WebhookEvent = _KINDS.get(body["type"], UnknownEvent)(body)\n    return event\n',
+  ].join("");
+  const all = [...events.map(({ type }) => type.name), "UnknownEvent", "WebhookEvent"];
+  const exported = `\n__all__ = [\n${all.map((name) => `    "${name}",\n`).join("")}]\n`;
+  const needed = { ...libraryNames, typing: ["TYPE_CHECKING", ...(libraryNames.typing ?? [])] };
+  return fileHead + imports(text, needed) + exported + text;
+}
+
+function contractModule({ version, errorCodes, secretFields }: ClientModel): string {
+  const codes = wrapped(errorCodes.map((code) => `"${code}",`).join(" "), columnsMax - 4);
+  return [
+    fileHead,
+    "\nfrom __future__ import annotations\n\nfrom typing import Final, Literal, Union\n",
+    `\nVERSION: Final = "${version}"\n"""Of this library and of the API that it was made for."""\n`,
+    `\nErrorCode = Union[\n    Literal[\n${codes.map((line) => `        ${line}\n`).join("")}    ],\n    str,\n]\n`,
+    '"""What an error\'s `code` says; expect further ones."""\n',
+    `\nSECRET_FIELDS: Final = frozenset(\n    {\n${secretFields.map((name) => `        "${name}",\n`).join("")}    }\n)\n`,
+    '"""Fields of answers that are secret: shown to nobody who only prints an answer."""\n',
+  ].join("");
+}

@@ -1,0 +1,124 @@
+// JSON Schema as the libraries see it: fewer kinds of values, and a text for people with the bounds in words.
+import { type Members, membersOf } from "#platform/values/members.ts";
+
+/** A value. */
+export type Shape =
+  | { readonly kind: "text" | "number" | "truth" | "json" }
+  /** Words; an open list may grow (docs/contract.md §12). */
+  | { readonly kind: "words"; readonly words: readonly string[]; readonly isOpen: boolean }
+  | { readonly kind: "constant"; readonly value: string }
+  | { readonly kind: "list"; readonly items: Shape }
+  | { readonly kind: "map"; readonly values: Shape }
+  | { readonly kind: "named"; readonly name: string };
+
+export interface Field {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly isRequired: boolean;
+  /** `null` empties it. */
+  readonly isClearable: boolean;
+  /** Nobody but its reader may see it. */
+  readonly isSecret: boolean;
+  readonly text: string;
+}
+
+/** An object with a name. */
+export interface ObjectType {
+  readonly name: string;
+  readonly text: string;
+  readonly fields: readonly Field[];
+}
+
+/** Takes up every object that it meets under a name. */
+export interface Registry {
+  /** Of a component: read once, when it is met first. */
+  component(name: string): void;
+  add(type: ObjectType): void;
+}
+
+/** @param place names an object that has no name of its own */
+export function shapeOf(schema: Members, place: string, registry: Registry): Shape {
+  if (typeof schema.$ref === "string") {
+    const name = schema.$ref.split("/").at(-1) ?? "";
+    registry.component(name);
+    return { kind: "named", name };
+  }
+  if (typeof schema.const === "string") return { kind: "constant", value: schema.const };
+  const types = [schema.type].flat().filter((type) => type !== "null");
+  switch (types[0]) {
+    case "string":
+      return textShape(schema);
+    case "integer":
+    case "number":
+      return { kind: "number" };
+    case "boolean":
+      return { kind: "truth" };
+    case "array":
+      return { kind: "list", items: shapeOf(membersOf(schema.items), place, registry) };
+    case "object":
+      return objectShape(schema, place, registry);
+    default:
+      return { kind: "json" };
+  }
+}
+
+function textShape(schema: Members): Shape {
+  const words = textsOf(schema.enum);
+  if (words.length > 0) return { kind: "words", words, isOpen: false };
+  const known = textsOf(schema["x-extensible-enum"]);
+  return known.length > 0 ? { kind: "words", words: known, isOpen: true } : { kind: "text" };
+}
+
+function objectShape(schema: Members, place: string, registry: Registry): Shape {
+  if (schema.properties !== undefined) {
+    registry.add(objectType(place, schema, registry));
+    return { kind: "named", name: place };
+  }
+  const values = schema.additionalProperties ?? Object.values(membersOf(schema.patternProperties))[0];
+  if (typeof values !== "object") return { kind: "map", values: { kind: "json" } };
+  return { kind: "map", values: shapeOf(membersOf(values), place, registry) };
+}
+
+export function objectType(name: string, schema: Members, registry: Registry): ObjectType {
+  return { name, text: String(schema.description ?? ""), fields: fieldsOf(name, schema, registry) };
+}
+
+function fieldsOf(owner: string, schema: Members, registry: Registry): Field[] {
+  const required = textsOf(schema.required);
+  return Object.entries(membersOf(schema.properties)).map(([name, property]) =>
+    fieldOf(owner, name, membersOf(property), required.includes(name), registry),
+  );
+}
+
+export function fieldOf(owner: string, name: string, schema: Members, isRequired: boolean, registry: Registry): Field {
+  const part = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return {
+    name,
+    shape: shapeOf(schema, owner + part, registry),
+    isRequired,
+    isClearable: [schema.type].flat().includes("null"),
+    isSecret: schema.format === "password",
+    text: fieldText(schema),
+  };
+}
+
+const grouped = new Intl.NumberFormat("en-US");
+
+/** The description, and the bounds that callers run into. */
+function fieldText(schema: Members): string {
+  const { description = "", minimum, maximum, maxLength, maxItems } = schema;
+  const isMost = (value: unknown) => typeof value === "number" && value < Number.MAX_SAFE_INTEGER;
+  const bounds = [
+    typeof minimum === "number" &&
+      isMost(maximum) &&
+      `${grouped.format(minimum)} to ${grouped.format(Number(maximum))}.`,
+    typeof maxLength === "number" && `At most ${grouped.format(maxLength)} characters.`,
+    typeof maxItems === "number" && `At most ${grouped.format(maxItems)}.`,
+  ];
+  const sentence = String(description).replace(/([\w)`])$/, "$1.");
+  return [sentence, ...bounds.filter((bound) => bound !== false)].filter((part) => part !== "").join(" ");
+}
+
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}

@@ -1,0 +1,57 @@
+// Answers as objects: read from their bytes, unknown fields kept, secret ones hidden from whoever only prints them.
+import { UnexpectedAnswerError } from "./errors.ts";
+import { secretFields } from "./gen/contract.ts";
+
+/** About the answer that a result came with. */
+export interface AnswerFacts {
+  readonly status: number;
+  /** Names the request in Tollbooth's logs. */
+  readonly requestId: string | undefined;
+  /** It is the stored answer of an earlier request with the same idempotency key. */
+  readonly isReplay: boolean;
+}
+
+const factsOf = new WeakMap<object, AnswerFacts>();
+
+/** What is known of a result's answer; undefined for what no call of this library returned. */
+export function answerOf(result: object): AnswerFacts | undefined {
+  return factsOf.get(result);
+}
+
+/** Remembers it. */
+export function keepFacts(result: object, status: number, headers: Headers): void {
+  factsOf.set(result, {
+    status,
+    requestId: headers.get("request-id") ?? undefined,
+    isReplay: headers.get("idempotent-replayed") === "true",
+  });
+}
+
+/** The JSON of an answer. @throws UnexpectedAnswerError for anything else, and for numbers that would lose digits. */
+export function parsed(bytes: Uint8Array, status: number, headers: Headers): unknown {
+  const facts = { code: "unexpected_answer", status, requestId: headers.get("request-id") ?? undefined };
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return JSON.parse(text, (_name, value: unknown) => {
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError("unsafe");
+      return typeof value === "object" && value !== null ? hidden(value) : value;
+    });
+  } catch (error) {
+    const what = error instanceof RangeError ? "has a number beyond 2^53" : "is no JSON";
+    // Without the cause: its message quotes the text, which may hold a secret.
+    throw new UnexpectedAnswerError(`the answer of HTTP ${status} ${what}`, facts);
+  }
+}
+
+const inspect = Symbol.for("nodejs.util.inspect.custom");
+
+/** The same object, which `console.log` and `util.inspect` show without its secrets; JSON and reading have them. */
+function hidden(value: object): object {
+  if (!Object.keys(value).some((name) => secretFields.has(name))) return value;
+  const shown = (_depth: number, options: object, show: (value: unknown, options: object) => string) => {
+    const masked = Object.entries(value).map(([name, each]) => [name, secretFields.has(name) ? "[secret]" : each]);
+    return show(Object.fromEntries(masked), options);
+  };
+  return Object.defineProperty(value, inspect, { value: shown, enumerable: false });
+}

@@ -1,0 +1,77 @@
+// One try of a request, bounded in time and size. A redirect is an error: the key goes nowhere but to the base URL.
+import { ConnectionFailedError, TimedOutError, UnexpectedAnswerError } from "./errors.ts";
+import type { Settings } from "./settings.ts";
+
+export interface WireRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * @throws ConnectionFailedError, or TimedOutError, when no whole answer came; the caller's reason when its signal said
+ * so
+ */
+export async function tryOnce(
+  settings: Pick<Settings, "fetch" | "answerBytesMax">,
+  { method, url, headers, body }: WireRequest,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<WireAnswer> {
+  const ending = new AbortController();
+  const late = new Error("late");
+  const timer = setTimeout(() => ending.abort(late), timeoutMs);
+  const stop = () => ending.abort(signal?.reason);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    const response = await settings.fetch(url, {
+      method,
+      headers,
+      redirect: "manual",
+      signal: ending.signal,
+      ...(body !== undefined && { body }),
+    });
+    if (response.status >= 300 && response.status < 400) throw redirected(response.status);
+    return { status: response.status, headers: response.headers, bytes: await bytesOf(response, settings) };
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (error instanceof UnexpectedAnswerError) throw error;
+    if (ending.signal.aborted) {
+      throw new TimedOutError(`no whole answer came in ${Math.round(timeoutMs)} ms`, { code: "timed_out" });
+    }
+    throw new ConnectionFailedError("the connection failed", { code: "connection_failed", cause: error });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+    // Ends what of an answer was not read, so that no connection waits for it.
+    ending.abort();
+  }
+}
+
+function redirected(status: number): UnexpectedAnswerError {
+  const message = `the base URL answers with a redirect (HTTP ${status}), which is not followed: give the final one`;
+  return new UnexpectedAnswerError(message, { code: "unexpected_answer", status });
+}
+
+async function bytesOf(response: Response, { answerBytesMax }: Pick<Settings, "answerBytesMax">): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += part.value.byteLength;
+    if (size > answerBytesMax) {
+      const facts = { code: "unexpected_answer", status: response.status };
+      throw new UnexpectedAnswerError(`the answer has more than ${answerBytesMax} bytes`, facts);
+    }
+    chunks.push(part.value);
+  }
+  return Buffer.concat(chunks);
+}

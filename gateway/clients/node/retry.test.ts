@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { suite } from "../../../test/harness/suite.ts";
+import { ConnectionFailedError, errorOf, TimedOutError, type TollboothError } from "./errors.ts";
+import { pauseBefore, type Standing } from "./retry.ts";
+
+const test = suite("Node library: tries");
+
+const standing: Standing = { attempts: 1, maxRetries: 2, isRepeatable: true, leftMs: 60_000, random: 0.5 };
+const told = (status: number, headers: Record<string, string> = {}) =>
+  errorOf(status, new Headers(headers), { error: { code: "some_code", message: "words" } });
+const lost = new ConnectionFailedError("lost", { code: "connection_failed" });
+
+test("of all answers only 409, 429, 502 and 503 are followed by another try", () => {
+  for (let status = 400; status < 600; status++) {
+    const isTried = pauseBefore(told(status), standing) !== undefined;
+    assert.equal(isTried, [409, 429, 502, 503].includes(status), String(status));
+  }
+});
+
+test("a lost connection is followed by another try only where nothing is done twice", () => {
+  const late = new TimedOutError("late", { code: "timed_out" });
+  const page = errorOf(502, new Headers(), undefined);
+  for (const error of [lost, late, page]) {
+    assert.notEqual(pauseBefore(error, standing), undefined);
+    assert.equal(pauseBefore(error, { ...standing, isRepeatable: false }), undefined);
+  }
+  assert.notEqual(pauseBefore(told(503), { ...standing, isRepeatable: false }), undefined);
+});
+
+test("there are no more tries than were allowed, no pause is longer than the time that is left, and each may double", () => {
+  const errors: readonly TollboothError[] = [lost, told(503), told(429, { "retry-after": "7" })];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...errors),
+      fc.integer({ min: 1, max: 12 }),
+      fc.integer({ min: 0, max: 10 }),
+      fc.integer({ min: 0, max: 60_000 }),
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      (error, attempts, maxRetries, leftMs, random) => {
+        const pause = pauseBefore(error, { attempts, maxRetries, leftMs, random, isRepeatable: true });
+        if (pause === undefined) return;
+        const least = (error.retryAfterSeconds ?? 0) * 1_000;
+        assert.ok(attempts <= maxRetries && pause < leftMs);
+        assert.ok(pause >= least && pause <= least + Math.min(500 * 2 ** (attempts - 1), 8_000));
+      },
+    ),
+  );
+});
+
+test("Retry-After is read as seconds and as a date, and nonsense is passed over", () => {
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  assert.equal(told(429, { "retry-after": "7" }).retryAfterSeconds, 7);
+  assert.ok(Number(told(429, { "retry-after": inAMinute }).retryAfterSeconds) > 50);
+  assert.equal(told(429, { "retry-after": "soon" }).retryAfterSeconds, undefined);
+});
+
+test.run();

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { suite } from "../../../test/harness/suite.ts";
+import { SignatureVerificationError } from "./errors.ts";
+import { verifyWebhook } from "./webhook.ts";
+
+const test = suite("Node library: webhooks");
+
+const secret = `whsec_${"a".repeat(43)}`;
+const another = `whsec_${"b".repeat(43)}`;
+const now = 1_800_000_000;
+const body = Buffer.from('{"type":"payment.succeeded","payment_id":"pay_x","status":"succeeded"}');
+const sign = (bytes: Uint8Array, time = now, key = secret) =>
+  createHmac("sha256", key).update(`${time}.`).update(bytes).digest("hex");
+const header = (time = now, ...values: string[]) => [`t=${time}`, ...values.map((value) => `v1=${value}`)].join(",");
+
+/** Why it is refused. */
+function refusal(bytes: Uint8Array | string, given: string | undefined, key: string | string[] = secret): string {
+  try {
+    verifyWebhook(bytes, given, key, { now });
+  } catch (error) {
+    if (error instanceof SignatureVerificationError) return error.message;
+    throw error;
+  }
+  throw new Error("it was believed");
+}
+
+test("a genuine delivery is believed: also beside another signature, with either secret, as text, with new fields", () => {
+  const genuine = sign(body);
+  const wrong = "0".repeat(64);
+  for (const values of [[genuine], [wrong, genuine], [genuine, wrong]]) {
+    const event = verifyWebhook(body, header(now, ...values), secret, { now });
+    assert.equal(event.type === "payment.succeeded" && event.payment_id, "pay_x");
+  }
+  verifyWebhook(body, header(now, genuine), [another, secret], { now });
+  verifyWebhook(body.toString(), header(now, genuine), secret, { now });
+  verifyWebhook(new Uint8Array(body), header(now, genuine), secret, { now: now + 300 });
+  verifyWebhook(body, header(now, genuine), secret, { now: now + 301, tolerance: 301 });
+  const later = Buffer.from('{"type":"dispute.created","dispute_id":"dp_x","more":{"of":1}}');
+  const event = verifyWebhook(later, header(now, sign(later)), secret, { now });
+  assert.deepEqual(event, { type: "dispute.created", dispute_id: "dp_x", more: { of: 1 } });
+});
+
+test("what was changed, forged, delayed or is no delivery is refused with the reason, and never with a secret", () => {
+  const genuine = header(now, sign(body));
+  const reasons = [
+    refusal(body, undefined),
+    refusal(body, ""),
+    refusal(body, "v1=abc"),
+    refusal(body, `${genuine},t=${now + 1}`),
+    refusal(body, header(now)),
+    refusal(Buffer.concat([body, Buffer.from(" ")]), genuine),
+    refusal(body, header(now, sign(body, now, another))),
+    refusal(body, header(now - 301, sign(body))),
+    refusal(body, header(now - 301, sign(body, now - 301))),
+    refusal(body, header(now + 301, sign(body, now + 301))),
+    refusal(Buffer.from("[]"), header(now, sign(Buffer.from("[]")))),
+    refusal(Buffer.from("{"), header(now, sign(Buffer.from("{")))),
+  ];
+  const wanted = [
+    ...[/no Service-Signature/, /no Service-Signature/, /look like t=/, /look like t=/, /look like t=/],
+    ...[/no v1 signature fits/, /no v1 signature fits/, /no v1 signature fits/],
+    ...[/signed 301 s ago, and 300 s are tolerated/, /signed 301 s from now/],
+    ...[/no event that this library knows/, /no event that this library knows/],
+  ];
+  for (const [i, reason] of reasons.entries()) {
+    assert.match(reason, wanted[i] ?? /./);
+    assert.ok(!reason.includes("whsec_"));
+  }
+});
+
+test("no header makes it do anything but believe or refuse", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.uint8Array(), (given, bytes) => {
+      assert.ok(refusal(bytes, given).length > 0);
+    }),
+  );
+});
+
+test("a parsed body and what is no signing secret are mistakes of the caller", () => {
+  const parsed: unknown = JSON.parse(body.toString());
+  const verify = (...words: unknown[]) => Reflect.apply(verifyWebhook, undefined, words);
+  assert.throws(() => verify(parsed, header(now, sign(body)), secret), /bytes as they came/);
+  for (const wrong of ["", "sk_test_key", [], undefined]) {
+    assert.throws(() => verify(body, header(now, sign(body)), wrong), TypeError);
+  }
+});
+
+test.run();

@@ -1,0 +1,285 @@
+"""What needs no server: tries, pages, webhooks, objects, errors and what is sent."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import hmac
+import json
+import pickle
+import random
+import sys
+import time
+import unittest
+from decimal import Decimal
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import tollbooth
+
+from tollbooth import (
+    CheckoutSession,
+    ConnectionFailedError,
+    CreatedCheckoutSession,
+    NotFoundError,
+    Payment,
+    PaymentSucceededEvent,
+    SignatureVerificationError,
+    TimedOutError,
+    Tollbooth,
+    UnknownEvent,
+    verify_webhook,
+)
+from tollbooth._errors import error_of
+from tollbooth._given import NOT_GIVEN, body_bytes, checked_file, given, path_of, query_text
+from tollbooth._page import next_query
+from tollbooth._retry import pause_before
+
+API_KEY = "sk_test_" + "k" * 46
+SECRET = "whsec_" + "a" * 43
+ANOTHER = "whsec_" + "b" * 43
+NOW = 1_800_000_000
+BODY = b'{"type":"payment.succeeded","payment_id":"pay_x","status":"succeeded"}'
+
+
+def told(status: int, headers: dict[str, str] | None = None, **envelope: Any) -> Any:
+    return error_of(status, headers or {}, {"error": {"code": "some_code", "message": "words", **envelope}})
+
+
+def standing(**changes: Any) -> dict[str, Any]:
+    return {"attempts": 1, "max_retries": 2, "is_repeatable": True, "left": 60.0, "random": 0.5, **changes}
+
+
+class Tries(unittest.TestCase):
+    def test_of_all_answers_only_409_429_502_and_503_are_followed_by_another_try(self) -> None:
+        tried = [status for status in range(400, 600) if pause_before(told(status), **standing()) is not None]
+        self.assertEqual(tried, [409, 429, 502, 503])
+
+    def test_a_lost_connection_is_followed_by_another_try_only_where_nothing_is_done_twice(self) -> None:
+        lost = ConnectionFailedError("lost", code="connection_failed")
+        late = TimedOutError("late", code="timed_out")
+        for error in (lost, late, error_of(502, {}, None)):
+            self.assertIsNotNone(pause_before(error, **standing()))
+            self.assertIsNone(pause_before(error, **standing(is_repeatable=False)))
+        self.assertIsNotNone(pause_before(told(503), **standing(is_repeatable=False)))
+
+    def test_no_pause_is_longer_than_the_time_that_is_left_and_each_may_double(self) -> None:
+        drawn = random.Random(7)
+        for _ in range(2_000):
+            wait = drawn.choice([None, "7"])
+            error = told(429, {"retry-after": wait} if wait else {})
+            attempts, most = drawn.randint(1, 12), drawn.randint(0, 10)
+            left, share = drawn.uniform(0, 60), drawn.random()
+            pause = pause_before(
+                error, attempts=attempts, max_retries=most, is_repeatable=True, left=left, random=share
+            )
+            if pause is not None:
+                least = error.retry_after or 0
+                self.assertTrue(attempts <= most and pause < left)
+                self.assertTrue(least <= pause <= least + min(0.5 * 2 ** (attempts - 1), 8))
+
+    def test_retry_after_is_read_as_seconds_and_as_a_date_and_nonsense_is_passed_over(self) -> None:
+        self.assertEqual(told(429, {"retry-after": "7"}).retry_after, 7)
+        self.assertGreater(told(429, {"retry-after": formatdate(time.time() + 60, usegmt=True)}).retry_after, 50)
+        self.assertIsNone(told(429, {"retry-after": "soon"}).retry_after)
+
+
+class Errors(unittest.TestCase):
+    def test_an_error_says_every_wrong_field_with_what_is_wanted_the_code_the_status_and_the_request(self) -> None:
+        details = [
+            {"field": "amount", "problem": "must be at least 1"},
+            {"field": "", "problem": "must be an object"},
+        ]
+        error = told(400, {"request-id": "req_1"}, details=details)
+        wanted = "amount must be at least 1; the body must be an object (some_code, 400, req_1)"
+        self.assertEqual(str(error), wanted)
+        self.assertEqual(error.details, (("amount", "must be at least 1"), ("", "must be an object")))
+        self.assertEqual(error.request_id, "req_1")
+        self.assertIsInstance(told(404), NotFoundError)
+
+    def test_whatever_answers_becomes_an_error(self) -> None:
+        for body in (None, [], "x", {"error": 1}, {"error": {"code": 1}}, {"error": {"code": "a", "message": "b", "details": [1]}}):
+            self.assertTrue(str(error_of(500, {}, body)))
+
+
+class Pages(unittest.TestCase):
+    def test_a_list_is_read_on_behind_its_last_object_by_its_offset_or_not_at_all_and_every_step_leads_on(self) -> None:
+        data = [{"id": "pay_2"}, {"id": "pay_1"}]
+        more = {"data": data, "has_more": True, "next_cursor": 4}
+        last = {"data": data, "has_more": False, "next_cursor": 0}
+        self.assertEqual(next_query({"limit": 2, "offset": 2}, more, "after"), {"limit": 2, "after": "pay_1"})
+        self.assertEqual(next_query({"limit": 2, "offset": 2}, more, "offset"), {"limit": 2, "offset": 4})
+        for query, body, paging in [
+            ({}, more, "none"),
+            ({}, {"data": [], "has_more": True}, "after"),
+            ({"after": "pay_1"}, more, "after"),
+            ({"offset": 4}, more, "offset"),
+            ({}, last, "after"),
+            ({}, last, "offset"),
+        ]:
+            self.assertIsNone(next_query(query, body, paging))  # type: ignore[arg-type]
+
+
+class Webhooks(unittest.TestCase):
+    def sign(self, body: bytes, at: int = NOW, key: str = SECRET) -> str:
+        return hmac.new(key.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+
+    def header(self, *values: str, at: int = NOW) -> str:
+        return ",".join([f"t={at}", *(f"v1={value}" for value in values)])
+
+    def refusal(self, body: bytes, header: str | None) -> str:
+        with self.assertRaises(SignatureVerificationError) as caught:
+            verify_webhook(body, header, SECRET, now=NOW)
+        return str(caught.exception)
+
+    def test_a_genuine_delivery_is_believed(self) -> None:
+        genuine = self.sign(BODY)
+        for values in ([genuine], ["0" * 64, genuine], [genuine, "0" * 64]):
+            event = verify_webhook(BODY, self.header(*values), SECRET, now=NOW)
+            assert isinstance(event, PaymentSucceededEvent)
+            self.assertEqual((event.type, event.payment_id), ("payment.succeeded", "pay_x"))
+        verify_webhook(BODY, self.header(genuine), [ANOTHER, SECRET], now=NOW)
+        verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 300)
+        verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 301, tolerance=301)
+        later = b'{"type":"dispute.created","dispute_id":"dp_x"}'
+        event = verify_webhook(later, self.header(self.sign(later)), SECRET, now=NOW)
+        assert isinstance(event, UnknownEvent)
+        self.assertEqual((event.type, event.dispute_id), ("dispute.created", "dp_x"))
+
+    def test_what_was_changed_forged_delayed_or_is_no_delivery_is_refused_with_the_reason_and_no_secret(self) -> None:
+        genuine = self.header(self.sign(BODY))
+        seen = [
+            (self.refusal(BODY, None), "no Service-Signature"),
+            (self.refusal(BODY, ""), "no Service-Signature"),
+            (self.refusal(BODY, "v1=abc"), "look like t="),
+            (self.refusal(BODY, f"{genuine},t={NOW + 1}"), "look like t="),
+            (self.refusal(BODY, self.header()), "look like t="),
+            (self.refusal(BODY, self.header("é" * 64)), "look like t="),
+            (self.refusal(BODY + b" ", genuine), "no v1 signature fits"),
+            (self.refusal(BODY, self.header(self.sign(BODY, key=ANOTHER))), "no v1 signature fits"),
+            (self.refusal(BODY, self.header(self.sign(BODY), at=NOW - 301)), "no v1 signature fits"),
+            (self.refusal(BODY, self.header(self.sign(BODY, NOW - 301), at=NOW - 301)), "signed 301 s ago, and 300 s"),
+            (self.refusal(BODY, self.header(self.sign(BODY, NOW + 301), at=NOW + 301)), "signed 301 s from now"),
+            (self.refusal(b"[]", self.header(self.sign(b"[]"))), "no event that this library knows"),
+            (self.refusal(b"\xff", self.header(self.sign(b"\xff"))), "no event that this library knows"),
+        ]
+        for reason, wanted in seen:
+            self.assertIn(wanted, reason)
+            self.assertNotIn("whsec_", reason)
+
+    def test_a_parsed_body_and_what_is_no_signing_secret_are_mistakes_of_the_caller(self) -> None:
+        header = self.header(self.sign(BODY))
+        wrong: list[tuple[Any, Any]] = [(json.loads(BODY), SECRET), (BODY.decode(), SECRET), (BODY, ""), (BODY, [])]
+        for body, secret in [*wrong, (BODY, "sk_test_key"), (BODY, [SECRET, None])]:
+            with self.assertRaises(TypeError):
+                verify_webhook(body, header, secret, now=NOW)
+
+
+class Objects(unittest.TestCase):
+    def test_fields_are_attributes_absent_ones_none_unknown_ones_kept_and_misspelt_ones_an_error(self) -> None:
+        payment = Payment({"id": "pay_x", "amount": 5, "card": {"last4": "4242", "new": 1}, "refunds": [{"id": "re_x"}]})
+        self.assertEqual((payment.id, payment["amount"], payment.card.last4), ("pay_x", 5, "4242"))  # type: ignore[union-attr]
+        self.assertEqual((payment.refunds[0].id, payment.dispute, "dispute" in payment), ("re_x", None, False))
+        self.assertEqual(payment.card["new"], 1)  # type: ignore[index]
+        self.assertEqual(payment.to_dict()["card"], {"last4": "4242", "new": 1})
+        self.assertEqual(payment, copy.deepcopy(payment))
+        self.assertEqual(pickle.loads(pickle.dumps(payment)), payment)
+        with self.assertRaises(AttributeError):
+            payment.amonut  # type: ignore[attr-defined]
+        with self.assertRaises(KeyError):
+            payment["dispute"]
+
+    def test_a_secret_is_read_and_not_printed(self) -> None:
+        session = CreatedCheckoutSession({"id": "cs_x", "session_secret": "cs_secret_y", "render": {"client_secret": "z9"}})
+        for text in (repr(session), str(session), f"{[session]}"):
+            self.assertIn("cs_x", text)
+            self.assertNotIn("cs_secret_y", text)
+            self.assertNotIn("z9", text)
+        self.assertEqual(session.session_secret, "cs_secret_y")
+
+    def test_a_body_that_is_another_than_it_should_be_does_no_harm(self) -> None:
+        self.assertEqual(CheckoutSession({"metadata": 5, "_data": 1}).metadata, 5)
+        self.assertEqual(Payment({"card": "none"}).card, "none")
+
+
+class Sent(unittest.TestCase):
+    def test_what_is_not_given_stays_out_and_none_empties_what_can_be_emptied(self) -> None:
+        values = {"name": None, "phone": None, "email": "a@b", "website": NOT_GIVEN}
+        self.assertEqual(given(values, ("phone", "website")), {"phone": None, "email": "a@b"})
+        self.assertEqual(query_text({"q": "a b&c", "limit": 1, "is": True}), "?q=a+b%26c&limit=1&is=true")
+        self.assertEqual(query_text({}), "")
+        self.assertEqual(body_bytes({"a": "é"}), '{"a":"é"}'.encode())
+
+    def test_what_would_not_arrive_as_it_was_meant_is_not_sent(self) -> None:
+        for part in ("", "..", "a/b", "pay_x?", "pay_x\n", None, 5):
+            with self.assertRaises(TypeError):
+                path_of("v1", part)  # type: ignore[arg-type]
+        for amount in (float("nan"), float("inf")):
+            with self.assertRaises(ValueError):
+                body_bytes({"amount": amount})
+        with self.assertRaises(TypeError):
+            body_bytes({"amount": Decimal("10.50")})
+        for content, kind in (("text", "application/pdf"), (b"", "pdf"), (b"", "a/b\r\nX: y")):
+            with self.assertRaises(TypeError):
+                checked_file(content, kind)  # type: ignore[arg-type]
+        self.assertEqual(checked_file(bytearray(b"a"), "image/png"), (b"a", "image/png"))
+        client = Tollbooth(api_key=API_KEY, base_url="https://pay.example")
+        for key in ("", "ключ", "a" * 256, "a\n"):
+            with self.assertRaises(ValueError):
+                client.refunds.create("pay_x", idempotency_key=key)
+
+
+class Settings(unittest.TestCase):
+    def refusal(self, **options: Any) -> str:
+        with self.assertRaises(ValueError) as caught:
+            Tollbooth(**options)
+        return f"{caught.exception!r} {caught.exception.__cause__!r}"
+
+    def test_the_key_goes_over_https_or_to_this_machine(self) -> None:
+        good = ["https://pay.example", "https://pay.example/tollbooth/", "http://localhost:8080", "http://127.0.0.1:1"]
+        for base_url in [*good, "http://[::1]:8080", "http://shop.localhost"]:
+            Tollbooth(api_key=API_KEY, base_url=base_url)
+        bad = ["http://pay.example", "http://localhost.pay.example", "http://127.0.0.1.pay.example", "ftp://localhost"]
+        unclear = ["pay.example", "", "https://user:word@pay.example", "https://pay.example/?a=b", "https://a:x"]
+        for base_url in [*bad, *unclear, "https://pay.example/a b", "https://pay.example/a\r\nb"]:
+            self.assertIn("base_url must", self.refusal(api_key=API_KEY, base_url=base_url))
+
+    def test_no_refusal_no_printed_client_and_no_copy_has_the_key(self) -> None:
+        client = Tollbooth(api_key=API_KEY, base_url="https://pay.example")
+        texts = [
+            self.refusal(api_key=API_KEY + "\n", base_url="https://pay.example"),
+            self.refusal(api_key=API_KEY, base_url=f"https://{API_KEY}@pay.example"),
+            self.refusal(api_key=API_KEY, base_url=API_KEY),
+            self.refusal(api_key=API_KEY, base_url="https://pay.example", max_retries=11),
+            f"{client!r} {client} {vars(client)} {vars(client.payments)} {vars(client.payments._caller)}",
+            f"{vars(client._transport)}",
+        ]
+        for text in texts:
+            self.assertNotIn(API_KEY, text)
+        for writes in (pickle.dumps, copy.copy, copy.deepcopy):
+            with self.assertRaises(TypeError):
+                writes(client)
+
+
+class Package(unittest.TestCase):
+    def test_it_is_python_3_10_and_imports_itself_and_the_standard_library(self) -> None:
+        modules = sorted(Path(tollbooth.__file__).parent.rglob("*.py"))
+        self.assertGreater(len(modules), 20)
+        for module in modules:
+            tree = ast.parse(module.read_text(), feature_version=(3, 10))
+            for node in ast.walk(tree):
+                names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.level == 0:
+                    names = [node.module or ""]
+                for name in names:
+                    self.assertIn(name.split(".")[0], sys.stdlib_module_names, str(module))
+
+    def test_what_it_exports_is_there(self) -> None:
+        for name in ("Tollbooth", "Payment", "PaymentSucceededEvent", "verify_webhook", "NOT_GIVEN", "__version__"):
+            self.assertTrue(hasattr(tollbooth, name), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

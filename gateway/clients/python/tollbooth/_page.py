@@ -1,0 +1,63 @@
+"""Lists: a page has `data`; iterating it reads page after page."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Generic, Iterator, Literal, Mapping, TypeVar
+
+from ._answer import AnswerFacts
+
+Item = TypeVar("Item")
+Paging = Literal["after", "offset", "none"]
+
+
+class Page(Generic[Item]):
+    """A page of a list; iterating yields every object of this page and of all that follow."""
+
+    def __init__(
+        self,
+        data: list[Item],
+        total: int | None,
+        read_next: Callable[[], Page[Item]] | None,
+        facts: AnswerFacts | None = None,
+    ) -> None:
+        self.data = data
+        self.total = total
+        """All there are within the filters; None where that is not counted."""
+        self.has_more = read_next is not None
+        """Whether further pages follow."""
+        self._read_next = read_next
+        self._facts = facts
+
+    def next_page(self) -> Page[Item] | None:
+        """The page that follows; None behind the last one."""
+        return None if self._read_next is None else self._read_next()
+
+    def pages(self) -> Iterator[Page[Item]]:
+        """This page and all that follow."""
+        page: Page[Item] | None = self
+        while page is not None:
+            yield page
+            page = page.next_page()
+
+    def __iter__(self) -> Iterator[Item]:
+        for page in self.pages():
+            yield from page.data
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.data)} of {'an unknown number' if self.total is None else self.total})"
+
+
+def next_query(query: Mapping[str, Any], body: Mapping[str, Any], paging: Paging) -> dict[str, Any] | None:
+    """The query of the page that follows; None behind the last one. Every step leads on, so that a loop ends."""
+    data = body.get("data") or [None]
+    last = data[-1]
+    if paging == "none" or not isinstance(last, dict):
+        return None
+    filters = {name: value for name, value in query.items() if name != "offset"}
+    if paging == "after":
+        behind = last.get("id")
+        is_more = body.get("has_more") is True and isinstance(behind, str) and behind != query.get("after")
+        return {**filters, "after": behind} if is_more else None
+    following = body.get("next_cursor")
+    is_more = isinstance(following, int) and following > query.get("offset", 0)
+    return {**filters, "offset": following} if is_more else None

@@ -1,0 +1,44 @@
+// The document of this source tree without a running gateway, for what is generated from it: the operations of a
+// gateway that is never started and reaches nobody.
+import Fastify from "fastify";
+import { readConfig } from "#platform/process/config.ts";
+import { fixedToken } from "#platform/secrets/callers.ts";
+import { releaseVersion } from "#platform/values/release.ts";
+import type { GatewayContext } from "../auth/auth.ts";
+import { AddressLimits } from "../limits/address-limits.ts";
+import { RateLimits } from "../limits/rate-limits.ts";
+import { connectPeers } from "../peers.ts";
+import { Principals } from "../principal.ts";
+import { addOperations } from "../server.ts";
+import { gatewaySettings } from "../settings.ts";
+import { openApi } from "./openapi.ts";
+import type { JsonObject } from "./schema.ts";
+
+// Nobody listens here, and nothing is sent: a settings' reader wants addresses.
+const nowhere = "http://127.0.0.1:9";
+
+/** What `/openapi.json` serves. */
+export function ownDocument(): JsonObject {
+  const { RPC_TOKEN_FILE: _, ...settings } = gatewaySettings;
+  const config = readConfig(settings, {
+    PORT: "0",
+    NATS_URL: "nats://127.0.0.1:9",
+    CHECKOUT_URL: nowhere,
+    PAYMENTS_URL: nowhere,
+    MERCHANT_URL: nowhere,
+    WEBHOOK_URL: nowhere,
+  });
+  const peers = connectPeers({ ...config, RPC_TOKEN_FILE: fixedToken("none") });
+  const limits = new RateLimits(config);
+  const context: GatewayContext = {
+    app: Fastify(),
+    operations: [],
+    principals: new Principals(peers.apiKeys, () => false),
+    limits,
+    addresses: new AddressLimits(limits, config),
+    keyUsed: () => undefined,
+  };
+  addOperations(context, peers);
+  peers.close();
+  return openApi(context.operations, releaseVersion());
+}

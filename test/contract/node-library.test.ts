@@ -1,0 +1,307 @@
+// The server library for Node against the running system: it has every operation, takes a merchant through a day, tells
+// errors apart by class, and repeats what may be repeated once and under one key.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { inspect } from "node:util";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import {
+  AuthenticationError,
+  answerOf,
+  ConflictError,
+  ConnectionFailedError,
+  ConnectorError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  RefusedError,
+  ServiceError,
+  SignatureVerificationError,
+  TimedOutError,
+  Tollbooth,
+  TollboothError,
+  UnexpectedAnswerError,
+  verifyWebhook,
+} from "../../gateway/clients/node/tollbooth.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { pdfFile } from "../harness/sample-files.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { type TroubledWay, troubledWay } from "../harness/troubled-way.ts";
+import { apiDocument } from "./document.ts";
+import { failProcessor } from "./operator.ts";
+import { ownGateway } from "./own-gateway.ts";
+
+const test = suite("Node library", { timeoutMs: 60_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let receiver: Receiver;
+let way: TroubledWay;
+let tollbooth: Tollbooth;
+/** Through the troubled way, without waiting. */
+let troubled: Tollbooth;
+const pauses: number[] = [];
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  receiver = await startReceiver(running.tls);
+  way = await troubledWay(running.gateway);
+  tollbooth = new Tollbooth({ apiKey: merchant.apiKey, baseUrl: running.gateway });
+  troubled = new Tollbooth({
+    apiKey: merchant.apiKey,
+    baseUrl: way.url,
+    random: () => 0.5,
+    clock: { now: () => performance.now(), sleep: async (ms) => void pauses.push(ms) },
+  });
+});
+test.after(async () => {
+  await receiver.close();
+  await way.close();
+});
+
+/** A paid session's payment. */
+async function paid(amount = 1050, card: string = cards.succeeds): Promise<string> {
+  const session = await tollbooth.checkoutSessions.create({ amount, currency: "EUR" });
+  await pay(session.render.frame_url ?? "", card);
+  const query = new URLSearchParams({ secret: session.session_secret });
+  return (await merchant.api.post(`/v1/checkout/${session.id}/confirm?${query}`)).expect(200).text("payment_id");
+}
+
+async function failure(call: PromiseLike<unknown>): Promise<TollboothError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof TollboothError) return error;
+    throw error;
+  }
+  throw new Error("it did not fail");
+}
+
+test("every operation that a server calls has one method, which sends what the document says", async () => {
+  const document = await apiDocument(running.gateway);
+  const wanted = document.operations
+    .filter(({ path }) => !path.startsWith("/v1/checkout/"))
+    .map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, "x")}`);
+  const sent: string[] = [];
+  const recorder = new Tollbooth({
+    apiKey: merchant.apiKey,
+    baseUrl: "https://pay.example",
+    fetch: async (url, init) => {
+      sent.push(`${init?.method} ${new URL(String(url)).pathname}`);
+      return new Response('{"data":[]}');
+    },
+  });
+  for (const resource of Object.values(recorder)) {
+    const prototype: unknown = Object.getPrototypeOf(resource);
+    for (const [name, each] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (name !== "constructor") await callWithIds((...words) => Reflect.apply(each.value, resource, words));
+    }
+  }
+  assert.deepEqual(sent.toSorted(), wanted.toSorted());
+});
+
+/** Calls a method with as many ids as its path has: fewer are a mistake that it names. */
+async function callWithIds(method: (...words: unknown[]) => PromiseLike<unknown>): Promise<void> {
+  const file = [new Uint8Array(1), "application/pdf"];
+  for (const ids of [[], ["x"], ["x", "x"], ["x", "x", "x"]]) {
+    for (const rest of [[{}], file]) {
+      try {
+        await method(...ids, ...rest);
+        return;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+      }
+    }
+  }
+  throw new Error("no number of ids is right");
+}
+
+test("a merchant's day: create, pay, a verified webhook, read, refund", async () => {
+  const endpoint = await tollbooth.webhookEndpoints.create({
+    url: `${receiver.url}/hook`,
+    event_types: ["payment.succeeded", "payment.refunded"],
+  });
+  assert.ok(endpoint.signing_secret);
+  const paymentId = await paid();
+  const delivery = await receiver.waitFor(({ headers }) => headers["service-event"] === "payment.succeeded");
+  const header = String(delivery.headers["service-signature"]);
+  const event = verifyWebhook(delivery.body, header, endpoint.signing_secret);
+  assert.equal(event.type === "payment.succeeded" && event.payment_id, paymentId);
+  assert.throws(
+    () => verifyWebhook(Buffer.concat([delivery.body, Buffer.from(" ")]), header, endpoint.signing_secret ?? ""),
+    SignatureVerificationError,
+  );
+  const refund = await tollbooth.refunds.create(paymentId, { amount: 400 }, { idempotencyKey: "refund of order 7" });
+  const again = await tollbooth.refunds.create(paymentId, { amount: 400 }, { idempotencyKey: "refund of order 7" });
+  assert.deepEqual([again.id, again.refunded], [refund.id, 400]);
+  assert.deepEqual([answerOf(refund)?.isReplay, answerOf(again)?.isReplay], [false, true]);
+  assert.match(answerOf(again)?.requestId ?? "", /^req_/);
+  const payment = await tollbooth.payments.get(paymentId);
+  assert.deepEqual([payment.status, payment.refunded_amount], ["partially_refunded", 400]);
+  await tollbooth.webhookEndpoints.delete(endpoint.id);
+});
+
+test("a file goes as its bytes", async () => {
+  const payment_id = await paid(1000, cards.disputedLater);
+  const dispute = await eventually("the dispute", async () => (await tollbooth.disputes.list({ payment_id })).data[0]);
+  const bytes = pdfFile();
+  const file = await tollbooth.disputes.uploadFile(dispute.id, bytes, "application/pdf");
+  assert.deepEqual([file.size, file.sha256], [bytes.length, createHash("sha256").update(bytes).digest("hex")]);
+  const words: unknown[] = [dispute.id, bytes.toString("base64"), "application/pdf"];
+  await assert.rejects(Reflect.apply(tollbooth.disputes.uploadFile, tollbooth.disputes, words), TypeError);
+});
+
+test("a secret of an answer is read and sent on, and shown to nobody who prints it", async () => {
+  const session = await tollbooth.checkoutSessions.create({ amount: 1000, currency: "EUR" });
+  const secrets = [session.session_secret, session.render.client_secret ?? "", merchant.apiKey];
+  const shown = [
+    inspect(session, { depth: 9 }),
+    inspect({ session }),
+    inspect(tollbooth, { depth: 9, showHidden: true }),
+  ];
+  for (const secret of secrets) for (const text of shown) assert.ok(!text.includes(secret), text);
+  assert.ok(inspect(session).includes(session.id));
+  assert.equal(JSON.parse(JSON.stringify(session)).session_secret, session.session_secret);
+});
+
+test("a list is every object once, and one page at a time", async () => {
+  const own = await freshMerchant(running);
+  const client = new Tollbooth({ apiKey: own.apiKey, baseUrl: running.gateway });
+  const made: string[] = [];
+  for (let i = 0; i < 5; i++) made.unshift((await client.checkoutSessions.create({ amount: 100, currency: "EUR" })).id);
+  const seen: string[] = [];
+  for await (const session of client.checkoutSessions.list({ limit: 2 })) {
+    // One that comes meanwhile moves nothing.
+    if (seen.length === 1) await client.checkoutSessions.create({ amount: 100, currency: "EUR" });
+    seen.push(session.id);
+  }
+  assert.deepEqual(seen, made);
+  const first = await client.checkoutSessions.list({ limit: 2, offset: 1 });
+  assert.deepEqual([first.data.map(({ id }) => id), first.total, first.has_more], [made.slice(0, 2), 6, true]);
+  const second = await first.nextPage();
+  assert.deepEqual(
+    second?.data.map(({ id }) => id),
+    made.slice(2, 4),
+  );
+  const pages: number[] = [];
+  for await (const { data } of client.checkoutSessions.list({ limit: 4 }).pages()) pages.push(data.length);
+  assert.deepEqual(pages, [4, 2]);
+  const codes: string[] = [];
+  for await (const { code } of client.eventTypes.list()) codes.push(code);
+  assert.ok(codes.includes("payment.succeeded"));
+});
+
+test("each refusal has its class, and says which field is wrong and what is wanted", async () => {
+  const wish = { amount: 1000, currency: "EUR" };
+  // What the compiler would refuse is sent all the same by whoever writes JavaScript.
+  const invalid = await failure(
+    Reflect.apply(tollbooth.checkoutSessions.create, tollbooth.checkoutSessions, [{ amount: 0, currency: "euro" }]),
+  );
+  assert.ok(invalid instanceof InvalidRequestError);
+  assert.deepEqual(invalid.details.map(({ field }) => field).toSorted(), ["amount", "currency"]);
+  assert.match(invalid.message, /currency must look like EUR.*\(invalid_body, 400, req_\w+\)$/);
+
+  const wrongKey = `${merchant.apiKey.slice(0, -1)}${merchant.apiKey.endsWith("A") ? "B" : "A"}`;
+  const stranger = new Tollbooth({ apiKey: wrongKey, baseUrl: running.gateway });
+  const unknown = await failure(stranger.merchant.get());
+  assert.ok(unknown instanceof AuthenticationError && !inspect(unknown, { depth: 9 }).includes(wrongKey));
+  const narrow = await freshKey(running, merchant.id, { scopes: ["payments:read"] });
+  const reader = new Tollbooth({ apiKey: narrow, baseUrl: running.gateway });
+  assert.ok((await failure(reader.checkoutSessions.create(wish))) instanceof PermissionDeniedError);
+  assert.ok((await failure(tollbooth.payments.get("pay_01jd3v9q6k8m2n4p6r8t0v2x4z"))) instanceof NotFoundError);
+
+  await tollbooth.checkoutSessions.create(wish, { idempotencyKey: "one key" });
+  const reused = await failure(
+    tollbooth.checkoutSessions.create({ ...wish, amount: 7 }, { idempotencyKey: "one key" }),
+  );
+  assert.ok(reused instanceof ConflictError && reused.code === "idempotency_key_reuse");
+  const refused = await failure(tollbooth.refunds.create(await paid(500), { amount: 501 }));
+  assert.ok(refused instanceof RefusedError && refused.code === "amount_too_large" && refused.attempts === 1);
+
+  await failProcessor(running, merchant, { target: "api.intents.create", kind: "error_before", count: 1 });
+  const down = await failure(tollbooth.checkoutSessions.create(wish, { maxRetries: 0 }));
+  assert.ok(down instanceof ConnectorError && down.status === 502, down.message);
+});
+
+test("too many requests and a part that is away are told with the time to wait", async () => {
+  const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
+  const away = await ownGateway(running, { CHECKOUT_URL: "http://127.0.0.1:9" });
+  const own = await freshMerchant(running);
+  const hurried = new Tollbooth({ apiKey: own.apiKey, baseUrl: tight.gateway, maxRetries: 0 });
+  const many = await Promise.all(Array.from({ length: 4 }, () => hurried.merchant.get().catch((error) => error)));
+  const late = many.find((each) => each instanceof RateLimitError);
+  assert.ok(late && Number(late.retryAfterSeconds) >= 1, String(many));
+  const waiting = new Tollbooth({ apiKey: own.apiKey, baseUrl: away.gateway, maxRetries: 0 });
+  const error = await failure(waiting.checkoutSessions.list());
+  assert.ok(
+    error instanceof ServiceError && error.code === "service_unavailable" && Number(error.retryAfterSeconds) >= 1,
+  );
+  await tight.stop();
+  await away.stop();
+});
+
+test("an answer that was lost, and a part that was away, make one session under one key", async () => {
+  const total = async () => (await tollbooth.checkoutSessions.list({ limit: 1 })).total ?? 0;
+  const before = await total();
+  const from = way.passed.length;
+  pauses.length = 0;
+  way.trouble("answer lost", "unavailable");
+  const session = await troubled.checkoutSessions.create({ amount: 1000, currency: "EUR" });
+  const keys = way.passed.slice(from).map(({ headers }) => headers["idempotency-key"]);
+  assert.equal(keys.length, 3);
+  assert.equal(new Set(keys).size, 1);
+  assert.match(String(keys[0]), /^[0-9a-f-]{36}$/);
+  assert.deepEqual(pauses, [250, 1500]); // half of 500; what Retry-After says and half of 1,000
+  assert.equal(answerOf(session)?.isReplay, true);
+  assert.equal(await total(), before + 1);
+  way.trouble("answer lost");
+  await troubled.checkoutSessions.create({ amount: 1000, currency: "EUR" }, { idempotencyKey: "of the caller" });
+  assert.equal(way.passed.at(-1)?.headers["idempotency-key"], "of the caller");
+  assert.equal(await total(), before + 2);
+});
+
+test("what may have been done is not repeated without a key, and a read is", async () => {
+  const from = way.passed.length;
+  way.trouble("answer lost");
+  const error = await failure(troubled.apiKeys.create({ name: "once" }));
+  assert.ok(error instanceof ConnectionFailedError && error.attempts === 1);
+  way.trouble("bad gateway");
+  assert.ok((await failure(troubled.apiKeys.create({ name: "once" }))) instanceof ServiceError);
+  assert.equal(way.passed.length, from + 2);
+  way.trouble("answer lost", "bad gateway");
+  await troubled.merchant.get();
+  way.trouble("unavailable");
+  await troubled.apiKeys.create({ name: "later" });
+  assert.equal(way.passed.length, from + 7);
+});
+
+test("what does not speak as Tollbooth does is an error, and the key goes nowhere else", async () => {
+  for (const trouble of ["redirect", "nonsense", "endless answer", "large number"] as const) {
+    way.trouble(trouble);
+    const error = await failure(troubled.payments.get("pay_x"));
+    assert.ok(error instanceof UnexpectedAnswerError, `${trouble}: ${inspect(error)}`);
+    assert.ok(!inspect(error, { depth: 9 }).includes("nobody_should_see"));
+    if (trouble === "redirect") assert.match(error.message, /a redirect \(HTTP 307\), which is not followed/);
+  }
+  way.trouble("half an answer", "half an answer", "half an answer");
+  assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof ConnectionFailedError);
+  way.trouble("silence");
+  const late = await failure(troubled.payments.get("pay_x", { timeoutMs: 100, maxRetries: 0 }));
+  assert.ok(late instanceof TimedOutError);
+  way.trouble("silence");
+  const reason = new Error("the shop closes");
+  await assert.rejects(troubled.payments.get("pay_x", { signal: AbortSignal.abort(reason) }), reason);
+});
+
+test("onboarding needs no key, and nothing else works without one", async () => {
+  const open = new Tollbooth({ baseUrl: running.gateway });
+  const application = await open.applications.create({ legal_name: "Lemon Books GmbH" });
+  assert.equal((await open.applications.get(application.id)).status, "draft");
+  await assert.rejects(open.merchant.get(), TypeError);
+});
+
+test.run();

@@ -1,0 +1,123 @@
+// The way from a merchant's backend to the gateway, with trouble: a proxy on loopback that does to the next requests
+// what a test says, and passes every other one on.
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
+
+export type Trouble =
+  /** Is passed on and carried out; the answer never arrives. */
+  | "answer lost"
+  /** Is refused by a part that is away, before it arrives. */
+  | "unavailable"
+  /** A balancer's own page, in place of an answer. */
+  | "bad gateway"
+  | "redirect"
+  /** Nothing comes back, and nothing ends. */
+  | "silence"
+  /** The answer's first half. */
+  | "half an answer"
+  /** More of an answer than anybody reads. */
+  | "endless answer"
+  /** An answer that is no JSON. */
+  | "nonsense"
+  /** An amount with more digits than JavaScript keeps. */
+  | "large number";
+
+/** A request as it came. */
+export interface Passed {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface TroubledWay {
+  readonly url: string;
+  /** Every request, oldest first. */
+  readonly passed: readonly Passed[];
+  /** What happens to the next requests, one each. */
+  trouble(...next: Trouble[]): void;
+  close(): Promise<void>;
+}
+
+/** @param target the gateway's base URL */
+export async function troubledWay(target: string): Promise<TroubledWay> {
+  const passed: Passed[] = [];
+  const waiting: Trouble[] = [];
+  const server = createServer((asked, answer) => {
+    const { method = "", url: path = "", headers } = asked;
+    passed.push({ method, path, headers });
+    handle(waiting.shift(), target, asked, answer);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the proxy has no address");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    passed,
+    trouble: (...next) => void waiting.push(...next),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const json = { "content-type": "application/json", "request-id": "req_01jd3v9q6k8m2n4p6r8t0v2x4z" };
+const away = { error: { code: "service_unavailable", message: "a part of the service is away" } };
+const halfLength = 1_000;
+
+function handle(trouble: Trouble | undefined, target: string, asked: IncomingMessage, answer: ServerResponse): void {
+  asked.on("error", () => answer.destroy());
+  switch (trouble) {
+    case undefined:
+    case "answer lost":
+      passOn(target, asked, answer, trouble === "answer lost");
+      return;
+    case "unavailable":
+      answer.writeHead(503, { ...json, "retry-after": "1" }).end(JSON.stringify(away));
+      return;
+    case "bad gateway":
+      answer.writeHead(502, { "content-type": "text/html" }).end("<h1>502 Bad Gateway</h1>");
+      return;
+    case "redirect":
+      answer.writeHead(307, { location: "http://127.0.0.1:9/elsewhere" }).end();
+      return;
+    case "silence":
+      return;
+    case "half an answer":
+      answer.writeHead(200, { ...json, "content-length": String(halfLength) });
+      answer.write('{"id":"pay_', () => answer.destroy());
+      return;
+    case "endless answer":
+      answer.writeHead(200, json);
+      pour(answer);
+      return;
+    case "nonsense":
+      answer.writeHead(200, json).end("cs_secret_nobody_should_see");
+      return;
+    case "large number":
+      answer.writeHead(200, json).end('{"id":"pay_x","amount":9007199254740993}');
+  }
+}
+
+function passOn(target: string, asked: IncomingMessage, answer: ServerResponse, isLost: boolean): void {
+  const { host: _, ...headers } = asked.headers;
+  const onward = request(new URL(asked.url ?? "/", target), { method: asked.method, headers }, (came) => {
+    if (isLost) {
+      // All of it, so that the request was carried out for sure.
+      came.resume().on("end", () => answer.destroy());
+      return;
+    }
+    answer.writeHead(came.statusCode ?? 502, came.headers);
+    came.pipe(answer);
+  });
+  onward.on("error", () => answer.destroy());
+  asked.pipe(onward);
+}
+
+/** White space, which JSON may have, until nobody reads it any more. */
+function pour(answer: ServerResponse): void {
+  const block = Buffer.alloc(64 * 1024, " ");
+  while (!answer.destroyed && answer.write(block));
+  if (!answer.destroyed) answer.once("drain", () => pour(answer));
+}
