@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { processSettings } from "#platform/process/process.ts";
 import { nouns } from "../deploy/cli/nouns.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
+import { stackSettings } from "../deploy/local/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
 import { merchantSettings } from "../services/merchant/settings.ts";
@@ -114,13 +115,14 @@ const readElsewhere = [
   "NODE_OPTIONS",
   "NODE_TLS_REJECT_UNAUTHORIZED",
   "OTEL_EXPORTER_OTLP_HEADERS",
-  "STATE_DIR",
   "TEST_BACKEND",
 ];
 
 test("the page of settings has every setting that a process reads, and none that nobody reads", () => {
   const all = [gatewaySettings, checkoutSettings, paymentsSettings, merchantSettings, webhookSettings, processSettings];
-  const read = new Set([...all, migrateSettings].flatMap(Object.keys).filter((name) => /^[A-Z]/.test(name)));
+  const read = new Set(
+    [...all, migrateSettings, stackSettings].flatMap(Object.keys).filter((name) => /^[A-Z]/.test(name)),
+  );
   const page = textOf("docs/configuration.md");
   const named = new Set(
     [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_…)?)[`=]/g)].map(([, name = ""]) => name),

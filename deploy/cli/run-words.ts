@@ -8,6 +8,7 @@ import { KeyManagementError } from "#platform/secrets/key-management.ts";
 import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Answer, type Command, type Commands, type Given, UsageError } from "./command.ts";
+import { nearestWord, optionRefused, unknownOption } from "./nearest-word.ts";
 import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";
@@ -24,7 +25,7 @@ export async function runWords(
     const [noun = "", verb = "", ...rest] = argv;
     const commands = nouns[noun];
     if (!commands) {
-      if (noun !== "" && noun !== "help" && !isHelp(noun)) throw new UsageError(`there is no ${noun}\n\n${overview()}`);
+      if (noun !== "" && noun !== "help" && !isHelp(noun)) throw new UsageError(`${noNoun(noun)}\n\n${overview()}`);
       say.log(overview());
       return 0;
     }
@@ -32,7 +33,8 @@ export async function runWords(
     const isOwn = own !== undefined && !isHelp(verb);
     const command = isOwn ? own : commands[verb];
     if (!command) {
-      if (verb !== "" && !isHelp(verb)) throw new UsageError(`${noun} has no ${verb}\n\n${helpOf(noun, commands)}`);
+      if (verb !== "" && !isHelp(verb))
+        throw new UsageError(`${noVerb(noun, verb, Object.keys(commands))}\n\n${helpOf(noun, commands)}`);
       say.log(helpOf(noun, commands));
       return 0;
     }
@@ -94,9 +96,21 @@ function parsed(
       options: { ...options, json: { type: "boolean", multiple: false } },
     });
   } catch (error) {
-    const why = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+    const wrong = optionRefused(error);
+    const told = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+    const why = wrong === undefined ? told : unknownOption(wrong, [...Object.keys(options), "json"]);
     throw new UsageError(`${why} (tollbooth ${name} --help)`);
   }
+}
+
+function noNoun(word: string): string {
+  if (word.startsWith("-")) return unknownOption(word, []);
+  return `there is no ${word}; the nearest one is ${nearestWord(word, Object.keys(nouns))}`;
+}
+
+function noVerb(noun: string, word: string, verbs: readonly string[]): string {
+  if (word.startsWith("-")) return unknownOption(word, []);
+  return `${noun} has no ${word}; the nearest one is ${nearestWord(word, verbs)}`;
 }
 
 function isHelp(word: string): boolean {

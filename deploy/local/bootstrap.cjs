@@ -5,6 +5,7 @@ const { spawn, spawnSync } = require("node:child_process");
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
+const { countInstalled, showProgress } = require("./install-progress.cjs");
 
 const root = path.resolve(__dirname, "../..");
 const modules = path.join(root, "node_modules");
@@ -67,6 +68,12 @@ function installedByHand() {
     if (!present[name]) return wanted[name].optional === true && !fitsThisMachine(wanted[name]);
     return present[name].version === wanted[name].version;
   });
+}
+
+/** Where npm puts the packages of this machine, from the project's root. */
+function wantedFolders() {
+  const wanted = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
+  return Object.keys(wanted).filter((name) => name !== "" && fitsThisMachine(wanted[name]));
 }
 
 function fitsThisMachine(entry) {
@@ -140,7 +147,9 @@ function exists(pid) {
 /** `npm ci`, with the development packages: PostgreSQL, the checker and the linter are among them. */
 async function install() {
   const began = Date.now();
-  console.error("installing packages with npm ci (once; about half a minute)");
+  console.error(
+    "Packages are missing or have changed: they are installed once, which takes half a minute to two minutes.",
+  );
   const cli = process.env.npm_execpath || "";
   const [command, first] = cli.endsWith("npm-cli.js") ? [process.execPath, [cli]] : ["npm", []];
   const child = spawn(command, [...first, "ci", "--include=dev", "--include=optional", "--no-progress"], {
@@ -148,6 +157,12 @@ async function install() {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stopForwarding = forwardSignals(child);
+  const folders = wantedFolders();
+  const stopProgress = showProgress({
+    out: process.stderr,
+    total: folders.length,
+    count: () => countInstalled(root, folders),
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data) => {
@@ -162,6 +177,7 @@ async function install() {
     child.once("close", (exitCode) => resolve(exitCode));
   });
   stopForwarding();
+  stopProgress();
   if (code !== 0) {
     fs.rmSync(lockDir, { recursive: true, force: true });
     fail(`${output.trim()}\nnpm ci failed (exit ${code}); the packages are not installed`);

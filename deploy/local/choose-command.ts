@@ -1,7 +1,7 @@
 // One command for many: `npm run prove -- walk …` runs test/chaos/walk.ts with the words that follow.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { helpIfAsked, refuseWords } from "./options.ts";
+import { helpIfAsked, refuseAnyWord, refuseWord } from "./options.ts";
 
 /** One of the commands behind a name. */
 export interface Choice {
@@ -40,15 +40,16 @@ export async function chooseCommand(
       "",
       "<name> --help explains its options.",
     ];
-    console[isHelp || word === "" ? "log" : "error"](usage.join("\n"));
-    process.exit(isHelp || word === "" ? 0 : 2);
+    if (!isHelp && word !== "") refuseWord(word, Object.keys(choices), "name", usage.join("\n"));
+    console.log(usage.join("\n"));
+    process.exit(0);
   }
   const given = choices[word] ? words : process.argv.slice(2);
   const wanted = chosen.flatMap((each) => choices[each] ?? []);
   for (const { usage } of wanted) {
     if (usage === undefined) continue;
     helpIfAsked(usage);
-    if (given.length > 0) refuseWords(usage);
+    refuseAnyWord(given, usage);
   }
   for (const { scripts, words: own = [], env = {} } of wanted) {
     for (const script of scripts) {

@@ -16,9 +16,15 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
   try {
     const settings = readStackSettings(process.env);
     console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
-    const running = await start({ ...settings, signal: stopping });
+    let isReady = false;
+    // What a process complains about while its neighbours start looks like a failure and is none. Its log has it, and
+    // so has the error when it does not start.
+    const warn = (line: string) => isReady && console.error(line);
+    const running = await start({ ...settings, warn, signal: stopping });
+    const [link] = await Promise.all([exampleLink(running.stack), running.openShop()]);
     const tookMs = performance.now() - began;
-    console.log(welcome(running.stack, settings.stateDir, tookMs, await exampleLink(running.stack)));
+    console.log(welcome(running.stack, settings.stateDir, tookMs, link));
+    isReady = true;
     await aborted(stopping);
     console.error("stopping");
     await running.stop();
@@ -77,23 +83,35 @@ function welcome(stack: StackInfo, stateDir: string, tookMs: number, link: strin
   return `
 Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)
 
-  API       ${stack.gateway}
-  API key   ${stack.api_key}
-  merchant  ${stack.merchant_id} (sandbox)
-  details   ${shown(stackFile(stateDir))} (addresses, pids, a certificate for a local webhook receiver)
-  logs      ${shown(`${stateDir}/logs`)}
-${link === undefined ? "" : `\nPay as a buyer (card 4242 4242 4242 4242, any future date, any CVC):\n\n  ${link}\n`}
-Create a checkout session:
+  demo shop  ${stack.demo_shop}
+  API        ${stack.gateway}
+  API docs   ${stack.gateway}/docs
+  API key    ${stack.api_key}
+  merchant   ${stack.merchant_id} (sandbox)
+  details    ${shown(stackFile(stateDir))} (addresses, pids, a certificate for a local webhook receiver)
+  logs       ${shown(`${stateDir}/logs`)}
 
-  curl -sS ${stack.gateway}/v1/checkout-sessions \\
-    -H 'Authorization: Bearer ${stack.api_key}' \\
-    -H 'Content-Type: application/json' \\
-    -d '{"amount":1050,"currency":"USD","description":"Order 1001"}'
+What to do next
 
-Pay it: open the answer's checkout_url in a browser.
+  1. Buy something in the demo shop: open ${stack.demo_shop}
+     Test cards fill in by a click, and the order shows the signed webhook when it comes.
+${
+  link === undefined
+    ? ""
+    : `
+  2. Or pay a checkout link as a buyer:
+     ${link}
+`
+}
+  3. Create a checkout session yourself, and open its checkout_url:
 
-See a webhook endpoint's deliveries: GET ${stack.gateway}/v1/merchants/me/webhooks/<id>/deliveries
+     curl -sS ${stack.gateway}/v1/checkout-sessions \\
+       -H 'Authorization: Bearer ${stack.api_key}' \\
+       -H 'Content-Type: application/json' \\
+       -d '{"amount":1050,"currency":"USD","description":"Order 1001"}'
 
-Ctrl-C stops everything.
+  4. docs/quickstart.md goes on to webhooks and refunds; the shop's program is gateway/docs/samples/shop/server.mjs.
+
+Ctrl-C stops everything. The next npm start carries on with the same addresses, key and data.
 `;
 }

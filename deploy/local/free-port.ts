@@ -19,6 +19,13 @@ const triesMax = 50;
 
 /** What is left of this process's block. */
 const left: number[] = [];
+/** Chosen some other way, and perhaps nobody listens there yet. */
+const reserved = new Set<number>();
+
+/** The port is nobody's from here on, though it may be free. */
+export function reservePort(port: number): void {
+  reserved.add(port);
+}
 
 /**
  * A loopback port on which nothing listens now, and which no other process that asks here gets while this one lives.
@@ -27,7 +34,7 @@ export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < triesMax; attempt++) {
     const port = left.shift();
     if (port === undefined) await takeBlock();
-    else if ((await tryListen(port, "127.0.0.1")) === undefined) return port;
+    else if (!reserved.has(port) && (await tryListen(port, "127.0.0.1")) === undefined) return port;
   }
   throw new Error(`no free port found between ${lowest} and ${highest}`);
 }

@@ -1,6 +1,7 @@
 // `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
 // endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
 // removes the endpoint at the end.
+import { nearestWord } from "../cli/nearest-word.ts";
 import { type Forwarded, startForwarder } from "./forward.ts";
 import { helpIfAsked, parseWords, refuseWords } from "./options.ts";
 import { inspectProcess } from "./process-table.ts";
@@ -40,6 +41,7 @@ async function listen(wanted: Wanted, stopping: AbortSignal): Promise<void> {
   const stack = await openStack(process.env);
   await removeLeftovers(stack);
   const catalogue = listOf(await stack.call("GET", "/v1/merchants/me/event-types")).map((type) => String(type.code));
+  refuseUnknown(wanted.events ?? [], catalogue);
   const forwarder = await startForwarder(wanted.to, stack.tls, (delivery) => console.log(line(delivery)));
   let id = "";
   try {
@@ -57,6 +59,14 @@ async function listen(wanted: Wanted, stopping: AbortSignal): Promise<void> {
     if (id !== "") await remove(stack, id);
     await forwarder.close();
   }
+}
+
+/** Ends the command where a type is none, before anything is registered. */
+function refuseUnknown(events: readonly string[], catalogue: readonly string[]): void {
+  const unknown = events.filter((type) => !catalogue.includes(type));
+  if (unknown.length === 0) return;
+  const named = unknown.map((type) => `${type || "an empty one"} (the nearest one is ${nearestWord(type, catalogue)})`);
+  refuseWords(`--events: there is no type ${named.join(", ")}\nknown types: ${catalogue.join(", ")}`);
 }
 
 async function remove(stack: StackClient, id: string): Promise<void> {

@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "../../test/harness/suite.ts";
-import { findNatsServer } from "./nats-binary.ts";
+import { findNatsServer, projectCache } from "./nats-binary.ts";
 
 const test = suite("nats-server finder");
 let dir = "";
@@ -24,7 +25,12 @@ async function server(folder: string, version: string): Promise<string> {
 
 /** Looks in the test's folders only; PATH keeps /bin for the shell of the programs, not for finding a server. */
 function find(env: Record<string, string> = {}) {
-  return findNatsServer({ env: { PATH: join(dir, "path"), ...env }, extraDirs: [], cacheDir: join(dir, "cache") });
+  return findNatsServer({
+    env: { PATH: join(dir, "path"), ...env },
+    extraDirs: [],
+    cacheDir: join(dir, "cache"),
+    oldCacheDir: join(dir, "old"),
+  });
 }
 
 test("the named program comes first, then PATH, then the newest in the cache", async () => {
@@ -36,6 +42,21 @@ test("the named program comes first, then PATH, then the newest in the cache", a
   assert.equal(await find(), { path: onPath, version: "2.10.1", source: "PATH" });
   await rm(onPath);
   assert.equal(await find(), { path: newest, version: "2.10.27", source: "cache" });
+});
+
+test("what an earlier release kept elsewhere is copied into the project's cache, and found there without it", async () => {
+  const old = await server("old/2.10.27", "2.10.27");
+  const own = join(dir, "cache/2.10.27/nats-server");
+  assert.equal(await find(), { path: own, version: "2.10.27", source: "cache" });
+  await rm(old);
+  assert.equal(await find(), { path: own, version: "2.10.27", source: "cache" });
+});
+
+test("the cache is a folder of the project that git ignores, so that a copy of the project starts offline", () => {
+  const root = join(import.meta.dirname, "../..");
+  assert.is(dirname(dirname(projectCache)), root);
+  assert.ok(readFileSync(join(root, ".gitignore"), "utf8").split("\n").includes(".local-*/"));
+  assert.match(projectCache, "/.local-cache/");
 });
 
 test("a server that is too old is passed over, and the oldest good one is taken", async () => {

@@ -1,6 +1,6 @@
-// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the cache of an earlier
-// fetch, the system's package manager, the official release. What is fetched is checked: signed package lists, or the
-// release's checksums.
+// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the project's cache of an
+// earlier fetch, the system's package manager, the official release. What is fetched is checked: signed package lists,
+// or the release's checksums. It stays in the project's folder, as packages do: a copy of that folder starts offline.
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -12,14 +12,17 @@ const run = promisify(execFile);
 /** The oldest server with everything we use: message ids, pull consumers, delayed nak. Debian 12 has it. */
 const oldest = [2, 9, 10];
 const probeMsMax = 5_000;
+export const projectCache = join(import.meta.dirname, "../../.local-cache/nats-server");
 
 /** Where to look and what to ask; the defaults are the user's machine. */
 export interface NatsSearch {
   env?: NodeJS.ProcessEnv;
   /** Searched after PATH: package managers put servers where users' PATH does not lead. */
   extraDirs?: string[];
-  /** Fetched programs are kept here. */
+  /** Fetched programs are kept here; default: `.local-cache` of the project. */
   cacheDir?: string;
+  /** Where releases before this one kept them; one that is there is copied. */
+  oldCacheDir?: string;
   /** Told before something slow begins. */
   log?: (line: string) => void;
 }
@@ -35,7 +38,9 @@ export interface NatsProgram {
 /** @throws when no way leads to a server: what was tried, and what the user can install */
 export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgram> {
   const env = search.env ?? process.env;
-  const cacheDir = search.cacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tollbooth", "nats-server");
+  const cacheDir = search.cacheDir ?? projectCache;
+  const oldCacheDir =
+    search.oldCacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tollbooth/nats-server");
   const log = search.log ?? (() => {});
   const named = env.NATS_SERVER_BIN;
   if (named) {
@@ -48,6 +53,7 @@ export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgr
   return (
     (await firstOf(dirs, "PATH")) ??
     (await firstOf(await cachedDirs(cacheDir), "cache")) ??
+    (await copied(oldCacheDir, cacheDir)) ??
     (await fetchServer(env, cacheDir, log))
   );
 }
@@ -79,6 +85,12 @@ async function firstOf(dirs: string[], source: NatsProgram["source"]): Promise<N
 async function cachedDirs(cacheDir: string): Promise<string[]> {
   const versions = await readdir(cacheDir).catch(() => []);
   return versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true })).map((name) => join(cacheDir, name));
+}
+
+/** Into the cache, from the one of an earlier release. */
+async function copied(oldCacheDir: string, cacheDir: string): Promise<NatsProgram | undefined> {
+  const old = await firstOf(await cachedDirs(oldCacheDir), "cache");
+  return old && { ...old, path: await keep(old.path, join(cacheDir, old.version)) };
 }
 
 async function fetchServer(

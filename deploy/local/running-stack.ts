@@ -7,6 +7,8 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   natsNamespace?: string;
   /** True: nothing is written to the terminal. */
   quiet?: boolean;
+  /** Shown each warning or error that a process logs; absent: they stand in the logs alone. */
+  warn?: (line: string) => void;
   /** Set for every process besides what the stack sets. */
   env?: Record<string, string>;
   /**
@@ -26,10 +28,15 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
   signal?: AbortSignal;
 }
 
+/** The same with nothing left open. */
+export type WantedStack = StackOptions & StackSettings;
+
 /** A stack that runs. Parts are `postgres`, `nats` and the processes by their names. */
 export interface RunningStack {
   /** As in stack.json; `pids` follows the restarts. */
   stack: StackInfo;
+  /** Starts the demo shop, which `npm start` has; resolves when it is open and `stack` names its address. */
+  openShop(): Promise<void>;
   /** Stops every part and frees the state directory. */
   stop(): Promise<void>;
   /** Stops parts and leaves them stopped. */

@@ -16,7 +16,7 @@ export type OwnProcessName = Exclude<ProcessName, "simulator">;
 
 /** Stopped one stage after the other, so that no request in flight loses what it needs. */
 export const stopStages: string[][] = [
-  ["gateway"],
+  ["gateway", "shop"],
   ["checkout", "webhook", "simulator"],
   ["payments"],
   ["merchant"],
@@ -55,15 +55,20 @@ export function scriptOf(name: ProcessName, from: string = root): string {
   return join(from, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
 }
 
-/** A port for each process, kept for the stack's life. @param gateway the given one; 0: a free one */
-export async function choosePorts(gateway: number): Promise<Record<ProcessName, number>> {
+/** The program of the demo shop, which is a sample. */
+export const shopScript = join(root, "gateway/docs/samples/shop/server.mjs");
+
+/** A port for each process, kept for the stack's life. @param kept those that outlive it */
+export async function choosePorts(
+  kept: Readonly<Record<"gateway" | "simulator", number>>,
+): Promise<Record<ProcessName, number>> {
   return {
-    simulator: await freePort(),
+    simulator: kept.simulator,
     merchant: await freePort(),
     payments: await freePort(),
     checkout: await freePort(),
     webhook: await freePort(),
-    gateway: gateway === 0 ? await freePort() : gateway,
+    gateway: kept.gateway,
   };
 }
 

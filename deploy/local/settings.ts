@@ -4,8 +4,11 @@ import { commonSettings, integer, optional, readConfig, text, url, withDefault }
 
 /** A stack's settings. */
 export interface StackSettings {
-  /** Of the gateway, on loopback; 0: a free one. */
-  port: number;
+  /** Of the gateway, on loopback; 0: a free one; absent: the one of the last start, at first 8080. */
+  port?: number;
+  /** Of the card-processor simulator and of the demo shop; absent: those of the last start. */
+  simulatorPort?: number;
+  shopPort?: number;
   /** Absolute; data, secrets and logs of the stack. */
   stateDir: string;
   /** The user's own server; absent: one is started. The database's name is the stem of the services' databases. */
@@ -18,27 +21,29 @@ export interface StackSettings {
   checkoutOrigin?: string;
 }
 
-const portDefault = 8080;
 const stateDirDefault = ".local";
+
+export const stackSettings = {
+  PORT: optional(integer(0, 65_535)),
+  SIMULATOR_PORT: optional(integer(1, 65_535)),
+  SHOP_PORT: optional(integer(1, 65_535)),
+  STATE_DIR: withDefault(text, stateDirDefault),
+  DATABASE_URL: optional(url("postgres", "postgresql")),
+  NATS_URL: optional(commonSettings.NATS_URL),
+  NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+  LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
+  CHECKOUT_ORIGIN: optional(url("https", "http")),
+};
 
 /** @throws ConfigError with a line for each setting that does not fit */
 export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
-  const read = readConfig(
-    {
-      PORT: withDefault(integer(0, 65_535), portDefault),
-      STATE_DIR: withDefault(text, stateDirDefault),
-      DATABASE_URL: optional(url("postgres", "postgresql")),
-      NATS_URL: optional(commonSettings.NATS_URL),
-      NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
-      LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
-      CHECKOUT_ORIGIN: optional(url("https", "http")),
-    },
-    env,
-  );
+  const read = readConfig(stackSettings, env);
   return {
-    port: read.PORT,
     stateDir: resolve(read.STATE_DIR),
     natsNamespace: read.NATS_NAMESPACE,
+    ...(read.PORT === undefined ? {} : { port: read.PORT }),
+    ...(read.SIMULATOR_PORT === undefined ? {} : { simulatorPort: read.SIMULATOR_PORT }),
+    ...(read.SHOP_PORT === undefined ? {} : { shopPort: read.SHOP_PORT }),
     ...(read.DATABASE_URL === undefined ? {} : { databaseUrl: read.DATABASE_URL }),
     ...(read.NATS_URL === undefined ? {} : { natsUrl: read.NATS_URL }),
     ...(read.CHECKOUT_ORIGIN === undefined ? {} : { checkoutOrigin: read.CHECKOUT_ORIGIN }),

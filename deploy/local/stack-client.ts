@@ -46,8 +46,9 @@ async function call(url: URL, method: string, key: string, body: object | undefi
   const text = await answer.text();
   const told = text === "" ? {} : object(JSON.parse(text));
   if (answer.ok) return told;
-  const { code, message } = object(told.error);
-  throw new StartError(`${method} ${url.pathname}: ${answer.status} ${code} ${message}`);
+  const { code, message, details } = object(told.error);
+  const named = (Array.isArray(details) ? details.map(object) : []).map(({ field, problem }) => `${field} ${problem}`);
+  throw new StartError([`${method} ${url.pathname}: ${answer.status} ${code} ${message}`, ...named].join("\n  "));
 }
 
 /** The value as an object; empty when it is none. */

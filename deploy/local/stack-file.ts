@@ -12,6 +12,8 @@ export interface StackInfo {
   gateway: string;
   /** Base URL of the card-processor simulator. */
   processor: string;
+  /** Base URL of the demo shop; absent until it is open. */
+  demo_shop?: string;
   /** Key of the sandbox merchant, with every scope. */
   api_key: string;
   merchant_id: string;

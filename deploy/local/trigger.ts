@@ -1,7 +1,7 @@
 // `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates
 // a session, pays it at the processor's form as a buyer does, and goes on from there until the payment is in the
 // event's state.
-import { helpIfAsked, refuseWords } from "./options.ts";
+import { helpIfAsked, refuseWord } from "./options.ts";
 import { listOf, object, openStack, type StackClient } from "./stack-client.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
@@ -141,7 +141,7 @@ helpIfAsked(usage);
 try {
   const [type = ""] = process.argv.slice(2);
   const act = Object.hasOwn(triggers, type) ? triggers[type] : undefined;
-  if (!act) refuseWords(usage);
+  if (!act) refuseWord(type, Object.keys(triggers), "type", usage);
   console.log(`${type}: ${await act(await openStack(process.env))}`);
 } catch (error) {
   console.error(error instanceof StartError ? error.message : reasonOf(error));

@@ -1,6 +1,7 @@
 // Packs what merchants install: the SDK for browsers, and the server libraries for Node and Python. Usage: npm run pack
 import { join } from "node:path";
 import { packSdk } from "../../gateway/web/pack.ts";
+import { helpIfAsked, refuseAnyWord } from "../local/options.ts";
 import { packNodeClient } from "./node-client.ts";
 import { packPythonClient } from "./python-client.ts";
 
@@ -9,11 +10,7 @@ const usage = `npm run pack -- [folder]
 Packs into the folder (default .local) the browser SDK and the server library for Node, for npm, and the one for
 Python, a wheel for pip; prints their paths.`;
 
+helpIfAsked(usage);
 const [folder = join(import.meta.dirname, "../../.local"), ...more] = process.argv.slice(2);
-if (folder === "--help" || folder === "-h") console.log(usage);
-else if (more.length === 0 && !folder.startsWith("-")) {
-  for (const pack of [packSdk, packNodeClient, packPythonClient]) console.log(await pack(folder));
-} else {
-  console.error(usage);
-  process.exitCode = 2;
-}
+refuseAnyWord(folder.startsWith("-") ? [folder] : more, usage);
+for (const pack of [packSdk, packNodeClient, packPythonClient]) console.log(await pack(folder));

@@ -100,6 +100,8 @@ const sampleFiles = [
   ["verify_webhook.go", "Verify a webhook (Go)"],
   ["list-payments.mjs", "Read every payment, page by page (Node.js)"],
   ["refund-once.mjs", "Refund, and never twice (Node.js)"],
+  ["shop/server.mjs", "A shop: its server, from the session to the verified webhook (Node.js)"],
+  ["shop/public/order.js", "A shop: its order page, with the browser SDK"],
 ] as const;
 
 const libraries =

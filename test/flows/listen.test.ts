@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import Stripe from "stripe";
+import { openStack } from "../../deploy/local/stack-client.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
@@ -119,12 +120,17 @@ test("a local address that does not answer is told; what a killed listener left 
 
 test("wrong arguments and a stack that is not there end in one clear line", async () => {
   const cases: [string, string[], string, RegExp, number?][] = [
-    ["trigger.ts", ["payment.created"], stateDir, /^npm run trigger[\s\S]*payment\.refunded/, 2],
+    [
+      "trigger.ts",
+      ["payment.created"],
+      stateDir,
+      /^there is no type payment\.created; the nearest one is .*\n\nnpm run trigger[\s\S]*payment\.refunded/,
+      2,
+    ],
     ["trigger.ts", ["test.ping"], stateDir, /^there is no active webhook endpoint: run npm run listen first\n$/],
     ["trigger.ts", ["payment.failed"], "/nonexistent", /^no stack is running .*npm start/],
     ["listen.ts", [], stateDir, /^npm run listen/, 2],
     ["listen.ts", ["--forward-to", "localhost:3000"], stateDir, /^--forward-to must be an http or https URL/, 2],
-    ["listen.ts", ["--forward-to", "http://localhost:1/", "--events", "nonsense"], stateDir, /400 invalid_body/],
   ];
   const results = await Promise.all(
     cases.map(async ([script, args, state]) => {
@@ -137,6 +143,21 @@ test("wrong arguments and a stack that is not there end in one clear line", asyn
     assert.match(output, cases[i]?.[3] ?? /never/);
   }
   assert.deepEqual(await endpoints(), []);
+});
+
+test("a type that is none is named with the types there are, and nothing is registered", async () => {
+  const before = (await endpoints()).length;
+  const listener = run("listen.ts", ["--forward-to", "http://localhost:1", "--events", "payment.succeeded,nonsense"]);
+  assert.equal(await listener.ended, 2);
+  assert.match(listener.output(), /^--events: there is no type nonsense \(the nearest one is \S+\)\n/);
+  assert.match(listener.output(), /known types: .*checkout_session\.expired.*payment\.succeeded/);
+  assert.equal((await endpoints()).length, before);
+});
+
+test("what the API refuses is said with the fields that it names", async () => {
+  const client = await openStack({ STATE_DIR: stateDir });
+  const refused = client.call("POST", path, { url: "http://localhost/hook", event_types: [] });
+  await assert.rejects(refused, /400 invalid_body.*\n {2}event_types must have/);
 });
 
 test.run();

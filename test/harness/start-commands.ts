@@ -11,7 +11,7 @@ import { tempDir } from "./temp-dir.ts";
 export interface StartCommands {
   /** A new state directory. */
   newDir(): Promise<string>;
-  /** A new state directory and a free port. */
+  /** A new state directory and free ports. */
   settings(): Promise<Record<string, string>>;
   start(env: Record<string, string>, byNpm?: boolean): StartCommand;
   /** For `after`: ends what runs and removes the directories. */
@@ -34,7 +34,13 @@ export function startCommands(): StartCommands {
   };
   return {
     newDir,
-    settings: async () => ({ STATE_DIR: await newDir(), PORT: String(await freePort()) }),
+    settings: async () => ({
+      STATE_DIR: await newDir(),
+      PORT: String(await freePort()),
+      // The neighbours, which it would take by itself, may be another stack's.
+      SIMULATOR_PORT: String(await freePort()),
+      SHOP_PORT: String(await freePort()),
+    }),
     start(env, byNpm) {
       const command = startCommand(env, byNpm);
       running.add(command);

@@ -2,8 +2,7 @@
 // which test kills it, or that it lives: exit code 1. A list of edits and not StrykerJS 10.1.1, which was tried: that
 // needs TypeScript's JavaScript API, which TypeScript 7 does not have; its operators blank a whole SQL text, where
 // most guarantees stand, and swap no account, phase or lock; docs/mutants.md has the figures.
-import { parseArgs } from "node:util";
-import { helpIfAsked } from "../../deploy/local/options.ts";
+import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { uncompilable } from "./compile-check.ts";
 import { Killers, type Stage, stages } from "./killers.ts";
 import { editOf, type Mutant } from "./mutant.ts";
@@ -92,7 +91,7 @@ function readArguments(): Choice {
       list: { type: "boolean" },
       "despite-failures": { type: "boolean" },
     } as const;
-    const { values } = parseArgs({ options });
+    const { values } = parseWords({ options });
     const from = Number(values.from ?? 1);
     const numbers = values.numbers?.split(",").map(Number);
     const last = untils[values.until ?? "walk"];

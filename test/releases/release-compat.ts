@@ -4,7 +4,7 @@
 // agree by both. Exit code 1 when not so.
 import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
-import { helpIfAsked } from "../../deploy/local/options.ts";
+import { helpIfAsked, refuseAnyWord } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
 import { infra } from "../harness/infra.ts";
 import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/pods.ts";
@@ -28,10 +28,7 @@ const usage = `npm run prove -- release-compat [tag or commit of the release bef
 Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.`;
 helpIfAsked(usage);
 const [given, ...more] = process.argv.slice(2);
-if (more.length > 0 || given?.startsWith("-")) {
-  console.error(usage);
-  process.exit(2);
-}
+refuseAnyWord(given?.startsWith("-") ? [given] : more, usage);
 const folder = await tempDir("release");
 try {
   const found = await findEarlier(thisRelease.root, given);

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import * as assert from "uvu/assert";
+import { suite } from "../../test/harness/suite.ts";
+import { tempDir } from "../../test/harness/temp-dir.ts";
+import { freePort } from "./free-port.ts";
+import { type ChosenPorts, keptPorts } from "./kept-ports.ts";
+
+const test = suite("kept ports");
+const nothing: ChosenPorts = { gateway: undefined, simulator: undefined, shop: undefined };
+let dir = "";
+const programs: Server[] = [];
+
+test.beforeEach(async () => {
+  dir = await tempDir("ports");
+});
+test.afterEach(async () => {
+  for (const program of programs.splice(0)) program.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Another program on the port: this process. */
+async function occupy(port: number): Promise<void> {
+  const program = createServer().listen(port, "127.0.0.1");
+  programs.push(program);
+  await once(program, "listening");
+}
+
+/** Three ports in a row that are free now. */
+async function freeRow(): Promise<number> {
+  for (;;) {
+    const row = [await freePort(), await freePort(), await freePort()] as const;
+    if (row[1] === row[0] + 1 && row[2] === row[0] + 2) return row[0];
+  }
+}
+
+async function refusal(chosen: ChosenPorts): Promise<string> {
+  try {
+    await keptPorts(dir, chosen);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  throw new Error("the ports were given");
+}
+
+test("the first start takes the gateway's neighbours, and the next one the same again without being told", async () => {
+  const gateway = await freeRow();
+  const first = await keptPorts(dir, { ...nothing, gateway });
+  assert.equal(first, { gateway, simulator: gateway + 1, shop: gateway + 2 });
+  assert.equal(await keptPorts(dir, nothing), first);
+});
+
+test("a neighbour that is in use at the first start is passed over; what was chosen then is kept", async () => {
+  const gateway = await freeRow();
+  await occupy(gateway + 1);
+  const first = await keptPorts(dir, { ...nothing, gateway });
+  assert.is.not(first.simulator, gateway + 1);
+  assert.is(first.shop, gateway + 2);
+  for (const program of programs.splice(0)) program.close();
+  assert.equal(await keptPorts(dir, nothing), first);
+});
+
+test("a kept port that another program has is refused with the program, the setting and what leads there", async () => {
+  const { simulator, shop } = await keptPorts(dir, { ...nothing, gateway: await freeRow() });
+  await occupy(simulator);
+  await occupy(shop);
+  const lines = (await refusal(nothing)).split("\n");
+  assert.is(lines.length, 2);
+  assert.match(lines[0] ?? "", `port ${simulator} is in use by `);
+  assert.match(lines[0] ?? "", "SIMULATOR_PORT; card forms and receipts made so far lead to");
+  assert.match(lines[1] ?? "", "SHOP_PORT");
+  if (process.platform === "linux") assert.match(lines[0] ?? "", `(pid ${process.pid})`);
+  const moved = await keptPorts(dir, { ...nothing, simulator: await freePort(), shop: await freePort() });
+  assert.equal([moved.simulator === simulator, moved.shop === shop], [false, false]);
+  assert.equal(await keptPorts(dir, nothing), moved);
+});
+
+test("with 0 the gateway keeps its port while it is free, and moves when it is not", async () => {
+  const first = await keptPorts(dir, { ...nothing, gateway: 0 });
+  assert.equal(await keptPorts(dir, { ...nothing, gateway: 0 }), first);
+  await occupy(first.gateway);
+  const moved = await keptPorts(dir, { ...nothing, gateway: 0 });
+  assert.is.not(moved.gateway, first.gateway);
+  assert.is(moved.simulator, first.simulator);
+});
+
+test("one port for two is refused, and no port that is kept is handed out as a free one", async () => {
+  const port = await freePort();
+  assert.match(await refusal({ gateway: port, simulator: port, shop: undefined }), "both PORT and SIMULATOR_PORT");
+  const kept = Object.values(await keptPorts(dir, { ...nothing, gateway: await freeRow() }));
+  const free = await Promise.all(Array.from({ length: 64 }, () => freePort()));
+  assert.equal(
+    free.filter((each) => kept.includes(each)),
+    [],
+  );
+});
+
+test.run();

@@ -1,0 +1,82 @@
+// The ports that outlive a stack: addresses on them stand in checkout links, receipts and stored payments, so the next
+// start on the same folder takes them again, or says who has them now. All other ports are free ones, chosen each time.
+import { join } from "node:path";
+import { freePort, reservePort, tryListen } from "./free-port.ts";
+import { holderOf } from "./port-holder.ts";
+import { readObject, writePrivate } from "./private-file.ts";
+import { StartError } from "./start-error.ts";
+
+export type KeptPorts = Readonly<Record<KeptName, number>>;
+
+/** What the user has chosen; 0: any free one, undefined: the one of before, else the usual one. */
+export type ChosenPorts = Readonly<Record<KeptName, number | undefined>>;
+
+type KeptName = keyof typeof kept;
+
+const gatewayDefault = 8080;
+const portMax = 65_535;
+/** In the order of the usual ports: the gateway's, and those behind it. */
+const kept = {
+  gateway: { setting: "PORT", leads: "checkout links" },
+  simulator: { setting: "SIMULATOR_PORT", leads: "card forms and receipts" },
+  shop: { setting: "SHOP_PORT", leads: "orders of the demo shop" },
+} as const;
+const names: readonly KeptName[] = ["gateway", "simulator", "shop"];
+
+/** @throws StartError with a line for each port that cannot be had */
+export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<KeptPorts> {
+  const path = join(stateDir, "ports.json");
+  const before = await readObject(path);
+  const taken = new Map<number, KeptName>();
+  const problems: string[] = [];
+  for (const name of names) {
+    const known = before?.[name];
+    const old = typeof known === "number" ? known : undefined;
+    const isFirst = name === "gateway" && old === undefined && chosen.gateway === undefined;
+    const port = chosen[name] || old || (isFirst ? gatewayDefault : undefined);
+    if (port === undefined) continue;
+    const problem = await problemOf(name, port, taken, port === old);
+    const mayMove = chosen[name] === 0 && problem !== undefined;
+    if (problem !== undefined && !mayMove) problems.push(problem);
+    if (problem === undefined) taken.set(port, name);
+  }
+  if (problems.length > 0) throw new StartError(problems.join("\n"));
+  for (const port of taken.keys()) reservePort(port);
+  const ports = await filled(taken, chosen);
+  await writePrivate(path, `${JSON.stringify(ports, null, 2)}\n`);
+  return ports;
+}
+
+async function problemOf(
+  name: KeptName,
+  port: number,
+  taken: ReadonlyMap<number, KeptName>,
+  isOld: boolean,
+): Promise<string | undefined> {
+  const { setting, leads } = kept[name];
+  const other = taken.get(port);
+  if (other !== undefined)
+    return `port ${port} is wanted by both ${kept[other].setting} and ${setting}: choose another`;
+  const code = await tryListen(port, "127.0.0.1");
+  if (code === undefined) return undefined;
+  const reason = code === "EADDRINUSE" ? `is in use by ${holderOf(port)}` : `cannot be listened on (${code})`;
+  const choice = isOld ? `stop that program, or choose another with ${setting}` : `choose another with ${setting}`;
+  return `port ${port} ${reason}: ${choice}${isOld ? `; ${leads} made so far lead to ${port}` : ""}`;
+}
+
+/** The ones that are missing yet: the neighbours of a gateway whose port was chosen, else free ones. */
+async function filled(taken: Map<number, KeptName>, chosen: ChosenPorts): Promise<KeptPorts> {
+  const portOf = (name: KeptName) => [...taken].find(([, holder]) => holder === name)?.[0];
+  const choose = async (name: KeptName) => {
+    const had = portOf(name);
+    if (had !== undefined) return had;
+    const usual = (portOf("gateway") ?? portMax) + names.indexOf(name);
+    const isUsual =
+      chosen.gateway !== 0 && usual <= portMax && !taken.has(usual) && !(await tryListen(usual, "127.0.0.1"));
+    const port = isUsual ? usual : await freePort();
+    taken.set(port, name);
+    reservePort(port);
+    return port;
+  };
+  return { gateway: await choose("gateway"), simulator: await choose("simulator"), shop: await choose("shop") };
+}

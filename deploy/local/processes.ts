@@ -1,0 +1,70 @@
+// The processes of a stack, each with its environment, and the demo shop beside them: a merchant's program, which gets
+// an API key, the certificate for localhost and nothing else of ours.
+import { join } from "node:path";
+import { type ChildProgram, runChild } from "./child-process.ts";
+import { freePort } from "./free-port.ts";
+import { limitedWarnings } from "./log-line.ts";
+import type { WantedStack } from "./running-stack.ts";
+import { environmentOf, processNames, type Surroundings, scriptOf, shopScript } from "./services.ts";
+import type { Supervisor } from "./supervisor.ts";
+import type { TlsFiles } from "./tls.ts";
+
+export async function startProcesses(wanted: WantedStack, around: Surroundings, supervisor: Supervisor): Promise<void> {
+  const inherited = {
+    NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), // halves the start of each process
+    ...process.env,
+    ...wanted.env,
+  };
+  const environment = (name: (typeof processNames)[number]) => {
+    const set = environmentOf(name, around);
+    return withOwn({ ...inherited, ...set }, wanted.envOf?.(name, set));
+  };
+  const parts = processNames.map((name) => ({
+    name,
+    start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
+  }));
+  await supervisor.start(...parts);
+}
+
+/** What the shop is told. */
+export interface ShopPlace {
+  readonly port: number;
+  /** Base URL of the API, and a key of the merchant who owns the shop. */
+  readonly gateway: string;
+  readonly apiKey: string;
+  readonly tls: TlsFiles;
+}
+
+export async function startDemoShop(
+  wanted: WantedStack,
+  { port, gateway, apiKey, tls }: ShopPlace,
+  supervisor: Supervisor,
+): Promise<void> {
+  const env = {
+    PATH: process.env.PATH,
+    BASE_URL: gateway,
+    API_KEY: apiKey,
+    PORT: String(port),
+    WEBHOOK_PORT: String(await freePort()),
+    TLS_CERT: tls.cert,
+    TLS_KEY: tls.key,
+  };
+  await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env)) });
+}
+
+function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
+  return {
+    name,
+    script,
+    env,
+    logPath: join(wanted.stateDir, "logs", `${name}.log`),
+    warn: limitedWarnings((line) => wanted.warn?.(`${name} ${line}`)),
+    keepsParentAlive: wanted.keepsParentAlive ?? true,
+  };
+}
+
+/** What is set for one process comes last; options of Node add up. */
+function withOwn(env: NodeJS.ProcessEnv, own: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const options = [env.NODE_OPTIONS, own.NODE_OPTIONS].filter(Boolean).join(" ");
+  return { ...env, ...own, ...(options && { NODE_OPTIONS: options }) };
+}

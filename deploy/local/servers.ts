@@ -1,0 +1,66 @@
+// PostgreSQL and NATS of a stack: started side by side, or the user's own.
+import { join } from "node:path";
+import type { Broker } from "#platform/broker/connection.ts";
+import { nkeyFile } from "#platform/secrets/nkey.ts";
+import { type BrokerFiles, brokerLogins } from "./broker-files.ts";
+import { freePort } from "./free-port.ts";
+import { natsUrl, startNats } from "./nats.ts";
+import { findNatsServer } from "./nats-binary.ts";
+import { postgresUrl, startPostgres } from "./postgres.ts";
+import type { WantedStack } from "./running-stack.ts";
+import type { Secrets } from "./secrets.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+export interface Servers {
+  databaseUrl: string;
+  /** As migrate logs in. */
+  broker: Broker;
+}
+
+/** Starts PostgreSQL and NATS side by side, except what the user has given. */
+export async function startServers(
+  wanted: WantedStack,
+  secrets: Secrets,
+  files: BrokerFiles,
+  supervisor: Supervisor,
+  say: (line: string) => void,
+): Promise<Servers> {
+  const logPath = (name: string) => join(wanted.stateDir, "logs", `${name}.log`);
+  const keepsParentAlive = wanted.keepsParentAlive ?? true;
+  const [postgresPort, natsPort] = [await freePort(), await freePort()];
+  const postgres = {
+    name: "postgres",
+    start: () =>
+      startPostgres({
+        home: wanted.stateDir,
+        port: postgresPort,
+        password: secrets.postgresPassword,
+        isDurable: wanted.durable ?? true,
+        logPath: logPath("postgres"),
+        keepsParentAlive,
+      }),
+  };
+  const nats = {
+    name: "nats",
+    async start() {
+      const { path, version } = await findNatsServer({ log: say });
+      const storeDir = join(wanted.stateDir, "nats");
+      const authorization = await brokerLogins(files, wanted.natsNamespace);
+      const place = { program: path, version, storeDir, port: natsPort, logPath: logPath("nats") };
+      return startNats({ ...place, authorization, keepsParentAlive });
+    },
+  };
+  await supervisor.start(...(wanted.databaseUrl ? [] : [postgres]), ...(wanted.natsUrl ? [] : [nats]));
+  return {
+    databaseUrl: wanted.databaseUrl ?? stemUrl(postgresUrl({ port: postgresPort, password: secrets.postgresPassword })),
+    broker: {
+      url: wanted.natsUrl ?? natsUrl({ port: natsPort }),
+      ...((!wanted.natsUrl || wanted.natsKnowsUs) && { nkey: nkeyFile.parse(files.nkeys.migrate) }),
+    },
+  };
+}
+
+/** Our own server: the databases get the default names. */
+function stemUrl(serverUrl: string): string {
+  return new URL("/", serverUrl).href;
+}

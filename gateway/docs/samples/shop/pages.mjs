@@ -1,0 +1,154 @@
+// The shop's pages. Values are escaped by the template; no script or style stands in a page, so that its policy can
+// refuse both.
+
+/** HTML with its values escaped. */
+function html(parts, ...values) {
+  const text = parts.reduce((whole, part, at) => whole + part + (at < values.length ? shown(values[at]) : ""), "");
+  return { text };
+}
+
+function shown(value) {
+  if (Array.isArray(value)) return value.map(shown).join("");
+  if (typeof value?.text === "string") return value.text;
+  return String(value ?? "").replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}
+
+export function price({ amount, currency }) {
+  return new Intl.NumberFormat("en-US", { style: "currency", currency }).format(amount / 100);
+}
+
+function page(title, body, scripts = html``) {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Example Store</title>
+<link rel="icon" href="/cover.svg">
+<link rel="stylesheet" href="/style.css">
+${scripts}
+</head>
+<body>
+<header><p class="bar">Demo shop<span> · test mode, no money moves</span></p>
+<p class="head"><a class="name" href="/">Example Store</a></p></header>
+${body}
+<footer>One product, one program: <code>gateway/docs/samples/shop</code></footer>
+</body>
+</html>
+`.text;
+}
+
+export function productPage(product, reference) {
+  return page(
+    product.name,
+    html`<main class="product">
+<div class="stage"><img src="/cover.svg" width="320" height="400" alt="A yellow cookbook with two lemons on its cover"></div>
+<div class="offer">
+<h1>${product.name}</h1>
+<p class="author">Eighty recipes, by Ada Limone</p>
+<p class="price">${price(product)}</p>
+<p>Lemonade, lemon tart, preserved lemons, and what to do with the eleven that are left. Hardcover, 216 pages.</p>
+<form method="post" action="/orders"><input type="hidden" name="order" value="${reference}">
+<button class="button">Buy now</button></form>
+<ul class="assurances"><li>Pay by card, or with a test card</li><li>Change your mind until it is paid</li></ul>
+</div>
+<section class="steps" aria-labelledby="steps"><h2 id="steps">What happens when you buy</h2>
+<ol>
+<li><strong>The shop’s server makes a session</strong> with its API key, an <code>Idempotency-Key</code> and its order number as <code>reference</code>.</li>
+<li><strong>The page mounts the card fields</strong> with the session’s secret alone. They belong to the processor: the shop never sees a card.</li>
+<li><strong>A signed webhook says that it is paid.</strong> The server verifies it, looks at the payment, and your order changes before your eyes.</li>
+</ol></section>
+</main>`,
+  );
+}
+
+/** Which view of the page is seen at first; its script shows the others. */
+const firstViews = { open: "pay", paid: "paid", expired: "expired", canceled: "canceled" };
+
+export function orderPage(order, api) {
+  const first = firstViews[order.status];
+  const view = (names, content) =>
+    html`<section data-view="${names}"${names.split(" ").includes(first) ? html`` : html` hidden`}>${content}</section>`;
+  const scripts = html`<script src="${api}/js/v1/checkout.js" defer></script><script type="module" src="/order.js"></script>`;
+  const again = html`<a class="button" href="/">Back to the shop</a>`;
+  const hosted = html`<a id="hosted" href="${order.session.checkout_url}">Pay on the hosted page instead</a>`;
+  const isOpen = order.status === "open";
+  return page(
+    `Order ${order.reference}`,
+    html`<main class="order" data-reference="${order.reference}" data-status="${order.status}" data-secret="${isOpen ? order.session.session_secret : ""}">
+<aside class="summary" aria-label="Your order"><img src="/cover.svg" width="64" height="80" alt="">
+<div><p class="what">${order.name}</p><p class="number">Order <span>${order.reference}</span></p></div>
+<p class="sum">${price(order)}</p></aside>
+<div class="card">
+${view(
+  "pay",
+  html`<h1 tabindex="-1">Pay by card</h1>
+<p id="note" class="note" role="status" hidden></p>
+<p id="alert" class="alert" role="alert" tabindex="-1" hidden></p>`,
+)}
+${view("bank", html`<h1 tabindex="-1">Your bank asks</h1><p>Confirm the payment below. The order waits for you.</p>`)}
+<div id="fields"${isOpen ? html`` : html` hidden`}></div>
+${view(
+  "pay",
+  html`<button id="pay" class="button" disabled><span class="label">Pay ${price(order)}</span></button>
+<div id="cards" class="cards" hidden><p>Test mode: fill in a card</p></div>
+<noscript><p class="alert">The card fields need JavaScript. The hosted page says so, too.</p></noscript>
+<p class="ways">${hosted}</p>
+<form method="post" action="/orders/${order.reference}/cancel"><button class="quiet">Cancel this order</button></form>`,
+)}
+${view(
+  "processing",
+  html`<div class="mark wait" aria-hidden="true"></div><h1 tabindex="-1">Your payment is on its way</h1>
+<p>The bank has not answered yet. You may close this page: the order goes on by itself. Do not pay again.</p>${again}`,
+)}
+${view(
+  "confirmed",
+  html`<div class="mark wait" aria-hidden="true"></div><h1 tabindex="-1">Payment received</h1>
+<p>The shop now waits for the signed webhook before it ships.</p>`,
+)}
+${view(
+  "paid",
+  html`<div class="mark good" aria-hidden="true"></div><h1 tabindex="-1">Thank you. Your order is paid.</h1>
+<p><span id="card"></span> A signed webhook has said so, and the book is on its way.</p>
+<p><a id="receipt" hidden target="_blank" rel="noopener noreferrer">Receipt</a></p>${again}`,
+)}
+${view(
+  "expired",
+  html`<div class="mark" aria-hidden="true"></div><h1 tabindex="-1">This order has ended</h1>
+<p>It was not paid, and nothing was charged.</p>${again}`,
+)}
+${view(
+  "canceled",
+  html`<div class="mark" aria-hidden="true"></div><h1 tabindex="-1">This payment was canceled</h1>
+<p>Nothing was charged. After ten declined cards a session ends by itself.</p>${again}`,
+)}
+${view(
+  "failed",
+  html`<div class="mark" aria-hidden="true"></div><h1 tabindex="-1">The card fields did not load</h1>
+<p id="failure">Nothing was charged.</p><p><a class="button" href="/orders/${order.reference}">Try again</a></p><p class="ways"><a href="${order.session.checkout_url}">Pay on the hosted page instead</a></p>`,
+)}
+</div>
+<section class="heard" aria-labelledby="heard-title"><h2 id="heard-title">What the shop’s server heard</h2>
+<p id="silence">Nothing yet. Each signed webhook appears here when it comes.</p>
+<ol id="heard" aria-live="polite"></ol>
+<p id="twice" hidden>Twice is right: once for the confirmation, once on the processor’s own word. Each delivery has an id of its own.</p></section>
+</main>`,
+    scripts,
+  );
+}
+
+const failures = {
+  not_found: ["There is no such page", "The order’s address may be cut off."],
+  other_site: ["That came from another site", "Orders are made and canceled in this shop only."],
+  trouble: ["That did not work", "The shop could not reach Tollbooth. Nothing was charged; go back and try again."],
+};
+
+export function failurePage(reason) {
+  const [title, text] = failures[reason];
+  return page(
+    title,
+    html`<main class="failure"><div class="card"><div class="mark" aria-hidden="true"></div><h1>${title}</h1><p>${text}</p>
+<a class="button" href="/">Back to the shop</a></div></main>`,
+  );
+}

@@ -1,0 +1,200 @@
+// A shop that is paid through Tollbooth, in plain Node: it uses the public API and the browser SDK, and ships when a
+// signed webhook says that an order is paid, never because a browser said so. Its orders live in memory (orders.mjs).
+// `npm start` runs it beside the local stack. By hand: BASE_URL=http://127.0.0.1:8080 API_KEY=sk_test_… PORT=3000
+// WEBHOOK_PORT=3443 TLS_CERT=.local/tls/localhost.pem TLS_KEY=.local/tls/localhost.key node server.mjs
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { isGenuine } from "../verify-webhook.mjs";
+import { Orders } from "./orders.mjs";
+import { failurePage, orderPage, productPage } from "./pages.mjs";
+
+const { BASE_URL: api, API_KEY: key = "", PORT: port, WEBHOOK_PORT: webhookPort } = process.env;
+if (!key.startsWith("sk_test_")) throw new Error("this shop sells nothing real: API_KEY must be a sandbox key");
+
+const shop = `http://127.0.0.1:${port}`;
+const product = { name: "The Lemon Cookbook", amount: 2400, currency: "USD" };
+const bodyMaxBytes = 65_536; // deliveries and our own forms have less than a kilobyte
+const orders = new Orders();
+
+/** Calls the public API. Throws what it refuses. */
+async function call(method, path, body, headers = {}) {
+  const answer = await fetch(`${api}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(15_000),
+  });
+  const text = await answer.text();
+  const told = text === "" ? {} : JSON.parse(text);
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${told.error?.code}`);
+  return told;
+}
+
+const opening = new Map();
+/** The order with its session; two clicks at once open it once. */
+function openOrder(reference) {
+  const known = opening.get(reference) ?? createSession(reference).finally(() => opening.delete(reference));
+  opening.set(reference, known);
+  return known;
+}
+
+/** The order's number is the key, so that a repeat, however it came about, gets the same session. */
+async function createSession(reference) {
+  const back = `${shop}/orders/${reference}`;
+  const { name, amount, currency } = product;
+  const wanted = {
+    amount,
+    currency,
+    description: `Order ${reference}`,
+    line_items: [{ name, quantity: 1, amount }],
+    reference,
+    success_url: back,
+    cancel_url: back,
+    expires_in: 3600,
+  };
+  const session = await call("POST", "/v1/checkout-sessions", wanted, { "idempotency-key": reference });
+  return orders.add({ reference, ...product, session });
+}
+
+/** An order of before this program was started: Tollbooth still knows it. Undefined: it never was. */
+async function recallOrder(reference) {
+  const { data } = await call("GET", `/v1/checkout-sessions?reference=${reference}`);
+  const [session] = data;
+  if (!session) return undefined;
+  const ended = { completed: "paid", expired: "expired", canceled: "canceled" }[session.status];
+  if (!ended) return openOrder(reference);
+  return orders.change(orders.add({ reference, ...product, session }), { status: ended });
+}
+
+/** An endpoint's secret is told once and this shop forgets: each start registers an endpoint of its own. */
+async function registerWebhooks() {
+  const path = "/v1/merchants/me/webhooks";
+  const description = "demo shop";
+  const { data } = await call("GET", path);
+  for (const old of data.filter((each) => each.description === description)) await call("DELETE", `${path}/${old.id}`);
+  const events = ["payment.succeeded", "payment.failed", "checkout_session.expired", "checkout_session.canceled"];
+  const endpoint = { url: `https://localhost:${webhookPort}/hook`, event_types: events, description };
+  return (await call("POST", path, endpoint)).signing_secret;
+}
+
+let secret;
+/** The signing secret of our endpoint, registered once; after a failure the next one who asks tries again. */
+function signingSecret() {
+  secret ??= registerWebhooks().catch((error) => {
+    secret = undefined;
+    throw error;
+  });
+  return secret;
+}
+
+/** A webhook: believed only with its signature, over the raw bytes. Anything but 2xx makes it come again. */
+async function receiveWebhook(request) {
+  const body = await bodyOf(request);
+  if (!isGenuine(body, request.headers["service-signature"] ?? "", await signingSecret())) return 400;
+  const event = JSON.parse(body);
+  const order = event.session_id ? orders.ofSession(event.session_id) : await applyPayment(event);
+  if (!order) return 200; // another program's
+  orders.tell(order, { delivery: request.headers["service-delivery"], type: event.type, body: body.toString() });
+  if (event.type === "checkout_session.expired") orders.change(order, { status: "expired" });
+  if (event.type === "checkout_session.canceled") orders.change(order, { status: "canceled" });
+  return 200;
+}
+
+/** A webhook says what changed, not how much: the payment says whose it is, and whether it is what was asked for. */
+async function applyPayment({ payment_id: id }) {
+  const payment = await call("GET", `/v1/payments/${id}`);
+  const order = orders.get(payment.reference);
+  if (!order) return undefined;
+  const isWhole = payment.amount === order.amount && payment.currency === order.currency;
+  if (payment.status !== "succeeded" || !isWhole) return order;
+  const { card, receipt_url: receipt } = payment;
+  return orders.change(order, { status: "paid", paymentId: id, card, receipt }); // ship it
+}
+
+const files = {
+  "/style.css": "text/css; charset=utf-8",
+  "/order.js": "text/javascript; charset=utf-8",
+  "/cover.svg": "image/svg+xml",
+};
+
+/** Our own pages may load our files, the SDK from Tollbooth and the card fields from the processor; nothing else. */
+function headersOf(order) {
+  const frame = order ? new URL(order.session.render?.frame_url ?? api).origin : "'none'";
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": [
+      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      `script-src 'self' ${api}; connect-src 'self' ${api}; frame-src ${frame}`,
+    ].join("; "),
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+  };
+}
+
+async function serve(request, response) {
+  const url = new URL(request.url, shop);
+  const [, place, reference = "", action = ""] = url.pathname.split("/");
+  const route = `${request.method} ${url.pathname}`;
+  const see = (page, status = 200, order = undefined) => response.writeHead(status, headersOf(order)).end(page);
+  if (route === "GET /") return see(productPage(product, orders.newReference()));
+  if (request.method === "GET" && files[url.pathname]) {
+    const file = readFileSync(new URL(`./public${url.pathname}`, import.meta.url));
+    return response.writeHead(200, { "content-type": files[url.pathname], "cache-control": "no-cache" }).end(file);
+  }
+  // Forms come from our own pages: no other site can order or cancel in the buyer's name.
+  if (request.method === "POST" && (request.headers.origin ?? shop) !== shop)
+    return see(failurePage("other_site"), 403);
+  if (route === "POST /orders") {
+    const wanted = new URLSearchParams((await bodyOf(request)).toString()).get("order") ?? "";
+    await signingSecret(); // what is paid must be heard of
+    const made = orders.isReference(wanted) ? wanted : orders.newReference();
+    if (!orders.get(made)) await openOrder(made);
+    return response.writeHead(303, { location: `/orders/${made}` }).end();
+  }
+  const isKnown = place === "orders" && orders.isReference(reference);
+  const order = isKnown ? (orders.get(reference) ?? (await recallOrder(reference))) : undefined;
+  if (!order) return see(failurePage("not_found"), 404);
+  if (request.method === "GET" && action === "") return see(orderPage(order, api), 200, order);
+  if (request.method === "GET" && action === "events") return orders.follow(order, response);
+  if (request.method !== "POST" || action !== "cancel") return see(failurePage("not_found"), 404);
+  await call("POST", `/v1/checkout-sessions/${order.session.id}/expire`);
+  return response.writeHead(303, { location: `/orders/${reference}` }).end();
+}
+
+async function bodyOf(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    chunks.push(chunk);
+    if ((size += chunk.length) > bodyMaxBytes) throw new Error("the body is too large");
+  }
+  return Buffer.concat(chunks);
+}
+
+const website = createServer((request, response) => {
+  serve(request, response).catch((error) => {
+    console.error(error);
+    if (response.headersSent) return response.destroy();
+    response.writeHead(502, headersOf()).end(failurePage("trouble"));
+  });
+});
+const certificate = { cert: readFileSync(process.env.TLS_CERT), key: readFileSync(process.env.TLS_KEY) };
+const webhooks = createTlsServer(certificate, (request, response) => {
+  receiveWebhook(request).then(
+    (status) => response.writeHead(status).end(),
+    (error) => {
+      console.error(error);
+      response.writeHead(500).end();
+    },
+  );
+});
+
+await new Promise((resolve) => webhooks.listen(Number(webhookPort), "127.0.0.1", resolve));
+await new Promise((resolve) => website.listen(Number(port), "127.0.0.1", resolve));
+signingSecret().catch((error) => console.error(error));
+console.log(`the shop is open at ${shop}`);
+// For a supervisor: it works, and it ends with the one who started it.
+process.send?.({ ready: true });
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,163 @@
+// A newcomer in the demo shop: from "Buy now" to a paid order without copying anything, and every other way it can end.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { browserSuite, desktop, shoot } from "../harness/browser.ts";
+import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { formReady, payWithTestCard, seeScreen } from "./buyer.ts";
+
+const test = suite("demo shop", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
+const inBrowser = browserSuite(test);
+const narrowPhone = { viewport: { width: 390, height: 844 } } as const;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let shop: DemoShop;
+
+test.before(async () => {
+  const running = await stack();
+  shop = await openDemoShop(running, (await freshMerchant(running)).apiKey);
+});
+test.after(() => shop?.close());
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+}
+
+/** From the shop's first page to an order that can be paid. */
+async function order(page: Page): Promise<void> {
+  await page.goto(shop.url);
+  await page.getByRole("button", { name: "Buy now" }).click();
+  await page.locator("#pay:enabled").waitFor();
+}
+
+/** Fills a test card in by a click, and pays. */
+async function payBy(page: Page, story: string): Promise<void> {
+  await page.getByRole("button", { name: story, exact: true }).click();
+  await page.getByRole("button", { name: "Pay $24.00" }).click();
+}
+
+const heard = (page: Page, type: string) => page.locator("#heard li").filter({ hasText: type }).first();
+const isNarrow = async (page: Page) => Number(await page.evaluate("document.documentElement.scrollWidth")) <= 390;
+
+inBrowser(
+  "a newcomer buys without copying anything and sees the verified webhook appear",
+  async ({ page }) => {
+    await order(page);
+    await payBy(page, "Pays");
+    await seeScreen(page, "Thank you. Your order is paid.");
+    assert.match(
+      (await heard(page, "payment.succeeded").textContent()) ?? "",
+      /signature verified.*"status":"succeeded"/,
+    );
+    assert.match((await page.locator("#card").textContent()) ?? "", /ending in 4242/);
+    const receipt = await page.getByRole("link", { name: "Receipt" }).getAttribute("href");
+    assert.equal((await fetch(receipt ?? "")).status, 200);
+    await page.reload();
+    await seeScreen(page, "Thank you. Your order is paid.");
+    await shoot(page, "shop-paid");
+    await page.getByRole("link", { name: "Back to the shop" }).click();
+    await page.getByRole("button", { name: "Buy now" }).waitFor();
+  },
+  narrowPhone,
+);
+
+inBrowser(
+  "a declined card is told, and another one with 3-D Secure pays the same order",
+  async ({ page }) => {
+    await order(page);
+    await payBy(page, "Is declined");
+    await page.getByRole("alert").getByText("Your card was declined").waitFor();
+    await heard(page, "payment.failed").waitFor();
+    await payBy(page, "Asks for 3-D Secure");
+    await seeScreen(page, "Your bank asks");
+    const bank = page.frameLocator("iframe");
+    await bank.getByRole("button", { name: "Fail authentication" }).click();
+    await page.getByRole("alert").getByText("declined").waitFor();
+    await payBy(page, "Asks for 3-D Secure");
+    await bank.getByRole("button", { name: "Authenticate", exact: true }).click();
+    await seeScreen(page, "Thank you. Your order is paid.");
+  },
+  { viewport: desktop },
+);
+
+inBrowser("a bank that takes its time leaves the buyer waiting in words, and the page follows", async ({ page }) => {
+  await order(page);
+  await payBy(page, "Takes a while");
+  await seeScreen(page, "Your payment is on its way");
+  await page.getByRole("link", { name: "Back to the shop" }).waitFor();
+  await seeScreen(page, "Thank you. Your order is paid.");
+});
+
+inBrowser(
+  "who leaves the hosted page comes back to an order that waits, and who pays there to a paid one",
+  async ({ page }) => {
+    await order(page);
+    const hosted = page.getByRole("link", { name: "hosted page" });
+    await hosted.click();
+    await formReady(page);
+    await page.locator(".cancel a").click();
+    await page.getByText("You left the payment page. Nothing was charged").waitFor();
+    assert.match(page.url(), /\/orders\/LC-\w{12}$/);
+    await hosted.click();
+    await payWithTestCard(page, "4242424242424242");
+    await page.getByRole("link", { name: /^Return to / }).click();
+    await seeScreen(page, "Thank you. Your order is paid.");
+  },
+);
+
+inBrowser("an order that is given up ends with a way back, also in another tab", async ({ context, page }) => {
+  await order(page);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.locator("#pay:enabled").waitFor();
+  await page.getByRole("button", { name: "Cancel this order" }).click();
+  await seeScreen(page, "This order has ended");
+  await seeScreen(other, "This order has ended");
+  assert.equal(await other.locator("iframe").count(), 0);
+  await page.getByRole("link", { name: "Back to the shop" }).click();
+  await page.getByRole("button", { name: "Buy now" }).waitFor();
+});
+
+inBrowser(
+  "where the SDK is blocked the buyer is told so and can pay on the hosted page",
+  async ({ page }) => {
+    await page.route("**/js/v1/checkout.js", (route) => route.abort());
+    await page.goto(shop.url);
+    await page.getByRole("button", { name: "Buy now" }).click();
+    await seeScreen(page, "The card fields did not load");
+    await page.getByRole("link", { name: "hosted page" }).click();
+    await formReady(page);
+  },
+  narrowPhone,
+);
+
+for (const colorScheme of ["light", "dark"] as const) {
+  inBrowser(
+    `at 390 px nothing is cut off, and everybody can use it, ${colorScheme}`,
+    async ({ page }) => {
+      const look = async (name: string) => {
+        await shoot(page, `shop-${name}-${colorScheme}`);
+        assert.ok(await isNarrow(page), name);
+        assert.deepEqual(await violations(page), [], name);
+      };
+      await page.goto(shop.url);
+      await look("product");
+      await order(page);
+      await look("order");
+      await payBy(page, "Is declined");
+      await heard(page, "payment.failed").waitFor();
+      await look("declined");
+      await payBy(page, "Pays");
+      await seeScreen(page, "Thank you. Your order is paid.");
+      await look("paid");
+    },
+    { ...narrowPhone, colorScheme, bypassCSP: true }, // axe is put in as a script of the page
+  );
+}
+
+test.run();
