@@ -9,7 +9,7 @@ import { isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { type PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
-import { type LostPayment, type RebuildDeps, rebuildPayment } from "../flows/recovery/rebuild-payment.ts";
+import { type LostPayment, type RebuildDeps, rebuildPayment, unknownOrder } from "../flows/recovery/rebuild-payment.ts";
 import { type RebuildRefundDeps, type RebuiltRefund, rebuildRefund } from "../flows/recovery/rebuild-refund.ts";
 import { endedPayment, restoreEndingKey } from "../flows/recovery/restore-ending-key.ts";
 import { checkStretch } from "../jobs/check-journal.ts";
@@ -52,7 +52,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
       const payments: Rebuilt[] = [];
       const { merchantId, environment } = account;
       const { lines, differences } = await matchStatement(deps, account, period, async (id) => {
-        payments.push(await rebuiltOrFailed(deps, { ...unknown, id, merchantId, environment, sessionId: "" }));
+        payments.push(await rebuiltOrFailed(deps, { ...unknownOrder, id, merchantId, environment, sessionId: "" }));
       });
       return { hasStatement: true, lines, differences, payments };
     },
@@ -85,23 +85,12 @@ async function rebuiltRefunds(deps: RebuildRefundDeps, event: Event): Promise<Re
   return [await rebuildRefund(deps, objectId, paymentId, event)];
 }
 
-// What only a session knows, or the processor.
-const unknown = {
-  description: "",
-  orderReference: "",
-  customerEmail: "",
-  metadata: {},
-  money: undefined,
-  captureMethod: undefined,
-  expiresAt: undefined,
-};
-
 /** What an event tells of its payment; undefined: it is about something else. */
 function fromLostEvent(event: Event): LostPayment | undefined {
   const { type, objectId: id, merchantId, environment, attributes } = event;
   const ended = endedPayment(event);
-  if (ended) return { ...unknown, id: ended, merchantId, environment, sessionId: "" };
+  if (ended) return { ...unknownOrder, id: ended, merchantId, environment, sessionId: "" };
   if (!type.startsWith("payment.") || !isId("payment", id)) return undefined;
   const { session_id: sessionId = "" } = attributes;
-  return { ...unknown, id, merchantId, environment, sessionId };
+  return { ...unknownOrder, id, merchantId, environment, sessionId };
 }

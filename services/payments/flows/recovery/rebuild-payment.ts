@@ -39,6 +39,17 @@ export type LostPayment = Omit<
   readonly expiresAt: Date | undefined;
 };
 
+/** What only a session knows, or the processor. */
+export const unknownOrder = {
+  description: "",
+  orderReference: "",
+  customerEmail: "",
+  metadata: {},
+  money: undefined,
+  captureMethod: undefined,
+  expiresAt: undefined,
+} as const;
+
 export interface Rebuilt {
   readonly outcome: RebuildOutcome;
   /** Empty: there is no payment. */

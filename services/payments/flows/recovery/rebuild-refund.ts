@@ -6,7 +6,7 @@ import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { findRefund } from "../../store/refunds.ts";
-import { type RebuildDeps, rebuildPayment } from "./rebuild-payment.ts";
+import { type RebuildDeps, rebuildPayment, unknownOrder } from "./rebuild-payment.ts";
 import { openKey } from "./sealed-key.ts";
 
 export interface RebuildRefundDeps extends RebuildDeps {
@@ -30,16 +30,7 @@ export async function rebuildRefund(
 ): Promise<RebuiltRefund> {
   try {
     let isLost = (await findRefund(deps.db, refundId)) === undefined;
-    const unknown = {
-      description: "",
-      orderReference: "",
-      customerEmail: "",
-      metadata: {},
-      money: undefined,
-      captureMethod: undefined,
-      expiresAt: undefined,
-    };
-    await rebuildPayment(deps, { ...unknown, id: paymentId, merchantId, environment, sessionId: "" });
+    await rebuildPayment(deps, { ...unknownOrder, id: paymentId, merchantId, environment, sessionId: "" });
     if (attributes.image) {
       const sealed = openKey(deps.vault, refundId, attributes.image);
       const scope = { merchantId, environment, operation: "refund_payment", ...sealed };
