@@ -107,6 +107,13 @@ export const faultTable = [
     "The payment is canceled with code expired; nothing was captured, and what was under way ends.",
   ),
   row(
+    "page ends early",
+    "processor",
+    "both",
+    "The page where the buyer pays ends before its session, also in the moment of paying.",
+    "Paid there or not, by the processor's word alone; if not another intent takes its place, once, and never can two be paid.",
+  ),
+  row(
     "amounts that differ",
     "processor",
     "both",

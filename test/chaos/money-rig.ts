@@ -44,6 +44,8 @@ const hurried = {
   SIMULATOR_DELAY_MS: "200",
   // A day, as the processors' keys live: only a run that draws their end has a shorter one.
   SIMULATOR_KEY_SECONDS: "86400",
+  // So near its end that each opening of a link asks whether the page still lives.
+  SIMULATOR_PAGE_SECONDS: "240",
   ABSENCE_AFTER_SECONDS: "8",
   EVENT_POLL_SECONDS: "2",
 };

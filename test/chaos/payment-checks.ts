@@ -10,6 +10,8 @@ type Statement = ReadonlyMap<string, { readonly amount: number; readonly status:
 /** What an intent's status at the processor may be called with us. */
 const outcomes: Readonly<Record<string, readonly string[]>> = {
   requires_payment_method: ["pending", "failed"],
+  // Nobody can pay it any more; the payment goes on at another one, or is ended by us.
+  expired: ["pending", "failed", "canceled"],
   requires_action: ["requires_action"],
   processing: ["processing"],
   requires_capture: ["succeeded"],

@@ -2,6 +2,7 @@
 // table that happens to a payment. Each counts itself when the processor did it.
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
+import { endPage } from "./page-story.ts";
 import { once } from "./persistent-client.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Paying, Story } from "./story.ts";
@@ -18,6 +19,7 @@ export type PaymentFault = Extract<
   | "captured at the dashboard"
   | "captured again"
   | "authorization lapses"
+  | "page ends early"
   | "events held"
 >;
 
@@ -63,6 +65,7 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
   "captured again": async (story, payment) =>
     await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {})),
   "authorization lapses": async (_story, payment) => await payment.till.lapse(payment),
+  "page ends early": endPage,
   "intent lost for good": async (story, payment) =>
     await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
   "events held": async ({ run, shop }, payment) => {
@@ -94,6 +97,11 @@ export async function drawPaymentFault(story: Story, payment: Paying): Promise<v
 /** Before anybody has paid. */
 export async function drawOtherAmount(story: Story, payment: Paying): Promise<void> {
   await applyPaymentFault(story, payment, "amounts that differ");
+}
+
+/** The same; its buyer goes on at another page. */
+export async function drawPageEnd(story: Story, payment: Paying): Promise<void> {
+  await applyPaymentFault(story, payment, "page ends early");
 }
 
 /** "Never" of a webhook: it is held until the run has ended. */

@@ -50,13 +50,17 @@ export interface ProcessorTruth {
   readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 }
 
+// Its page ended before anybody had paid there.
+const isOver = `i.status = 'requires_payment_method' and to_jsonb(i) ->> 'returned_at' is null
+  and coalesce((to_jsonb(i) ->> 'page_expires_at')::timestamptz <= now(), false)`;
+
 export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
   const { books, processor, simulatorAccounts = null, stripe } = rig;
   const list = (table: string, columns: string) =>
     `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
   const intents = await books.simulator.rows<TheirIntent>(
-    `select i.id, i.reference, i.status, i.amount::int, i.captured_amount::int, ${list("attempts", "'status', t.status")} as attempts,
+    `select i.id, i.reference, case when ${isOver} then 'expired' else i.status end as status, i.amount::int, i.captured_amount::int, ${list("attempts", "'status', t.status")} as attempts,
        ${list("refunds", `${movement}, 'reference', coalesce(t.reference, '')`)} as refunds, ${list("disputes", movement)} as disputes,
        (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
        to_jsonb(i) ->> 'returned_at' is not null and i.captured_amount = 0 as "isReturned",

@@ -3,7 +3,8 @@
 // Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { afterwards } from "./afterwards.ts";
-import { drawOtherAmount, withhold } from "./payment-faults.ts";
+import { placeOf } from "./page-story.ts";
+import { drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
@@ -12,6 +13,7 @@ import { stripeTill } from "./stripe-till.ts";
 const attemptsMax = 3;
 const heldShare = 0.04;
 const otherAmountShare = 0.01;
+const pageEndShare = 0.05;
 /** How long an answer is waited for that will not come. */
 const unverifiableMs = 3_000;
 /** Both surfaces of Stripe need one; nobody goes there. */
@@ -34,6 +36,7 @@ export async function playSession(story: Story): Promise<void> {
   const confirm = confirmer(story, payment);
   const attempts = random.int(0, attemptsMax);
   for (let i = 0; i < attempts && !payment.toldPaid; i++) {
+    if (random.chance(pageEndShare)) await drawPageEnd(story, payment);
     story.seen.count();
     if (await payment.till.attempt(story, payment)) tellPaid(story, payment, "processor");
     // The merchant ends what the buyer's bank has not decided yet.
@@ -98,14 +101,8 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
     connector: isStripe ? "stripe" : "simulator",
     till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, place.page),
     confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
+    resolvePath: isStripe ? "" : `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
   };
-}
-
-/** Where the buyer pays: the processor's page or frame, or with Stripe's fields the intent alone. */
-function placeOf(answer: Answer): { page: string; intentId: string } {
-  const page = String(answer.at("render.frame_url") || answer.at("render.redirect_url") || "");
-  if (page !== "") return { page, intentId: new URL(page).pathname.split("/").at(-1) ?? "" };
-  return { page, intentId: answer.text("render.client_secret").split("_secret")[0] ?? "" };
 }
 
 function confirmer({ run, seen, name, patience, ...story }: Story, payment: Paying): () => Promise<void> {

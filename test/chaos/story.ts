@@ -52,10 +52,12 @@ export interface Till {
 /** A payment in the hands of its story. */
 export interface Paying extends SeenPayment {
   readonly mishaps: Set<FaultName>;
-  readonly till: Till;
+  till: Till;
   readonly connector: "simulator" | "stripe";
   /** Of the session's confirm; empty for a payment by token. */
   readonly confirmPath: string;
+  /** Of the session at the simulator, as its browser reads it; empty: it has none, or is at Stripe. */
+  readonly resolvePath: string;
 }
 
 export type Order = { readonly amount: number; readonly currency: string; readonly capture_method?: "manual" };

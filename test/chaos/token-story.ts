@@ -70,6 +70,7 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
     connector,
     till: connector === "stripe" ? stripeTill(story.shop) : simulatorTill(story.shop, ""),
     confirmPath: "",
+    resolvePath: "",
   };
 }
 
