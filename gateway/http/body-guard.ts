@@ -32,8 +32,9 @@ export function guardBodies(app: FastifyInstance): void {
       ? ofMerchants.take(principal.merchantId, expectedBytes(request))
       : ofOthers.take(siteOf(request.ip), expectedBytes(request));
     if (!giveBack) throw new ApiError("service_unavailable");
-    const { raw } = request.routeOptions.config.holdsBody ? reply : request;
-    raw.once("close", giveBack);
+    if (!request.routeOptions.config.holdsBody) request.raw.once("close", giveBack);
+    // A request whose body is left unread never closes; its answer does.
+    reply.raw.once("close", giveBack);
   });
   app.addHook("onSend", async (request, reply) => {
     if (!isUnread(request.raw)) return;

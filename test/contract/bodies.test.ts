@@ -129,6 +129,20 @@ test("300 bodies one byte short, of an account that is known and of a key, take 
   await own.stop();
 });
 
+test("what is too long is refused as often as one likes, and costs its sender no room", async () => {
+  const own = await ownGateway(running);
+  const as = { authorization: `Bearer ${merchant.apiKey}` };
+  const long = begun("/v1/checkout-sessions", 70_000, "", [isJson, `Authorization: Bearer ${merchant.apiKey}`]);
+  for (let round = 0; round < 70; round++) {
+    const line = new Line(own.gateway, long);
+    await eventually("the refusal", () => line.answer.includes("\r\n\r\n{"));
+    assert.match(line.answer, /^HTTP\/1.1 413 /);
+    line.socket.destroy();
+  }
+  (await api(own.gateway).post("/v1/checkout-sessions", { amount: 100, currency: "EUR" }, as)).expect(201);
+  await own.stop();
+});
+
 test("a chunked body takes the room of the longest that its route reads, and ends there", async () => {
   const own = await ownGateway(running);
   const chunked = (path: string, headers: readonly string[] = []) =>

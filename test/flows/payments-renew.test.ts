@@ -24,6 +24,7 @@ test.before(async () => {
     pageSeconds,
     reconcileAfterSeconds: 2,
     absenceAfterSeconds: 2,
+    eventPollSeconds: 1,
   });
   const log = createLog("test", "error");
   payments = await Database.open({ url: services.money.paymentsDatabaseUrl, name: "test", log });
@@ -208,6 +209,47 @@ test("who died after the page was made leaves it to the next buyer, or to the jo
     assert.deepEqual(await intents(session), ["expired", "requires_payment_method"]);
   }
 });
+
+test("a renewal that is paid before anybody has recorded it is the payment, booked once", async () => {
+  const { session, old } = await ended();
+  const { url } = await resolve(session);
+  await forget(session, old);
+  assert.equal((await pay(url)).text("status"), "succeeded");
+  await eventually("its event to be taken in", async () => (await booked(session)).includes("captured 1050"));
+  assert.deepEqual(await booked(session), ["captured 1050", "fee_charged 60", `intent ${refOf(url)}`]);
+  assert.deepEqual(await session.confirm().then(({ status }) => status), "completed");
+});
+
+test("a renewal that was held as a second charge is none any more once it is recorded, and is booked once", async () => {
+  const { session, old } = await ended();
+  const { url } = await resolve(session);
+  await forget(session, old);
+  // As the release before takes its event in.
+  await payments.rows("update payments set renewals = 7 where id = $1", [session.paymentId]);
+  assert.equal((await pay(url)).text("status"), "succeeded");
+  await eventually("it to be held", async () => (await booked(session)).includes("suspense_held 1050"));
+  await payments.rows(
+    `with back as (update payments set renewals = 0 where id = $1)
+     update operations set next_try_at = now() where payment_id = $1 and kind = 'renew_intent'`,
+    [session.paymentId],
+  );
+  await eventually("it to be the payment", async () => (await booked(session)).includes("captured 1050"));
+  assert.deepEqual(await booked(session), [
+    ...["captured 1050", "fee_charged 60", `intent ${refOf(url)}`],
+    ...["item closed found", "suspense_held 1050", "suspense_released 1050"],
+  ]);
+});
+
+/** What the books say of it: movements, its intent, and what is held beside it. */
+async function booked({ paymentId }: Created): Promise<string[]> {
+  const rows = await payments.rows<{ said: string }>(
+    `select kind || ' ' || amount as said from journal where payment_id = $1
+     union all select 'intent ' || connector_ref from payments where id = $1
+     union all select 'item ' || state || ' ' || resolution from suspense where payment_id = $1 order by 1`,
+    [paymentId],
+  );
+  return rows.map(({ said }) => said);
+}
 
 test("a session whose page ended lives on until its own end, and is then canceled without another page", async () => {
   const { session } = await ended();

@@ -87,6 +87,8 @@ export interface IntentReport {
   readonly currency: string;
   /** As it was ordered; absent: the processor does not tell. */
   readonly captureMethod?: CaptureMethod;
+  /** The how-manieth of its payment, after pages that ended; absent: the first. */
+  readonly renewal?: number;
   /** In the order in which they happened. */
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];

@@ -15,9 +15,10 @@ import { type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
-import { type LockedPayment, lockPayment, type StoredPayment, savePayment } from "../store/payments.ts";
+import { type LockedPayment, lockPayment, recordRenewal, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
 import {
+  endAdoptedIntent,
   endFoundIntent,
   type Held,
   holdOtherIntent,
@@ -64,10 +65,27 @@ export async function settleLocked(
   path: Path,
 ): Promise<Settled> {
   const other = otherIntentOf(books.payment, report);
+  const renewed = other && (await takeInRenewal(tx, books.payment, report));
+  if (renewed) return await settleLocked(tx, deps, renewed, report, path);
   if (other)
     return { payment: books.payment, refunds: [], ...(await holdOtherIntent(tx, books.payment, report, other)) };
   if (books.payment.notFoundSince !== undefined) await endFoundIntent(tx, books.payment);
+  if (books.payment.renewals > 0) await endAdoptedIntent(tx, books.payment);
   return await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
+}
+
+/**
+ * An intent that was made in the place of the payment's, and was paid before anybody recorded it: the answer got lost.
+ * An unpaid one is recorded by whoever looks for it, with what its buyer's browser needs. @returns undefined: it is none
+ */
+async function takeInRenewal(
+  tx: Tx,
+  { id, renewals, render }: StoredPayment,
+  { ref: connectorRef, reference, renewal, facts }: IntentReport,
+): Promise<LockedPayment | undefined> {
+  if (reference !== id || renewal !== renewals + 1) return undefined;
+  if (!facts.some(({ kind }) => kind === "attempt_succeeded")) return undefined;
+  return (await recordRenewal(tx, { id, renewal, connectorRef }, render)) ? await lockedBooks(tx, id) : undefined;
 }
 
 /** Folds what the processor says about one refund of ours into the payment. */

@@ -195,6 +195,7 @@ export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
     amount: BigInt(intent.amount),
     currency: intent.currency,
     ...(intent.capture_method && { captureMethod: intent.capture_method }),
+    ...(intent.renewal && { renewal: intent.renewal }),
     facts,
     ...(intent.status === "expired" && { pageEndedAt: dateIn(intent.page_expires_at ?? "") }),
     refunds: intent.refunds.map(readRefund),

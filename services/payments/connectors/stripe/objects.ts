@@ -43,11 +43,18 @@ export function readIntent({ ref, session, intent, charges, tries, refunds, disp
     amount: fromStripe(amount, currency),
     currency,
     ...(intent && { captureMethod: intent.capture_method === "manual" ? "manual" : "automatic" }),
+    ...renewalIn(made.metadata),
     facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
     ...(pageEndedAt && { pageEndedAt }),
     refunds: refunds.filter((refund) => !intent || !isRelease(refund, intent)).map(readRefund),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),
   };
+}
+
+/** Which renewal of a payment's page it was made for. */
+function renewalIn(metadata: Stripe.Metadata | null): { readonly renewal?: number } {
+  const renewal = Number(metadata?.[metadataNames.renewal] ?? 0);
+  return Number.isSafeInteger(renewal) && renewal > 0 ? { renewal } : {};
 }
 
 /**

@@ -101,6 +101,16 @@ export async function endFoundIntent(tx: Tx, { connector, connectorRef }: Stored
   if (item) await closeSuspense(tx, item.id, { resolution: "found", operator: "", note: "" });
 }
 
+/** What was held is the payment's own: its intent was made in the place of one whose page ended. */
+export async function endAdoptedIntent(tx: Tx, payment: StoredPayment): Promise<void> {
+  const item = await suspenseOf(tx, payment.connector, payment.connectorRef, "second_charge");
+  if (item?.state !== "open") return;
+  const nothing = { ...item, returned: item.amount };
+  await saveSuspense(tx, nothing);
+  await appendMovements(tx, payment, holdingMovements(item.id, item, nothing));
+  await closeSuspense(tx, item.id, { resolution: "found", operator: "", note: "" });
+}
+
 function itemOf(payment: StoredPayment, kind: SuspenseKind, connectorRef: string) {
   const { id: paymentId, merchantId, environment, connector, connectorAccountId, currency } = payment;
   return {
