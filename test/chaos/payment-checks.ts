@@ -35,18 +35,23 @@ export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): stri
   if (own.amount !== ours.amount) return [...strange, ...otherAmountDifferences(ours, own)];
   return [
     ...strange,
-    ...intentDifferences(ours, own),
+    ...intentDifferences(ours, own, attemptsOf(own, theirs.intents)),
     ...moneyDifferences(ours, own, theirs.schedules),
     ...movementDifferences(ours, own),
     ...statementDifferences(ours, own, theirs.statement),
   ];
 }
 
-function intentDifferences(ours: OurPayment, own: TheirIntent): string[] {
+/** Its attempts, with those at pages that ended before it took their place. */
+function attemptsOf(own: TheirIntent, intents: readonly TheirIntent[]): TheirIntent["attempts"] {
+  return intents.filter((intent) => intent === own || intent.status === "expired").flatMap((intent) => intent.attempts);
+}
+
+function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirIntent["attempts"]): string[] {
   const found = differ("the intent", ours.ref === "" ? own.id : ours.ref, own.id);
   const possible = own.isReturned ? ["failed"] : (outcomes[own.status] ?? []);
   if (!possible.includes(ours.outcome)) found.push(...differ("the outcome", ours.outcome, own.status));
-  const attempts = (wanted: string) => own.attempts.filter(({ status }) => status === wanted).length;
+  const attempts = (wanted: string) => tries.filter(({ status }) => status === wanted).length;
   const declined = attempts("failed");
   // An attempt that had paid before its debit came back need not count as a declined one, and one that the processor
   // forgot may.

@@ -76,7 +76,8 @@ export async function settleLocked(
 
 /**
  * An intent that was made in the place of the payment's, and was paid before anybody recorded it: the answer got lost.
- * An unpaid one is recorded by whoever looks for it, with what its buyer's browser needs. @returns undefined: it is none
+ * An unpaid one is recorded by whoever looks for it, with what its buyer's browser needs.
+ * @returns undefined: it is none
  */
 async function takeInRenewal(
   tx: Tx,

@@ -22,7 +22,8 @@ export class Fields {
     const value = this.members[name];
     if (value === undefined || value === null || value === "") return null;
     if (typeof value !== "string") throw badField(name, "must be a string");
-    if (value.length > max) throw badField(name, `must have at most ${max} characters`);
+    // As JSON Schema counts: a character outside of the first plane is one.
+    if ([...value].length > max) throw badField(name, `must have at most ${max} characters`);
     // PostgreSQL stores neither NUL nor half a surrogate pair.
     if (value.includes("\0") || !value.isWellFormed()) throw badField(name, "is malformed");
     if (shape && !shape.test(value)) throw badField(name, "is malformed");
