@@ -51,7 +51,13 @@ export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { type = "", payment_id: paymentId = "" } = query;
-      const answer = await webhooks.listEvents({ merchantId, environment, type, paymentId, ...logWindow(query) });
+      const answer = await webhooks.listEvents({
+        merchantId,
+        environment,
+        type,
+        paymentId,
+        ...logWindow("event", query),
+      });
       return { data: answer.events.map(presentEvent), has_more: answer.nextPageToken !== "" };
     },
   );

@@ -54,7 +54,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { api_key_id: apiKeyId = "", min_status: minStatus = 0 } = query;
-      const wish = { merchantId, environment, apiKeyId, minStatus, ...logWindow(query) };
+      const wish = { merchantId, environment, apiKeyId, minStatus, ...logWindow("request", query) };
       const { requests, nextPageToken } = await audit.listApiRequests(wish);
       return { data: requests.map(presentApiRequest), has_more: nextPageToken !== "" };
     },
@@ -98,7 +98,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { action = "", object_id: objectId = "", actor = "" } = query;
-      const wish = { merchantId, environment, action, objectId, actor, ...logWindow(query) };
+      const wish = { merchantId, environment, action, objectId, actor, ...logWindow("event", query) };
       const { entries, nextPageToken } = await audit.listAuditEntries(wish);
       return { data: entries.map(presentAuditEntry), has_more: nextPageToken !== "" };
     },

@@ -83,6 +83,8 @@ test("docs/contract.md §9: what happened is listed newest first, though no endp
   assert.deepEqual(await list({ from: "2199-01-01" }), []);
   for (const query of [{ after: "evt_x" }, { from: "soon" }, { offset: 1 }, { payment_id: "x" }, { limit: 201 }])
     await api.refused("listEvents", 400, "invalid_body", { query: { ...query } });
+  const beyond = await api.refused("listEvents", 400, "invalid_body", { query: { after: `evt_${"z".repeat(26)}` } });
+  assert.equal(beyond.at("error.details.0.field"), "after", "in the caller's own name");
 });
 
 // Proves listEvents: tenants

@@ -1,6 +1,7 @@
 // Pages of what grows at the top while it is read: newest first and without a total.
 import { type TSchema, Type } from "typebox";
-import type { Noun } from "#platform/values/id.ts";
+import { invalid } from "#platform/values/failure.ts";
+import { isId, type Noun } from "#platform/values/id.ts";
 import { idSchema } from "./field.ts";
 import { pageQuery } from "./list.ts";
 import { timeBoundQuery, timeRange } from "./time-bound.ts";
@@ -18,16 +19,11 @@ export const logPage = <S extends TSchema>(item: S) =>
     has_more: Type.Boolean({ description: "Whether older ones follow.", examples: [false] }),
   });
 
-/** The wanted part, as services know it. */
-export function logWindow({
-  limit,
-  after = "",
-  ...bounds
-}: {
-  limit: number;
-  after?: string;
-  from?: string;
-  to?: string;
-}) {
+/** The wanted part, as services know it. @throws Failure INVALID_BODY: `after` is no id that there can be */
+export function logWindow(
+  noun: Noun,
+  { limit, after = "", ...bounds }: { limit: number; after?: string; from?: string; to?: string },
+) {
+  if (after !== "" && !isId(noun, after)) throw invalid("after", "must be the id of an object of this list");
   return { pageSize: limit, pageToken: after, ...timeRange(bounds) };
 }
