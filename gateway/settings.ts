@@ -19,7 +19,7 @@ const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
  * How many proxies in front add to X-Forwarded-For, the last of which connects to us; or their addresses or networks,
  * comma-separated.
  */
-const proxies: Setting<number | string> = {
+export const proxies: Setting<number | string> = {
   parse: (raw) => {
     if (/^[1-9]$/.test(raw)) return Number(raw);
     if (!raw.split(",").every((each) => isAddressOrNetwork(each.trim()))) {

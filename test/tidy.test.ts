@@ -334,7 +334,7 @@ test("the server libraries' generated code is what the document gives", () => {
 test("what browsers load is what its sources give", async () => {
   const wanted = await bundle();
   const dist = join(root, "gateway/web/dist");
-  const committed = globSync(["page/*", `js/${releaseVersion()}/*`], { cwd: dist });
+  const committed = globSync(["page/*", "console/*", `js/${releaseVersion()}/*`], { cwd: dist });
   const names = [...new Set([...wanted.keys(), ...committed])];
   const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
   none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run generate -- web`));

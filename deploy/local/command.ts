@@ -21,7 +21,7 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     // so has the error when it does not start.
     const warn = (line: string) => isReady && console.error(line);
     const running = await start({ ...settings, warn, signal: stopping });
-    const [link] = await Promise.all([exampleLink(running.stack), running.openShop()]);
+    const [link] = await Promise.all([exampleLink(running.stack), running.openShop(), running.openConsoles()]);
     const tookMs = performance.now() - began;
     console.log(welcome(running.stack, settings.stateDir, tookMs, link));
     isReady = true;
@@ -84,6 +84,9 @@ function welcome(stack: StackInfo, stateDir: string, tookMs: number, link: strin
 Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)
 
   demo shop  ${stack.demo_shop}
+  console    ${stack.console}
+  operators  ${stack.operators_console}
+  mailbox    ${stack.mailbox}
   API        ${stack.gateway}
   API docs   ${stack.gateway}/docs
   API key    ${stack.api_key}
@@ -102,15 +105,29 @@ ${
   2. Or pay a checkout link as a buyer:
      ${link}
 `
+}${
+  stack.console_invite === undefined
+    ? ""
+    : `
+  3. Open the merchant's console as its first owner; the link works once:
+     ${stack.console_invite}
+`
+}${
+  stack.operators_invite === undefined
+    ? ""
+    : `
+     and the operators' console as its first operator:
+     ${stack.operators_invite}
+`
 }
-  3. Create a checkout session yourself, and open its checkout_url:
+  4. Create a checkout session yourself, and open its checkout_url:
 
      curl -sS ${stack.gateway}/v1/checkout-sessions \\
        -H 'Authorization: Bearer ${stack.api_key}' \\
        -H 'Content-Type: application/json' \\
        -d '{"amount":1050,"currency":"USD","description":"Order 1001"}'
 
-  4. docs/quickstart.md goes on to webhooks and refunds; the shop's program is gateway/docs/samples/shop/server.mjs.
+  5. docs/quickstart.md goes on to webhooks and refunds; the shop's program is gateway/docs/samples/shop/server.mjs.
 
 Ctrl-C stops everything. The next npm start carries on with the same addresses, key and data.
 `;

@@ -4,11 +4,18 @@ import { createServer, type Server } from "node:net";
 import * as assert from "uvu/assert";
 import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, tryListen } from "./free-port.ts";
 import { type ChosenPorts, keptPorts } from "./kept-ports.ts";
 
 const test = suite("kept ports");
-const nothing: ChosenPorts = { gateway: undefined, simulator: undefined, shop: undefined };
+const nothing: ChosenPorts = {
+  gateway: undefined,
+  simulator: undefined,
+  shop: undefined,
+  console: undefined,
+  operators: undefined,
+  mailbox: undefined,
+};
 let dir = "";
 const programs: Server[] = [];
 
@@ -27,11 +34,12 @@ async function occupy(port: number): Promise<void> {
   await once(program, "listening");
 }
 
-/** Three ports in a row that are free now. */
+/** The first of six ports in a row that are free now. */
 async function freeRow(): Promise<number> {
   for (;;) {
-    const row = [await freePort(), await freePort(), await freePort()] as const;
-    if (row[1] === row[0] + 1 && row[2] === row[0] + 2) return row[0];
+    const first = await freePort();
+    const others = [1, 2, 3, 4, 5].map((step) => tryListen(first + step, "127.0.0.1"));
+    if ((await Promise.all(others)).every((problem) => problem === undefined)) return first;
   }
 }
 
@@ -47,7 +55,8 @@ async function refusal(chosen: ChosenPorts): Promise<string> {
 test("the first start takes the gateway's neighbours, and the next one the same again without being told", async () => {
   const gateway = await freeRow();
   const first = await keptPorts(dir, { ...nothing, gateway });
-  assert.equal(first, { gateway, simulator: gateway + 1, shop: gateway + 2 });
+  const others = { console: gateway + 3, operators: gateway + 4, mailbox: gateway + 5 };
+  assert.equal(first, { gateway, simulator: gateway + 1, shop: gateway + 2, ...others });
   assert.equal(await keptPorts(dir, nothing), first);
 });
 
@@ -87,7 +96,7 @@ test("with 0 the gateway keeps its port while it is free, and moves when it is n
 
 test("one port for two is refused, and no port that is kept is handed out as a free one", async () => {
   const port = await freePort();
-  assert.match(await refusal({ gateway: port, simulator: port, shop: undefined }), "both PORT and SIMULATOR_PORT");
+  assert.match(await refusal({ ...nothing, gateway: port, simulator: port }), "both PORT and SIMULATOR_PORT");
   const kept = Object.values(await keptPorts(dir, { ...nothing, gateway: await freeRow() }));
   const free = await Promise.all(Array.from({ length: 64 }, () => freePort()));
   assert.equal(

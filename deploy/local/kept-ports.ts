@@ -20,8 +20,11 @@ const kept = {
   gateway: { setting: "PORT", leads: "checkout links" },
   simulator: { setting: "SIMULATOR_PORT", leads: "card forms and receipts" },
   shop: { setting: "SHOP_PORT", leads: "orders of the demo shop" },
+  console: { setting: "CONSOLE_PORT", leads: "passkeys and invitations" },
+  operators: { setting: "OPERATORS_PORT", leads: "operators' passkeys and invitations" },
+  mailbox: { setting: "MAILBOX_PORT", leads: "the mailbox" },
 } as const;
-const names: readonly KeptName[] = ["gateway", "simulator", "shop"];
+const names: readonly KeptName[] = ["gateway", "simulator", "shop", "console", "operators", "mailbox"];
 
 /** @throws StartError with a line for each port that cannot be had */
 export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<KeptPorts> {
@@ -78,5 +81,12 @@ async function filled(taken: Map<number, KeptName>, chosen: ChosenPorts): Promis
     reservePort(port);
     return port;
   };
-  return { gateway: await choose("gateway"), simulator: await choose("simulator"), shop: await choose("shop") };
+  return {
+    gateway: await choose("gateway"),
+    simulator: await choose("simulator"),
+    shop: await choose("shop"),
+    console: await choose("console"),
+    operators: await choose("operators"),
+    mailbox: await choose("mailbox"),
+  };
 }

@@ -10,11 +10,7 @@ import type { Supervisor } from "./supervisor.ts";
 import type { TlsFiles } from "./tls.ts";
 
 export async function startProcesses(wanted: WantedStack, around: Surroundings, supervisor: Supervisor): Promise<void> {
-  const inherited = {
-    NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), // halves the start of each process
-    ...process.env,
-    ...wanted.env,
-  };
+  const inherited = inheritedBy(wanted);
   const environment = (name: (typeof processNames)[number]) => {
     const set = environmentOf(name, around);
     return withOwn({ ...inherited, ...set }, wanted.envOf?.(name, set));
@@ -52,7 +48,14 @@ export async function startDemoShop(
   await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env)) });
 }
 
-function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
+/** What every process of ours has in its environment. */
+export function inheritedBy(wanted: WantedStack): NodeJS.ProcessEnv {
+  // The cache halves the start of each process.
+  return { NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), ...process.env, ...wanted.env };
+}
+
+/** One of the stack's programs. */
+export function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
   return {
     name,
     script,

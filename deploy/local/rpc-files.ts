@@ -10,6 +10,8 @@ import { readIfThere, writePrivate } from "./private-file.ts";
 export interface RpcFiles {
   /** A token each, mode 0600. */
   tokens: Record<CallerName, string>;
+  /** Of the operators' console, which is a console and acts with an operator's rights. */
+  operatorsConsole: string;
   /** What every service reads. */
   callers: string;
 }
@@ -21,6 +23,8 @@ export async function rpcFiles(stateDir: string): Promise<RpcFiles> {
   const files = rpcFilesIn(stateDir);
   const lines: string[] = [];
   for (const name of callerNames) lines.push(callerLine(name, await tokenIn(files.tokens[name])));
+  const both = await tokenIn(files.operatorsConsole);
+  lines.push(callerLine("console", both), callerLine("operator", both));
   await writePrivate(files.callers, `${lines.join("\n")}\n`);
   return files;
 }
@@ -38,6 +42,7 @@ export function rpcFilesIn(stateDir: string): RpcFiles {
       webhook: path("webhook.token"),
       console: path("console.token"),
     },
+    operatorsConsole: path("operators-console.token"),
     callers: path("callers"),
   };
 }

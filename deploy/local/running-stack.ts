@@ -37,6 +37,8 @@ export interface RunningStack {
   stack: StackInfo;
   /** Starts the demo shop, which `npm start` has; resolves when it is open and `stack` names its address. */
   openShop(): Promise<void>;
+  /** Starts both consoles and the mailbox, likewise; `stack` then names their addresses, and the first invitations. */
+  openConsoles(): Promise<void>;
   /** Stops every part and frees the state directory. */
   stop(): Promise<void>;
   /** Stops parts and leaves them stopped. */

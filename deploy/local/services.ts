@@ -16,7 +16,7 @@ export type OwnProcessName = Exclude<ProcessName, "simulator">;
 
 /** Stopped one stage after the other, so that no request in flight loses what it needs. */
 export const stopStages: string[][] = [
-  ["gateway", "shop"],
+  ["gateway", "shop", "console", "operators-console", "mailbox"],
   ["checkout", "webhook", "simulator"],
   ["payments"],
   ["merchant"],
@@ -38,6 +38,17 @@ export interface Surroundings {
   ports: Record<ProcessName, number>;
   /** Where each of our processes tells operators of itself. */
   adminPorts: Record<OwnProcessName, number>;
+  /** Where people work and get their mail, whether it is open or not. */
+  people: PeoplePlaces;
+}
+
+/** The consoles and the mailbox. */
+export interface PeoplePlaces {
+  /** Origins of the consoles. */
+  readonly console: string;
+  readonly operators: string;
+  /** The mailbox takes mail here. */
+  readonly smtpPort: number;
 }
 
 const root = join(import.meta.dirname, "../..");
@@ -139,6 +150,10 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
       return {
         ...common,
         DATABASE_URL: databases.usedBy.merchant,
+        CONSOLE_ORIGIN: around.people.console,
+        OPERATORS_CONSOLE_ORIGIN: around.people.operators,
+        SMTP_URL: `smtp://127.0.0.1:${around.people.smtpPort}`,
+        MAIL_FROM: "Tollbooth <tollbooth@localhost>",
         SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
         SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
       };

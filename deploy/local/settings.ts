@@ -6,9 +6,12 @@ import { commonSettings, integer, optional, readConfig, text, url, withDefault }
 export interface StackSettings {
   /** Of the gateway, on loopback; 0: a free one; absent: the one of the last start, at first 8080. */
   port?: number;
-  /** Of the card-processor simulator and of the demo shop; absent: those of the last start. */
+  /** Of the card-processor simulator, the demo shop, the consoles and the mailbox; absent: those of the last start. */
   simulatorPort?: number;
   shopPort?: number;
+  consolePort?: number;
+  operatorsPort?: number;
+  mailboxPort?: number;
   /** Absolute; data, secrets and logs of the stack. */
   stateDir: string;
   /** The user's own server; absent: one is started. The database's name is the stem of the services' databases. */
@@ -27,6 +30,9 @@ export const stackSettings = {
   PORT: optional(integer(0, 65_535)),
   SIMULATOR_PORT: optional(integer(1, 65_535)),
   SHOP_PORT: optional(integer(1, 65_535)),
+  CONSOLE_PORT: optional(integer(1, 65_535)),
+  OPERATORS_PORT: optional(integer(1, 65_535)),
+  MAILBOX_PORT: optional(integer(1, 65_535)),
   STATE_DIR: withDefault(text, stateDirDefault),
   DATABASE_URL: optional(url("postgres", "postgresql")),
   NATS_URL: optional(commonSettings.NATS_URL),
@@ -44,6 +50,9 @@ export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
     ...(read.PORT === undefined ? {} : { port: read.PORT }),
     ...(read.SIMULATOR_PORT === undefined ? {} : { simulatorPort: read.SIMULATOR_PORT }),
     ...(read.SHOP_PORT === undefined ? {} : { shopPort: read.SHOP_PORT }),
+    ...(read.CONSOLE_PORT === undefined ? {} : { consolePort: read.CONSOLE_PORT }),
+    ...(read.OPERATORS_PORT === undefined ? {} : { operatorsPort: read.OPERATORS_PORT }),
+    ...(read.MAILBOX_PORT === undefined ? {} : { mailboxPort: read.MAILBOX_PORT }),
     ...(read.DATABASE_URL === undefined ? {} : { databaseUrl: read.DATABASE_URL }),
     ...(read.NATS_URL === undefined ? {} : { natsUrl: read.NATS_URL }),
     ...(read.CHECKOUT_ORIGIN === undefined ? {} : { checkoutOrigin: read.CHECKOUT_ORIGIN }),

@@ -14,6 +14,13 @@ export interface StackInfo {
   processor: string;
   /** Base URL of the demo shop; absent until it is open. */
   demo_shop?: string;
+  /** Base URLs of the merchants' console, the operators' and the mailbox; absent until they are open. */
+  console?: string;
+  operators_console?: string;
+  mailbox?: string;
+  /** Where the first owner of the sandbox merchant, and the first operator, set up their sign-in, once; absent: they have. */
+  console_invite?: string;
+  operators_invite?: string;
   /** Key of the sandbox merchant, with every scope. */
   api_key: string;
   merchant_id: string;

@@ -7,6 +7,7 @@ import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
 import { brokerFiles } from "./broker-files.ts";
 import { runCommand } from "./command.ts";
+import { type ConsolePlaces, consolePlaces, firstInvitations, peoplePlaces, startConsoles } from "./consoles.ts";
 import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
 import { keptPorts } from "./kept-ports.ts";
 import { endLeftovers } from "./leftovers.ts";
@@ -55,7 +56,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       throw error;
     }
   };
-  const { stack, shop } = await orStop(() => bringUp(wanted, supervisor, say));
+  const { stack, shop, consoles } = await orStop(() => bringUp(wanted, supervisor, say));
   info = stack;
   await orStop(() => writeStackFile(dir.path, stack));
   return {
@@ -64,6 +65,12 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     async openShop() {
       await orStop(() => startDemoShop(wanted, shop, supervisor));
       stack.demo_shop = urlOf(shop.port);
+      describe();
+      await written;
+    },
+    async openConsoles() {
+      await orStop(() => startConsoles(wanted, consoles, supervisor));
+      Object.assign(stack, consoles.addresses, await firstInvitations(stack));
       describe();
       await written;
     },
@@ -83,6 +90,8 @@ interface BroughtUp {
   stack: StackInfo;
   /** For the demo shop, when it is asked for. */
   shop: ShopPlace;
+  /** Likewise. */
+  consoles: ConsolePlaces;
 }
 
 /** The steps of a start, in their order. */
@@ -101,6 +110,9 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     gateway: wanted.port,
     simulator: wanted.simulatorPort,
     shop: wanted.shopPort,
+    console: wanted.consolePort,
+    operators: wanted.operatorsPort,
+    mailbox: wanted.mailboxPort,
   });
   const secrets = await stackSecrets(dir);
   const tls = await tlsFiles(dir);
@@ -111,6 +123,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
   const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers, secrets, say));
   const ports = await choosePorts(kept);
   const adminPorts = await chooseAdminPorts();
+  const people = await peoplePlaces(kept);
   const around: Surroundings = {
     settings: wanted,
     secrets,
@@ -122,6 +135,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     rpcFiles: rpc,
     ports,
     adminPorts,
+    people,
   };
   await step("six processes", () => startProcesses(wanted, around, supervisor));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>
@@ -154,7 +168,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     tls,
     pids: pidsOf(supervisor),
   };
-  return { stack, shop };
+  return { stack, shop, consoles: consolePlaces(kept, around) };
 }
 
 function pidsOf(supervisor: Supervisor): Record<string, number> {
@@ -191,6 +205,9 @@ Starts PostgreSQL, NATS and every process on this machine, prints the address an
   PORT             of the API, on loopback; default 8080, or the one of the last start; 0: a free one
   SIMULATOR_PORT   of the card processor; default: the next one, kept for the next start
   SHOP_PORT        of the demo shop; likewise
+  CONSOLE_PORT     of the merchants' console; likewise
+  OPERATORS_PORT   of the operators' console; likewise
+  MAILBOX_PORT     of the mailbox; likewise
   STATE_DIR        data, secrets and logs; default .local
   DATABASE_URL     a PostgreSQL server of your own; default: one is started
   NATS_URL         a NATS server of your own, with JetStream; default: one is started

@@ -15,8 +15,10 @@ const scripts = [
   { entry: "gateway/web/sdk/loader.ts", name: "loader.mjs", format: "esm" },
 ] as const;
 const pageFiles = [
-  { entry: "gateway/web/page/page.ts", name: "page.js" },
-  { entry: "gateway/web/page/page.css", name: "page.css" },
+  { entry: "gateway/web/page/page.ts", name: "page.js", folder: "page" },
+  { entry: "gateway/web/page/page.css", name: "page.css", folder: "page" },
+  { entry: "gateway/web/console/console.ts", name: "console.js", folder: "console" },
+  { entry: "gateway/web/console/console.css", name: "console.css", folder: "console" },
 ] as const;
 
 /**
@@ -41,25 +43,25 @@ export async function bundle(): Promise<Map<string, string>> {
     const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
     for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
   }
-  for (const { entry, name } of pageFiles) {
+  for (const { entry, name, folder } of pageFiles) {
     const made = await build({ ...common, entryPoints: [entry], outfile: name, format: "iife", external: ["*.svg"] });
-    for (const file of made.outputFiles ?? []) files.set(hashedName(name, file.text), file.text);
+    for (const file of made.outputFiles ?? []) files.set(hashedName(folder, name, file.text), file.text);
   }
   return files;
 }
 
 /** `page/page-<hash>.js`: cached for ever, since another content has another name. */
-function hashedName(name: string, text: string): string {
+function hashedName(folder: string, name: string, text: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
   const [stem = "", ending = ""] = name.split(".");
-  return `page/${stem}-${hash}.${ending}`;
+  return `${folder}/${stem}-${hash}.${ending}`;
 }
 
 /** Writes them; earlier releases of the SDK stay, since pages are pinned to them. */
 async function write(): Promise<void> {
   const dist = join(root, "gateway/web/dist");
   const files = await bundle();
-  await rm(join(dist, "page"), { recursive: true, force: true });
+  for (const folder of ["page", "console"]) await rm(join(dist, folder), { recursive: true, force: true });
   await rm(join(dist, "js", releaseVersion()), { recursive: true, force: true });
   for (const [path, text] of files) {
     await mkdir(join(dist, path, ".."), { recursive: true });

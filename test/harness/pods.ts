@@ -185,6 +185,7 @@ async function surroundings(dir: string, migrated: boolean): Promise<Surrounding
     ports: { simulator: await freePort(), merchant: 0, payments: 0, checkout: 0, webhook: 0, gateway: 0 },
     // Each pod has its own.
     adminPorts: { merchant: 0, payments: 0, checkout: 0, webhook: 0, gateway: 0 },
+    people: { console: "http://localhost:1", operators: "http://localhost:2", smtpPort: await freePort() },
   };
 }
 

@@ -1,0 +1,112 @@
+// The consoles of a local stack and the mailbox beside them: where they listen, what they are told, and the invitations
+// of the first owner and the first operator, who set up their own way to sign in.
+import { join } from "node:path";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import { runChild } from "./child-process.ts";
+import { freePort } from "./free-port.ts";
+import type { KeptPorts } from "./kept-ports.ts";
+import { inheritedBy, program } from "./processes.ts";
+import type { WantedStack } from "./running-stack.ts";
+import { type PeoplePlaces, type Surroundings, urlOf } from "./services.ts";
+import type { StackInfo } from "./stack-file.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** The program of both consoles. */
+export const consoleScript = join(root, "gateway/console/main.ts");
+/** The program of the mailbox. */
+export const mailboxScript = join(root, "deploy/local/mailbox/main.ts");
+
+/** What is started. */
+export interface ConsolePlaces {
+  readonly addresses: Required<Pick<StackInfo, "console" | "operators_console" | "mailbox">>;
+  /** The environment of each program. */
+  readonly environments: Readonly<Record<"console" | "operators-console" | "mailbox", Record<string, string>>>;
+}
+
+/** Passkeys are bound to a name: an address of numbers has none. */
+export async function peoplePlaces({ console: merchants, operators }: KeptPorts): Promise<PeoplePlaces> {
+  return {
+    console: `http://localhost:${merchants}`,
+    operators: `http://localhost:${operators}`,
+    smtpPort: await freePort(),
+  };
+}
+
+export function consolePlaces(kept: KeptPorts, around: Surroundings): ConsolePlaces {
+  const { ports, people, rpcFiles, settings } = around;
+  const services = {
+    CHECKOUT_URL: urlOf(ports.checkout),
+    PAYMENTS_URL: urlOf(ports.payments),
+    MERCHANT_URL: urlOf(ports.merchant),
+    WEBHOOK_URL: urlOf(ports.webhook),
+    API_ORIGIN: urlOf(ports.gateway),
+  };
+  return {
+    addresses: { console: people.console, operators_console: people.operators, mailbox: urlOf(kept.mailbox) },
+    environments: {
+      console: {
+        ...services,
+        PORT: String(kept.console),
+        CONSOLE_DOOR: "merchants",
+        CONSOLE_ORIGIN: people.console,
+        RPC_TOKEN_FILE: rpcFiles.tokens.console,
+      },
+      "operators-console": {
+        ...services,
+        PORT: String(kept.operators),
+        CONSOLE_DOOR: "operators",
+        CONSOLE_ORIGIN: people.operators,
+        RPC_TOKEN_FILE: rpcFiles.operatorsConsole,
+      },
+      mailbox: {
+        PORT: String(kept.mailbox),
+        SMTP_PORT: String(people.smtpPort),
+        MAIL_DIR: join(settings.stateDir, "mails"),
+      },
+    },
+  };
+}
+
+export async function startConsoles(
+  wanted: WantedStack,
+  { environments }: ConsolePlaces,
+  supervisor: Supervisor,
+): Promise<void> {
+  const scripts = { console: consoleScript, "operators-console": consoleScript, mailbox: mailboxScript } as const;
+  const names = ["console", "operators-console", "mailbox"] as const;
+  const inherited = inheritedBy(wanted);
+  const parts = await Promise.all(
+    names.map(async (name) => {
+      const admin = name === "mailbox" ? {} : { ADMIN_PORT: String(await freePort()) };
+      const env = { ...inherited, HOST: "127.0.0.1", ...admin, ...environments[name] };
+      return { name, start: () => runChild(program(wanted, name, scripts[name], env)) };
+    }),
+  );
+  await supervisor.start(...parts);
+}
+
+type Invitations = Pick<StackInfo, "console_invite" | "operators_invite">;
+
+/** Links for whoever comes first to a door that nobody has joined yet; each start makes new ones. */
+export async function firstInvitations({
+  rpc,
+  rpc_token: token,
+  merchant_id: merchantId,
+}: StackInfo): Promise<Invitations> {
+  const peer = connectPeer({ url: rpc.merchant, token });
+  try {
+    const people = peer.client(PeopleService);
+    const inviteFirst = async (door: Door, email: string, to: string): Promise<string | undefined> => {
+      const { members } = await people.listMembers({ door, merchantId: to });
+      if (members.length > 0) return undefined;
+      return (await people.inviteMember({ door, merchantId: to, email, role: "owner" })).link;
+    };
+    const owner = await inviteFirst(Door.MERCHANTS, "owner@example.com", merchantId);
+    const operator = await inviteFirst(Door.OPERATORS, "operator@example.com", "");
+    return { ...(owner && { console_invite: owner }), ...(operator && { operators_invite: operator }) };
+  } finally {
+    peer.close();
+  }
+}

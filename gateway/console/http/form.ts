@@ -1,0 +1,47 @@
+// A form as a browser sends it: every value is text, some names come several times.
+import { membersOf } from "#platform/values/members.ts";
+
+export class Form {
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  /** @param body as the parser of forms leaves it */
+  constructor(body: unknown) {
+    this.#fields = membersOf(body);
+  }
+
+  /** The value without blanks around it; empty: it is not there. */
+  text(name: string): string {
+    return this.raw(name).trim();
+  }
+
+  /** The value as it was typed. */
+  raw(name: string): string {
+    return this.all(name)[0] ?? "";
+  }
+
+  /** Every value of the name, as of boxes that are ticked. */
+  all(name: string): readonly string[] {
+    const value = this.#fields[name];
+    return [value].flat().filter((each): each is string => typeof each === "string");
+  }
+
+  has(name: string): boolean {
+    return this.all(name).length > 0;
+  }
+
+  /** Every field but those that the consoles themselves add; to carry a form through another page. */
+  entries(): readonly (readonly [string, string])[] {
+    return Object.keys(this.#fields)
+      .filter((name) => !ownFields.has(name))
+      .flatMap((name) => this.all(name).map((value) => [name, value] as const));
+  }
+}
+
+/** Names of the fields that the consoles add to forms. */
+export const formFields = {
+  token: "form_token",
+  challenge: "proof_challenge",
+  response: "proof_response",
+  code: "proof_code",
+} as const;
+const ownFields = new Set<string>(Object.values(formFields));

@@ -1,0 +1,72 @@
+// Typed clients of what the consoles ask, one connection per service.
+import type { Client } from "@connectrpc/connect";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
+import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
+import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import type { ConsoleConfig } from "./settings.ts";
+
+export interface ConsolePeers {
+  readonly signIn: Client<typeof SignInService>;
+  readonly people: Client<typeof PeopleService>;
+  readonly merchants: Client<typeof MerchantService>;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly connectors: Client<typeof ConnectorService>;
+  readonly applications: Client<typeof ApplicationService>;
+  readonly audit: Client<typeof AuditService>;
+  readonly checkout: Client<typeof CheckoutService>;
+  readonly risk: Client<typeof RiskService>;
+  readonly payments: Client<typeof PaymentsService>;
+  readonly disputes: Client<typeof DisputeService>;
+  readonly accounts: Client<typeof ConnectorAccountService>;
+  readonly operations: Client<typeof OperatorService>;
+  readonly statements: Client<typeof StatementService>;
+  readonly fees: Client<typeof FeeService>;
+  readonly webhooks: Client<typeof WebhookService>;
+  close(): void;
+}
+
+/** Connects lazily: a service that is away makes its part of a page fail, not the start. */
+export function connectConsolePeers(
+  config: Pick<ConsoleConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
+): ConsolePeers {
+  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE });
+  const checkout = peer(config.CHECKOUT_URL);
+  const payments = peer(config.PAYMENTS_URL);
+  const merchant = peer(config.MERCHANT_URL);
+  const webhook = peer(config.WEBHOOK_URL);
+  return {
+    signIn: merchant.client(SignInService),
+    people: merchant.client(PeopleService),
+    merchants: merchant.client(MerchantService),
+    apiKeys: merchant.client(ApiKeyService),
+    connectors: merchant.client(ConnectorService),
+    applications: merchant.client(ApplicationService),
+    audit: merchant.client(AuditService),
+    checkout: checkout.client(CheckoutService),
+    risk: checkout.client(RiskService),
+    payments: payments.client(PaymentsService),
+    disputes: payments.client(DisputeService),
+    accounts: payments.client(ConnectorAccountService),
+    operations: payments.client(OperatorService),
+    statements: payments.client(StatementService),
+    fees: payments.client(FeeService),
+    webhooks: webhook.client(WebhookService),
+    close: () => {
+      for (const each of [checkout, payments, merchant, webhook]) each.close();
+    },
+  };
+}

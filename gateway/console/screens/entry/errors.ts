@@ -1,0 +1,89 @@
+// What is shown when a page cannot be: the reason in plain words, the way back, and the number that finds the request.
+// A form that came without a session becomes the sign-in, with all that was typed.
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { asFailure, Failure } from "#platform/values/failure.ts";
+import { html } from "../../../docs/html.ts";
+import { sendPage } from "../../http/send-page.ts";
+import { admitAnybody } from "../../session/admit.ts";
+import { unsentOf } from "../../session/resume.ts";
+import { ForeignForm, NeedsWayIn, SignedOut } from "../../session/turned-away.ts";
+import type { ConsoleContext } from "../../session/visit.ts";
+import { entryTexts } from "../../texts/entry.ts";
+import { entryLayout } from "../../view/entry-layout.ts";
+import { isAway } from "../../view/section.ts";
+import { signInPage } from "./sign-in.ts";
+
+type Told = "notFound" | "forbidden" | "away" | "broken" | "foreign" | "tooMany";
+
+const statuses: Readonly<Record<Told, number>> = {
+  notFound: 404,
+  forbidden: 403,
+  away: 503,
+  broken: 500,
+  foreign: 403,
+  tooMany: 429,
+};
+
+/** Adds both handlers. */
+export function errorRoutes(context: ConsoleContext): void {
+  const { app, log } = context;
+  app.setNotFoundHandler(async (request, reply) => await tell(request, reply, "notFound"));
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (error instanceof SignedOut) return await signInAgain(context, error, request, reply);
+    if (error instanceof NeedsWayIn) return await reply.redirect("/way-in", 303);
+    const told = toldOf(error);
+    if (statuses[told] >= 500) {
+      log[told === "away" ? "warn" : "error"](
+        { err: error, route: request.routeOptions.url, request_id: request.call.requestId },
+        "a page could not be shown",
+      );
+    }
+    return await tell(request, reply, told);
+  });
+}
+
+/** An open request without a session is sent to the sign-in and back; a form stays where it is, with what it carries. */
+async function signInAgain(
+  context: ConsoleContext,
+  { visit }: SignedOut,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  context.cookies.forget(reply, "session");
+  if (request.method === "GET" || request.method === "HEAD") {
+    const to = request.url === "/" ? "" : `?${new URLSearchParams({ to: request.url }).toString()}`;
+    return await reply.header("cache-control", "no-store").redirect(`/sign-in${to}`, 303);
+  }
+  try {
+    const unsent = unsentOf(request.url, request.body);
+    const page = await signInPage(context, visit, { unsent });
+    return await sendPage(reply, 401, entryLayout(visit, page));
+  } catch (error) {
+    return await tell(request, reply, toldOf(error));
+  }
+}
+
+function toldOf(error: unknown): Told {
+  if (error instanceof ForeignForm) return "foreign";
+  if (isFastify(error))
+    return error.statusCode === 429 ? "tooMany" : (error.statusCode ?? 500) < 500 ? "notFound" : "broken";
+  const failure = asFailure(error);
+  if (failure.reason === "NOT_FOUND" || failure.reason === "INVALID_BODY") return "notFound";
+  if (failure.reason === "FORBIDDEN" || failure.reason === "FEATURE_DISABLED") return "forbidden";
+  return isAway(failure) ? "away" : "broken";
+}
+
+function isFastify(error: unknown): error is FastifyError {
+  return error instanceof Error && !(error instanceof Failure) && "statusCode" in error;
+}
+
+async function tell(request: FastifyRequest, reply: FastifyReply, told: Told): Promise<FastifyReply> {
+  const visit = admitAnybody(request, reply);
+  const texts = entryTexts[visit.language];
+  const page = {
+    title: texts.errorTitle,
+    body: html`<div class="card narrow"><h1>${texts.errorTitle}</h1><p>${texts[told]}</p>
+<p class="muted">${texts.reference}: <code>${request.call.requestId}</code></p><p><a class="button" href="/">${texts.back}</a></p></div>`,
+  };
+  return await sendPage(reply, statuses[told], entryLayout(visit, page));
+}

@@ -1,0 +1,112 @@
+// Accepting an invitation: what it offers, then a name, by a button; a new person sets up a way to sign in next.
+import { Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
+import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { openForm, openPage } from "../../session/routes.ts";
+import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
+import { entryTexts } from "../../texts/entry.ts";
+import { roleName } from "../../texts/roles.ts";
+import { textField } from "../../view/fields.ts";
+import { facts } from "../../view/table.ts";
+import { day } from "../../view/values.ts";
+import { browserOf } from "./browser.ts";
+import { signedIn } from "./sign-in.ts";
+
+const nameMax = 100;
+
+export function invitationRoutes(context: ConsoleContext): void {
+  const { peers, door, cookies } = context;
+  openPage(context, "/invitations/:token", async (visit) => await invitationPage(context, visit));
+  openForm(context, "/invitations/:token", async (visit, form) => {
+    const name = form.text("name").slice(0, nameMax);
+    try {
+      const { session, merchantId } = await peers.signIn.acceptInvitation({
+        door,
+        token: tokenOf(visit),
+        name,
+        language: visit.language,
+        sessionSecret: cookies.read(visit.request, "session"),
+        browser: browserOf(visit.request),
+      });
+      if (session?.secret) return signedIn(context, visit, session);
+      return { go: merchantId === "" ? "/" : `/${merchantId}/sandbox/home`, done: "joined" };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.reason === "NOT_FOUND") return over(visit);
+      if (error.reason === "FORBIDDEN") return await invitationPage(context, visit, { problem: "invitationOther" });
+      if (error.reason === "INVALID_BODY") return await invitationPage(context, visit, { problem: "nameNeeded", name });
+      throw error;
+    }
+  });
+}
+
+interface Tried {
+  readonly problem?: "invitationOther" | "nameNeeded";
+  readonly name?: string;
+}
+
+async function invitationPage(context: ConsoleContext, visit: Visit, tried: Tried = {}): Promise<Page> {
+  const texts = entryTexts[visit.language];
+  const invitation = await invitationOf(context, visit);
+  if (!invitation) return over(visit);
+  const isSignedIn = context.cookies.read(visit.request, "session") !== "";
+  return {
+    title: texts.invitationTitle,
+    status: tried.problem ? 422 : 200,
+    body: html`<div class="card narrow"><h1>${texts.invitationTitle}</h1>
+<p>${texts.invitationTo(invitation.inviterName, invitation.merchantName || texts.installation)}</p>
+${facts([
+  [texts.invitationFor, invitation.email],
+  [texts.invitationRole, roleName(visit.language, invitation.role)],
+])}
+${tried.problem === "invitationOther" ? html`<p class="problem" role="alert">${texts.invitationOther}</p>` : ""}
+${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}
+<p class="muted">${day(visit.language, invitation.expiresAt)}</p></div>`,
+  };
+}
+
+function signInFirst(visit: Visit): Html {
+  const texts = entryTexts[visit.language];
+  const to = new URLSearchParams({ to: visit.request.url });
+  return html`<p>${texts.invitationKnown}</p><p><a class="button" href="/sign-in?${to.toString()}">${texts.signInTitle}</a></p>`;
+}
+
+function acceptForm({ language }: Visit, { isKnown }: GetInvitationResponse, { problem, name = "" }: Tried): Html {
+  const texts = entryTexts[language];
+  if (isKnown) return html`<form method="post"><button class="button">${texts.acceptKnown}</button></form>`;
+  const field = textField({
+    name: "name",
+    label: texts.name,
+    hint: texts.nameHint,
+    value: name,
+    autocomplete: "name",
+    maxlength: nameMax,
+    required: true,
+    problem: problem === "nameNeeded" ? texts.nameNeeded : "",
+  });
+  return html`<form method="post">${field}<button class="button">${texts.accept}</button></form>`;
+}
+
+async function invitationOf({ peers, door }: ConsoleContext, visit: Visit): Promise<GetInvitationResponse | undefined> {
+  try {
+    return await peers.signIn.getInvitation({ door, token: tokenOf(visit) });
+  } catch (error) {
+    if (error instanceof Failure && ["NOT_FOUND", "INVALID_BODY"].includes(error.reason)) return undefined;
+    throw error;
+  }
+}
+
+function over({ language }: Visit): Page {
+  const texts = entryTexts[language];
+  return {
+    title: texts.invitationTitle,
+    status: 404,
+    body: html`<div class="card narrow"><h1>${texts.invitationTitle}</h1><p>${texts.invitationOver}</p></div>`,
+  };
+}
+
+function tokenOf({ request }: Visit): string {
+  const { token } = membersOf(request.params);
+  return typeof token === "string" ? token : "";
+}

@@ -1,0 +1,93 @@
+// Signing in by passkey, and out. The page asks nobody who they are: the passkey says it.
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/values/failure.ts";
+import type { NewSession } from "#proto/merchant/v1/people_pb.ts";
+import { html } from "../../../docs/html.ts";
+import type { Form } from "../../http/form.ts";
+import { localPath } from "../../http/local-path.ts";
+import { queryOf } from "../../http/query.ts";
+import { personVisit } from "../../session/admit.ts";
+import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/resume.ts";
+import { openForm, openPage, personForm } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
+import { entryTexts } from "../../texts/entry.ts";
+import { hidden, textField } from "../../view/fields.ts";
+import { passkeyForm } from "../../view/passkey-form.ts";
+import { browserOf } from "./browser.ts";
+
+const fields = { challenge: "challenge_id", response: "response" } as const;
+
+export function signInRoutes(context: ConsoleContext): void {
+  openPage(context, "/sign-in", async (visit) => {
+    return await signInPage(context, visit, { to: localPath(queryOf(visit).get("to") ?? "/") });
+  });
+  openForm(context, "/sign-in/passkey", async (visit, form) => {
+    try {
+      const { session } = await context.peers.signIn.finishPasskeySignIn({
+        door: context.door,
+        challengeId: form.raw(fields.challenge),
+        responseJson: form.raw(fields.response),
+        browser: browserOf(visit.request),
+      });
+      return signedIn(context, visit, session, form);
+    } catch (error) {
+      if (!(error instanceof Failure) || !["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) throw error;
+      const wish = { to: localPath(form.raw("to")), unsent: carriedBy(form), problem: "passkeyRefused" } as const;
+      return await signInPage(context, visit, wish);
+    }
+  });
+  const signOut = async (visit: { readonly secret: string } & Visit): Promise<Answer> => {
+    await context.peers.signIn.signOut({ sessionSecret: visit.secret });
+    context.cookies.forget(visit.reply, "session");
+    return { go: "/sign-in", done: "signed-out" };
+  };
+  personForm(context, "/sign-out", {}, signOut, true);
+}
+
+/** What the page is made with. */
+export interface SignInWish {
+  /** Where to afterwards. */
+  readonly to?: string;
+  /** What was about to be sent when the session had ended. */
+  readonly unsent?: Unsent | undefined;
+  readonly problem?: "passkeyRefused" | "noMail";
+  readonly title?: string;
+}
+
+export async function signInPage(context: ConsoleContext, visit: Visit, wish: SignInWish): Promise<Page> {
+  const texts = entryTexts[visit.language];
+  const { challengeId, optionsJson } = await context.peers.signIn.beginPasskeySignIn({ door: context.door });
+  const carried = [hidden("to", wish.to ?? "/"), ...unsentFields(wish.unsent)];
+  const title = wish.unsent ? texts.endedTitle : texts.signInTitle;
+  return {
+    title,
+    status: wish.problem ? 422 : 200,
+    body: html`<div class="card narrow"><h1>${title}</h1>
+<p>${wish.unsent ? texts.endedText : texts.signInText}</p>
+${wish.problem ? html`<p class="problem" role="alert">${texts[wish.problem]}</p>` : ""}
+${passkeyForm({ action: "/sign-in/passkey", kind: "get", optionsJson, challengeId, names: fields, fields: carried, label: texts.signInPasskey })}
+<details class="more"${wish.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
+<form method="post" action="/sign-in/link">${textField({ name: "email", label: texts.email, value: "", type: "email", autocomplete: "email", required: true })}
+<button class="button secondary">${texts.sendLink}</button></form></details></div>`,
+  };
+}
+
+/** Gives the browser its session and sends it on; a session without a way to sign in adds one first. */
+export function signedIn(
+  context: ConsoleContext,
+  visit: Visit,
+  { secret, session }: Partial<Pick<NewSession, "secret" | "session">> = {},
+  form?: Form,
+): Answer {
+  if (!secret || !session) throw new Failure("INTERNAL_ERROR", { cause: new Error("a sign-in without its session") });
+  context.cookies.write(visit.reply, "session", secret, secondsUntil(session.expiresAt));
+  if (session.needsWayIn) return { go: "/way-in" };
+  const unsent = form && carriedBy(form);
+  if (unsent) return resumePage(personVisit(visit, session, secret), unsent);
+  return { go: localPath(form?.raw("to") ?? "/") };
+}
+
+/** No longer than the session can last: browsers that restore their tabs keep cookies without an age for ever. */
+function secondsUntil(at: Timestamp | undefined): number | undefined {
+  return at && Math.max(0, Number(at.seconds) - Math.floor(Date.now() / 1_000));
+}

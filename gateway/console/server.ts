@@ -1,0 +1,115 @@
+// A console: server-rendered pages for people, on an origin of its own. It keeps no state: who is signed in the
+// merchant service knows, what is shown the services answer.
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import cookie from "@fastify/cookie";
+import formbody from "@fastify/formbody";
+import rateLimit from "@fastify/rate-limit";
+import Fastify, { type FastifyInstance } from "fastify";
+import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { networkOf } from "#platform/values/address-network.ts";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { readAddresses, trustedProxies } from "../http/caller-address.ts";
+import { secureTransport } from "../http/transport-security.ts";
+import { followRequests } from "../log/request-log.ts";
+import { connectConsolePeers } from "./peers.ts";
+import { accountRoutes } from "./screens/entry/account.ts";
+import { errorRoutes } from "./screens/entry/errors.ts";
+import { invitationRoutes } from "./screens/entry/invitation.ts";
+import { signInRoutes } from "./screens/entry/sign-in.ts";
+import { signInLinkRoutes } from "./screens/entry/sign-in-link.ts";
+import { startRoutes } from "./screens/entry/start.ts";
+import { wayInRoutes } from "./screens/entry/way-in.ts";
+import { merchantScreens } from "./screens/merchant-screens.ts";
+import { operatorScreens } from "./screens/operator-screens.ts";
+import { SecretCookies } from "./session/cookie.ts";
+import type { ConsoleContext } from "./session/visit.ts";
+import type { ConsoleConfig } from "./settings.ts";
+import { fileRoutes } from "./view/files.ts";
+
+// A form is texts; files come by a route of their own.
+const formMaxBytes = 128 * 1024;
+const requestMs = 15_000;
+const headersMs = 10_000;
+const lateCheckMs = 1_000;
+
+/** A running console. */
+export interface RunningConsole {
+  readonly port: number;
+  ready(): Promise<boolean>;
+  /** Lets requests in flight end, then closes everything. */
+  stop(drain?: Drain): Promise<void>;
+}
+
+/** Starts it. */
+export async function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
+  const log = createLog("console", config.LOG_LEVEL);
+  const peers = connectConsolePeers(config);
+  const app = createApp(config);
+  const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;
+  const context: ConsoleContext = { app, peers, config, door, cookies: new SecretCookies(config), log };
+  secureTransport(app, config);
+  readAddresses(app, config);
+  followRequests(app, log);
+  errorRoutes(context);
+  await app.register(cookie);
+  await app.register(formbody, { bodyLimit: formMaxBytes });
+  await limitSignIns(app, config);
+  fileRoutes(app);
+  startRoutes(context);
+  signInRoutes(context);
+  signInLinkRoutes(context);
+  invitationRoutes(context);
+  wayInRoutes(context);
+  accountRoutes(context);
+  if (config.CONSOLE_DOOR === "operators") operatorScreens(context);
+  else merchantScreens(context);
+  await app.listen({ port: config.PORT, host: config.HOST });
+  let draining = false;
+  return {
+    port: portOf(app),
+    ready: async () => !draining,
+    stop: async ({ lameDuckMs, graceMs } = drainAtOnce) => {
+      draining = true;
+      await pause(lameDuckMs);
+      const limit = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await app.close();
+      clearTimeout(limit);
+      peers.close();
+    },
+  };
+}
+
+function createApp(config: ConsoleConfig): FastifyInstance {
+  return Fastify({
+    logger: false,
+    bodyLimit: formMaxBytes,
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: lateCheckMs },
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    // An invitation's token is longer than the router's default.
+    routerOptions: { maxParamLength: 200 },
+    ...trustedProxies(config),
+  });
+}
+
+/** Who guesses sign-ins is slowed by address; the merchant service limits by account. */
+async function limitSignIns(app: FastifyInstance, config: ConsoleConfig): Promise<void> {
+  if (config.RATE_LIMIT === "off") return;
+  await app.register(rateLimit, {
+    global: true,
+    max: config.RATE_LIMIT_SIGN_IN_PER_MINUTE,
+    timeWindow: "1 minute",
+    // Only what begins or ends a sign-in counts; pages of people who are signed in do not.
+    allowList: ({ url }) => !/^\/(sign-in|invitations)(\/|\?|$)/.test(url),
+    keyGenerator: (request) => networkOf(request.ip),
+  });
+}
+
+function portOf(app: FastifyInstance): number {
+  const address: AddressInfo | string | null = app.server.address();
+  if (address === null || typeof address === "string") throw new Error("the console has no port");
+  return address.port;
+}

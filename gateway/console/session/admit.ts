@@ -1,0 +1,95 @@
+// Who a request is from, and what they may do at its address. Asked anew with every request: whoever was removed, or
+// has lost a right, sees it with the next page.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts";
+import { acceptedLanguages } from "../../web/texts/languages.ts";
+import { languageOf } from "../texts/both.ts";
+import { formToken } from "./form-token.ts";
+import { NeedsWayIn, SignedOut } from "./turned-away.ts";
+import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
+
+/** Environments as addresses write them. */
+export const environments = { sandbox: Environment.SANDBOX, live: Environment.LIVE } as const;
+export type EnvironmentName = keyof typeof environments;
+
+export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visit {
+  return { request, reply, language: languageOf(acceptedLanguages(request.headers["accept-language"])) };
+}
+
+/**
+ * @param mayLackWayIn also a session that can do nothing but add a way to sign in
+ * @throws SignedOut, NeedsWayIn, Failure when it cannot be found out
+ */
+export async function admitPerson(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mayLackWayIn = false,
+): Promise<PersonVisit> {
+  const secret = context.cookies.read(request, "session");
+  const session = secret === "" ? undefined : await sessionOf(context, secret);
+  if (!session?.person) throw new SignedOut(admitAnybody(request, reply));
+  const visit = personVisit(admitAnybody(request, reply), session, secret);
+  if (session.needsWayIn && !mayLackWayIn) throw new NeedsWayIn();
+  return visit;
+}
+
+/** The visit with this session, in the language of its person. */
+export function personVisit(visit: Visit, session: ConsoleSession, secret: string): PersonVisit {
+  const chosen = session.person?.language ?? "";
+  const language = chosen === "" ? visit.language : languageOf([chosen]);
+  return { ...visit, language, session, secret, token: formToken(secret) };
+}
+
+/**
+ * Another merchant's id in the address is the id of nothing.
+ * @param action needed; undefined: every member may
+ * @throws as admitPerson, and Failure NOT_FOUND, FORBIDDEN
+ */
+export function admitMember(visit: PersonVisit, action: string | undefined): MerchantVisit {
+  const { merchantId, environment: word } = membersOf(visit.request.params);
+  const isPlace = typeof merchantId === "string" && isId("merchant", merchantId) && isEnvironmentName(word);
+  const membership = visit.session.memberships.find((each) => each.merchantId === merchantId);
+  if (!isPlace || !membership) throw new Failure("NOT_FOUND");
+  const may = mayOf(membership);
+  if (action !== undefined && !may(action)) throw new Failure("FORBIDDEN");
+  const base = `/${merchantId}/${word}`;
+  return { ...visit, membership, merchantId, environment: environments[word], base, may };
+}
+
+/** @throws Failure FORBIDDEN */
+export function admitOperator(visit: PersonVisit, action: string | undefined): OperatorVisit {
+  const membership = visit.session.memberships.find((each) => each.merchantId === "");
+  if (!membership) throw new Failure("FORBIDDEN");
+  const may = mayOf(membership);
+  if (action !== undefined && !may(action)) throw new Failure("FORBIDDEN");
+  return { ...visit, membership, may };
+}
+
+/** True while what is grave needs no further proof. */
+export function isProved(session: ConsoleSession, nowMs: number): boolean {
+  return session.provedUntil !== undefined && timestampDate(session.provedUntil).getTime() > nowMs;
+}
+
+function mayOf({ actions }: Membership): (action: string) => boolean {
+  const held = new Set(actions);
+  return (action) => held.has(action);
+}
+
+function isEnvironmentName(word: unknown): word is EnvironmentName {
+  return word === "sandbox" || word === "live";
+}
+
+async function sessionOf({ peers, door }: ConsoleContext, secret: string): Promise<ConsoleSession | undefined> {
+  try {
+    return (await peers.signIn.getSession({ door, sessionSecret: secret })).session;
+  } catch (error) {
+    if (error instanceof Failure && ["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,189 @@
+// The kinds of routes, by who may see them: anybody, whoever is signed in, members of a merchant, operators. A form is
+// taken from our own pages alone; what is grave asks for a fresh proof first, and carries on with what was typed.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type CallContext, callContext } from "#platform/values/call-context.ts";
+import { Form, formFields } from "../http/form.ts";
+import { sendPage } from "../http/send-page.ts";
+import { entryLayout } from "../view/entry-layout.ts";
+import { merchantLayout } from "../view/merchant-layout.ts";
+import { operatorLayout } from "../view/operator-layout.ts";
+import { personLayout } from "../view/person-layout.ts";
+import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.ts";
+import { isFormToken } from "./form-token.ts";
+import { proved } from "./prove.ts";
+import { isFromOurPages } from "./same-site.ts";
+import { ForeignForm } from "./turned-away.ts";
+import type { Answer, ConsoleContext, Go, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "./visit.ts";
+
+type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
+type Take<V> = (visit: V, form: Form) => Promise<Answer>;
+
+/** What a form needs beside a person. */
+export interface FormNeeds<V> {
+  /** The right, as services/merchant/rules names it; absent: every member has it. */
+  readonly action?: string;
+  /** What is grave is proved by passkey or code within the last five minutes. */
+  readonly proof?: (visit: V, form: Form) => boolean;
+}
+
+const merchantPath = (path: string) => `/:merchantId/:environment${path}`;
+
+/** A page for anybody. */
+export function openPage(context: ConsoleContext, path: string, show: Show<Visit>): void {
+  context.app.get(path, async (request, reply) => {
+    const visit = admitAnybody(request, reply);
+    return await answered(reply, await as(request, "", () => show(visit)), (page) => entryLayout(visit, page));
+  });
+}
+
+/** A form for anybody. */
+export function openForm(context: ConsoleContext, path: string, take: Take<Visit>): void {
+  context.app.post(path, async (request, reply) => {
+    assertOurs(context, request);
+    const visit = admitAnybody(request, reply);
+    const answer = await as(request, "", () => take(visit, new Form(request.body)));
+    return await answered(reply, answer, (page) => entryLayout(visit, page));
+  });
+}
+
+/** A page of the person's own. @param mayLackWayIn also of a session that can do nothing else */
+export function personPage(context: ConsoleContext, path: string, show: Show<PersonVisit>, mayLackWayIn = false): void {
+  context.app.get(path, async (request, reply) => {
+    const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn));
+    return await answered(reply, await asPerson(visit, () => show(visit)), (page) =>
+      personLayout(context, visit, page),
+    );
+  });
+}
+
+/** A form of the person's own. */
+export function personForm(
+  context: ConsoleContext,
+  path: string,
+  needs: FormNeeds<PersonVisit>,
+  take: Take<PersonVisit>,
+  mayLackWayIn = false,
+): void {
+  context.app.post(path, async (request, reply) => {
+    const admitted = await admitForm(context, request, reply, mayLackWayIn);
+    return await taken(context, admitted, needs, take, (visit, page) => personLayout(context, visit, page));
+  });
+}
+
+/** A page of a merchant in an environment. @param action needed; undefined: every member may */
+export function merchantPage(
+  context: ConsoleContext,
+  path: string,
+  action: string | undefined,
+  show: Show<MerchantVisit>,
+): void {
+  context.app.get(merchantPath(path), async (request, reply) => {
+    const visit = admitMember(await as(request, "", () => admitPerson(context, request, reply)), action);
+    return await answered(reply, await asPerson(visit, () => show(visit)), (page) => merchantLayout(visit, page));
+  });
+}
+
+/** A form of a merchant. */
+export function merchantForm(
+  context: ConsoleContext,
+  path: string,
+  needs: FormNeeds<MerchantVisit>,
+  take: Take<MerchantVisit>,
+): void {
+  context.app.post(merchantPath(path), async (request, reply) => {
+    const admitted = admitMember(await admitForm(context, request, reply), needs.action);
+    return await taken(context, admitted, needs, take, merchantLayout);
+  });
+}
+
+/** A page of the operators' console. */
+export function operatorPage(
+  context: ConsoleContext,
+  path: string,
+  action: string | undefined,
+  show: Show<OperatorVisit>,
+): void {
+  context.app.get(path, async (request, reply) => {
+    const visit = admitOperator(await as(request, "", () => admitPerson(context, request, reply)), action);
+    return await answered(reply, await asPerson(visit, () => show(visit)), (page) => operatorLayout(visit, page));
+  });
+}
+
+/** A form of the operators' console. */
+export function operatorForm(
+  context: ConsoleContext,
+  path: string,
+  needs: FormNeeds<OperatorVisit>,
+  take: Take<OperatorVisit>,
+): void {
+  context.app.post(path, async (request, reply) => {
+    const admitted = admitOperator(await admitForm(context, request, reply), needs.action);
+    return await taken(context, admitted, needs, take, operatorLayout);
+  });
+}
+
+async function taken<V extends PersonVisit>(
+  context: ConsoleContext,
+  admitted: V,
+  needs: FormNeeds<V>,
+  take: Take<V>,
+  layout: (visit: V, page: Page) => ReturnType<typeof entryLayout>,
+): Promise<FastifyReply> {
+  const form = new Form(admitted.request.body);
+  let visit = admitted;
+  const answer = await asPerson(visit, async () => {
+    if (!needs.proof?.(visit, form)) return await take(visit, form);
+    const proof = await proved(context, visit, form);
+    if ("page" in proof) return proof.page;
+    visit = proof.visit;
+    return await take(visit, form);
+  });
+  return await answered(visit.reply, answer, (page) => layout(visit, page));
+}
+
+/** Whoever sends a form, once it is known to be from a page that we made for this session. */
+async function admitForm(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mayLackWayIn = false,
+): Promise<PersonVisit> {
+  assertOurs(context, request);
+  const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn));
+  // Also of a page that was made before somebody else signed in: what it shows is not theirs.
+  if (!isFormToken(visit.secret, new Form(request.body).raw(formFields.token))) throw new ForeignForm();
+  return visit;
+}
+
+function assertOurs({ config }: ConsoleContext, request: FastifyRequest): void {
+  if (!isFromOurPages(request, config.CONSOLE_ORIGIN)) throw new ForeignForm();
+}
+
+function asPerson<T>(visit: PersonVisit, work: () => Promise<T>): Promise<T> {
+  return as(visit.request, visit.session.person?.id ?? "", work);
+}
+
+/** Calls of the work carry the request's id, and for whom they are made. */
+function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>): Promise<T> {
+  const call: CallContext = { ...request.call, actor };
+  request.call = call;
+  return callContext.run(call, work);
+}
+
+async function answered(
+  reply: FastifyReply,
+  answer: Answer | FastifyReply,
+  layout: (page: Page) => ReturnType<typeof entryLayout>,
+): Promise<FastifyReply> {
+  if ("body" in answer) return await sendPage(reply, answer.status ?? 200, layout(answer));
+  if ("go" in answer) return await sendOn(reply, answer);
+  return answer;
+}
+
+/** By GET (303), so that a reload repeats nothing. */
+async function sendOn(reply: FastifyReply, { go, done }: Go): Promise<FastifyReply> {
+  const mark = go.includes("?") ? "&" : "?";
+  return await reply
+    .header("cache-control", "no-store")
+    .redirect(done === undefined ? go : `${go}${mark}done=${done}`, 303);
+}

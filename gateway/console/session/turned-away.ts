@@ -1,0 +1,23 @@
+// Why a request goes no further although nothing is wrong with it: its person has to sign in, or to add a way to.
+import type { Visit } from "./visit.ts";
+
+/** There is no session, or it is over. What was typed is offered again after the sign-in. */
+export class SignedOut extends Error {
+  override name = "SignedOut";
+  readonly visit: Visit;
+
+  constructor(visit: Visit) {
+    super("signed out");
+    this.visit = visit;
+  }
+}
+
+/** The session can do nothing but add a passkey or an authenticator app. */
+export class NeedsWayIn extends Error {
+  override name = "NeedsWayIn";
+}
+
+/** A form that is none of ours, or whose page is of another session. */
+export class ForeignForm extends Error {
+  override name = "ForeignForm";
+}

@@ -1,0 +1,41 @@
+// Texts of payments.
+import { both } from "./both.ts";
+
+export const paymentTexts = both(
+  {
+    title: "Payments",
+    total: (count: string) => `${count} payments`,
+    none: "No payment yet. The first one appears here as soon as a buyer tries to pay.",
+    noneFound: "No payment fits these filters.",
+    search: "Order number, e-mail, last four digits or id",
+    find: "Find",
+    status: "Status",
+    anyStatus: "Any status",
+    query: "Search",
+    from: "From",
+    to: "To",
+    amount: "Amount",
+    buyer: "Buyer",
+    card: "Card",
+    reference: "Order number",
+    created: "Created",
+  },
+  {
+    title: "Zahlungen",
+    total: (count: string) => `${count} Zahlungen`,
+    none: "Noch keine Zahlung. Die erste erscheint hier, sobald jemand zu bezahlen versucht.",
+    noneFound: "Keine Zahlung passt zu diesen Filtern.",
+    search: "Bestellnummer, E-Mail, letzte vier Ziffern oder Kennung",
+    find: "Suchen",
+    status: "Status",
+    anyStatus: "Jeder Status",
+    query: "Suche",
+    from: "Von",
+    to: "Bis",
+    amount: "Betrag",
+    buyer: "Käufer",
+    card: "Karte",
+    reference: "Bestellnummer",
+    created: "Erstellt",
+  },
+);

@@ -1,0 +1,45 @@
+// The frame of every page: head, skip link, and what stands around the screen. One style sheet, one script, nothing
+// inline.
+import { Html, html } from "../../docs/html.ts";
+import type { Language } from "../texts/both.ts";
+import { frameTexts } from "../texts/frame.ts";
+import { consoleFiles } from "./files.ts";
+
+export interface DocumentParts {
+  readonly language: Language;
+  readonly title: string;
+  /** Colours the frame: sandbox and live are told apart at a glance. */
+  readonly tone: "plain" | "sandbox" | "live" | "operators";
+  readonly header: Html;
+  readonly main: Html;
+}
+
+export function document({ language, title, tone, header, main }: DocumentParts): Html {
+  const texts = frameTexts[language];
+  const { script, style } = consoleFiles();
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} – Tollbooth</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style.path}">
+<script type="module" src="${script.path}" integrity="${script.integrity}"></script>
+</head>
+<body class="tone-${tone}">
+<a class="skip" href="#main">${texts.skip}</a>
+${header}
+<main id="main" tabindex="-1">
+${main}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Data for the script: not a script itself, so no policy lets it run. `<` is written so that no text can end it. */
+export function dataBlock(name: string, json: string): Html {
+  return html`<script type="application/json" data-name="${name}">${new Html(json.replaceAll("<", "\\u003c"))}</script>`;
+}

@@ -1,0 +1,102 @@
+// What stands in the navigation, as data: each place with the right that it needs.
+import { type Html, html } from "../../docs/html.ts";
+import type { MerchantVisit, OperatorVisit } from "../session/visit.ts";
+import { frameTexts } from "../texts/frame.ts";
+
+type Label = keyof (typeof frameTexts)["en"];
+
+interface Place {
+  readonly path: string;
+  readonly label: Label;
+  /** Absent: every member. */
+  readonly action?: string;
+}
+
+interface Group {
+  readonly label: Label;
+  readonly places: readonly Place[];
+}
+
+export const merchantPlaces: readonly Group[] = [
+  {
+    label: "money",
+    places: [
+      { path: "/home", label: "home" },
+      { path: "/payments", label: "payments", action: "payments.read" },
+      { path: "/refunds", label: "refunds", action: "payments.read" },
+      { path: "/disputes", label: "disputes", action: "payments.read" },
+      { path: "/links", label: "links", action: "payments.read" },
+    ],
+  },
+  {
+    label: "developers",
+    places: [
+      { path: "/webhooks", label: "webhooks", action: "webhooks.read" },
+      { path: "/keys", label: "keys", action: "keys.read" },
+      { path: "/requests", label: "requests", action: "logs.read" },
+      { path: "/events", label: "events", action: "logs.read" },
+    ],
+  },
+  {
+    label: "settings",
+    places: [
+      { path: "/branding", label: "branding" },
+      { path: "/processors", label: "processors", action: "connectors.read" },
+      { path: "/team", label: "team", action: "team.read" },
+      { path: "/profile", label: "profile" },
+      { path: "/notifications", label: "notifications" },
+      { path: "/audit", label: "audit", action: "audit.read" },
+    ],
+  },
+];
+
+export const operatorPlaces: readonly Group[] = [
+  {
+    label: "merchants",
+    places: [
+      { path: "/merchants", label: "merchants", action: "merchants.read" },
+      { path: "/applications", label: "applications", action: "applications.read" },
+    ],
+  },
+  {
+    label: "money",
+    places: [
+      { path: "/operations", label: "operations", action: "operations.read" },
+      { path: "/suspense", label: "suspense", action: "operations.read" },
+      { path: "/statements", label: "statements", action: "statements.read" },
+      { path: "/journal", label: "journal", action: "journal.read" },
+      { path: "/fees", label: "fees", action: "fees.read" },
+    ],
+  },
+  {
+    label: "installation",
+    places: [
+      { path: "/circuits", label: "circuits", action: "operations.read" },
+      { path: "/risk", label: "risk", action: "risk.read" },
+      { path: "/team", label: "team", action: "team.read" },
+      { path: "/audit", label: "audit", action: "audit.read" },
+    ],
+  },
+];
+
+/** The navigation of the door, without what the person may not see. */
+export function navigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
+  const texts = frameTexts[visit.language];
+  const here = visit.request.url.split("?")[0] ?? "";
+  const link = ({ path, label }: Place) => {
+    const address = `${base}${path}`;
+    const isHere = here === address || here.startsWith(`${address}/`);
+    return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${words(texts[label])}</a></li>`;
+  };
+  const shown = groups.map(({ label, places }) => ({
+    label,
+    places: places.filter(({ action }) => action === undefined || visit.may(action)),
+  }));
+  return html`<nav class="places" aria-label="${words(texts.navigation)}">${shown
+    .filter(({ places }) => places.length > 0)
+    .map(({ label, places }) => html`<div><h2>${words(texts[label])}</h2><ul>${places.map(link)}</ul></div>`)}</nav>`;
+}
+
+function words(text: unknown): string {
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,63 @@
+// Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
+import { type Html, html } from "../../docs/html.ts";
+import type { Language } from "../texts/both.ts";
+import { frameTexts } from "../texts/frame.ts";
+
+export type Tone = "good" | "bad" | "wait" | "quiet";
+
+export function chip(text: string, tone: Tone): Html {
+  return html`<span class="chip chip-${tone}">${text}</span>`;
+}
+
+/** A text with a button that copies it; the button appears with the script. */
+export function copyable(language: Language, text: string): Html {
+  return html`<span class="copyable"><code>${text}</code><button type="button" class="copy" data-copy="${text}" aria-label="${frameTexts[language].copy} ${text}" hidden></button></span>`;
+}
+
+/** Code to copy. */
+export function codeBlock(language: Language, code: string): Html {
+  return html`<div class="code"><pre tabindex="0"><code>${code}</code></pre><button type="button" class="copy" data-copy="${code}" aria-label="${frameTexts[language].copy}" hidden></button></div>`;
+}
+
+export interface Paging {
+  /** Address of the page that follows; undefined: there is none. */
+  readonly next: string | undefined;
+  /** Address of the first page; undefined: it is this one. */
+  readonly first: string | undefined;
+  /** Said beside them, as `1,204 payments`. */
+  readonly total: string;
+}
+
+export function paging(language: Language, { next, first, total }: Paging): Html {
+  const texts = frameTexts[language];
+  return html`<nav class="paging" aria-label="${texts.pages}"><span>${total}</span>${first === undefined ? "" : html`<a href="${first}">${texts.firstPage}</a>`}${next === undefined ? "" : html`<a href="${next}" rel="next">${texts.nextPage}</a>`}</nav>`;
+}
+
+/** A list's address with a filter taken away or given; an empty value takes it away. Paging begins anew. */
+export function withFilter(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
+  const changed = new URLSearchParams(query);
+  for (const name of ["after", "done"]) changed.delete(name);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") changed.delete(name);
+    else changed.set(name, value);
+  }
+  const text = changed.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** Filters that are on, each with the way to take it off. */
+export function filterChips(
+  language: Language,
+  path: string,
+  query: URLSearchParams,
+  shown: readonly { readonly name: string; readonly label: string; readonly value: string }[],
+): Html | string {
+  const texts = frameTexts[language];
+  const on = shown.filter(({ name }) => (query.get(name) ?? "") !== "");
+  if (on.length === 0) return "";
+  const chips = on.map(
+    ({ name, label, value }) =>
+      html`<li><span>${label}: ${value}</span> <a href="${withFilter(path, query, { [name]: "" })}" aria-label="${texts.removeFilter} ${label}">×</a></li>`,
+  );
+  return html`<ul class="filter-chips">${chips}<li><a href="${path}">${texts.removeFilters}</a></li></ul>`;
+}

@@ -1,0 +1,33 @@
+// A part of a page that is asked for by itself: when its service is away the page says which part is missing, and shows
+// the rest.
+import { asFailure, type Failure } from "#platform/values/failure.ts";
+import { type Html, html } from "../../docs/html.ts";
+import type { Language } from "../texts/both.ts";
+import { frameTexts } from "../texts/frame.ts";
+
+/**
+ * @param name of the part, as the reader knows it
+ * @throws what is no outage: a refusal, or a defect
+ */
+export async function section<T>(
+  language: Language,
+  name: string,
+  ask: Promise<T>,
+  show: (answer: T) => Html | string,
+): Promise<Html | string> {
+  try {
+    return show(await ask);
+  } catch (error) {
+    if (!isAway(asFailure(error))) throw error;
+    return missing(language, name);
+  }
+}
+
+/** Said in the place of a part that cannot be shown. */
+export function missing(language: Language, name: string): Html {
+  return html`<p class="missing" role="note">${frameTexts[language].missing(name)}</p>`;
+}
+
+export function isAway({ reason }: Failure): boolean {
+  return reason === "SERVICE_UNAVAILABLE" || reason === "CONNECTOR_ERROR";
+}

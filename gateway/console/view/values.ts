@@ -1,0 +1,67 @@
+// Money, times and words as people read them. Amounts are minor units in bigint until here; no floating point touches
+// them.
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { currencyExponent } from "#platform/values/money.ts";
+import { type Html, html } from "../../docs/html.ts";
+import type { Language } from "../texts/both.ts";
+
+/** `10.50` in major units, without grouping: for fields and files. */
+export function majorUnits(amount: bigint, currency: string): string {
+  const digits = currencyExponent(currency) ?? 2;
+  const [sign, whole] = amount < 0n ? ["-", -amount] : ["", amount];
+  const text = String(whole).padStart(digits + 1, "0");
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/** As people read it, as `€10.50` or `10,50 €`. */
+export function money(language: Language, amount: bigint, currency: string): string {
+  const exact = majorUnits(amount, currency);
+  const digits = currencyExponent(currency) ?? 2;
+  const format = new Intl.NumberFormat(language, {
+    style: "currency",
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // A decimal text is formatted exactly, where a number would be rounded.
+  return isDecimal(exact) ? format.format(exact) : exact;
+}
+
+function isDecimal(text: string): text is `${number}` {
+  return /^-?\d+(\.\d+)?$/.test(text);
+}
+
+/**
+ * What was typed as an amount in major units, in minor ones; undefined: it is no amount of the currency. A comma is
+ * taken as a point; grouping is not.
+ */
+export function minorUnits(typed: string, currency: string): bigint | undefined {
+  const digits = currencyExponent(currency);
+  const [, whole = "", part = ""] = /^(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(typed.trim()) ?? [];
+  if (digits === undefined || whole === "" || part.length > digits) return undefined;
+  return BigInt(whole + part.padEnd(digits, "0"));
+}
+
+/** A time in UTC, which the script shows in the reader's own zone. */
+export function moment(language: Language, at: Timestamp | undefined): Html | string {
+  if (!at) return "";
+  const date = timestampDate(at);
+  const text = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(
+    date,
+  );
+  return html`<time datetime="${date.toISOString()}">${text} UTC</time>`;
+}
+
+/** A day in UTC. */
+export function day(language: Language, at: Timestamp | undefined): Html | string {
+  if (!at) return "";
+  const date = timestampDate(at);
+  const text = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
+  return html`<time datetime="${date.toISOString().slice(0, 10)}">${text}</time>`;
+}
+
+/** A whole number, grouped. */
+export function count(language: Language, value: bigint | number): string {
+  return new Intl.NumberFormat(language).format(value);
+}

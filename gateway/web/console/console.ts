@@ -1,0 +1,84 @@
+// What a console's pages do beyond HTML: passkeys, copying, times in the reader's zone, one send per form, keys. Every
+// page works without it but for passkeys.
+import { passkeyForms } from "./passkeys.ts";
+
+/** `/` goes to the search field, as in most lists on the web. */
+function searchKey(): void {
+  const field = document.querySelector<HTMLInputElement>("[data-search]");
+  if (!field) return;
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select") !== null;
+    if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+}
+
+function copyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      void navigator.clipboard.writeText(button.dataset.copy ?? "").then(() => {
+        button.classList.add("is-copied");
+        setTimeout(() => button.classList.remove("is-copied"), 2_000);
+      });
+    });
+  }
+}
+
+/** Times come in UTC; a day stays the day that it is. */
+function localTimes(): void {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time")) {
+    if (!time.dateTime.includes("T")) continue;
+    time.title = time.textContent ?? "";
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+}
+
+/** A form is sent once; a page that comes back from the browser's history can send again. */
+function singleSends(): void {
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented || !(event.target instanceof HTMLFormElement)) return;
+    const form = event.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+    form.setAttribute("aria-busy", "true");
+  });
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll<HTMLFormElement>("form[data-sent]")) {
+      delete form.dataset.sent;
+      form.removeAttribute("aria-busy");
+    }
+  });
+}
+
+/** Menus close with Escape and with a click elsewhere. */
+function menus(): void {
+  const open = () => document.querySelectorAll<HTMLDetailsElement>("details.menu[open]");
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of open()) {
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    }
+  });
+  document.addEventListener("click", ({ target }) => {
+    for (const menu of open()) if (target instanceof Node && !menu.contains(target)) menu.open = false;
+  });
+}
+
+/** What went wrong with a form is where reading begins. */
+function focusProblems(): void {
+  document.querySelector<HTMLElement>("[data-focus]")?.focus();
+}
+
+passkeyForms();
+searchKey();
+copyButtons();
+localTimes();
+singleSends();
+menus();
+focusProblems();

@@ -1,0 +1,102 @@
+// The consoles for browser tests: a stack with both and the mailbox, people who are invited and set up a passkey in a
+// browser with a virtual authenticator, and the mails that came.
+import { connectPeer } from "#platform/rpc/client.ts";
+import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import type { BrowserSuite, Visit } from "./browser.ts";
+import { eventually } from "./eventually.ts";
+import { startTestStack, type TestStackOptions } from "./stack.ts";
+
+/** A stack whose consoles are open. */
+export async function startConsoleStack(options: TestStackOptions = {}): Promise<RunningStack> {
+  const running = await startTestStack(options);
+  await running.openConsoles();
+  return running;
+}
+
+/** Who joins, and as what. */
+export interface Joining {
+  readonly email: string;
+  readonly name?: string;
+  /** Default: owner. */
+  readonly role?: string;
+  /** `mer_…`; absent: the stack's own. Empty: an operator. */
+  readonly merchantId?: string;
+  readonly refundLimit?: { readonly amount: bigint; readonly currency: string };
+}
+
+/** An invitation's link, as an operator gets it by command. */
+export async function invite(stack: StackInfo, joining: Joining): Promise<string> {
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
+  try {
+    const merchantId = joining.merchantId ?? stack.merchant_id;
+    const { link } = await peer.client(PeopleService).inviteMember({
+      door: merchantId === "" ? Door.OPERATORS : Door.MERCHANTS,
+      merchantId,
+      email: joining.email,
+      role: joining.role ?? "owner",
+      ...(joining.refundLimit && { refundLimit: joining.refundLimit }),
+    });
+    return link;
+  } finally {
+    peer.close();
+  }
+}
+
+/** Gives the visit's page an authenticator with a platform passkey, as a laptop has one. */
+export async function addAuthenticator({ context, page }: Pick<Visit, "context" | "page">): Promise<void> {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+/** Somebody new, signed in by a passkey of their own; the page stands at the start. */
+export async function signInNew(
+  { page, context }: Visit,
+  stack: StackInfo,
+  joining: Joining,
+): Promise<void> {
+  await addAuthenticator({ page, context });
+  await page.goto(await invite(stack, joining));
+  await page.getByLabel("Your name").fill(joining.name ?? "Robin Example");
+  await page.getByRole("button", { name: "Accept" }).click();
+  await page.getByRole("button", { name: "Set up a passkey" }).click();
+  await page.waitForURL((url) => url.pathname.endsWith("/home") || url.pathname === "/merchants");
+}
+
+/** A mail as the mailbox has it. */
+export interface ReceivedMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The newest mail to the address that fits; waits until it is there. */
+export async function mailTo(stack: StackInfo, address: string, fits: (mail: ReceivedMail) => boolean = () => true) {
+  return await eventually(async () => {
+    const answer = await fetch(`${stack.mailbox}/mails.json`);
+    const mails: readonly ReceivedMail[] = await answer.json();
+    const found = mails.find((mail) => mail.to.includes(address) && fits(mail));
+    if (!found) throw new Error(`no such mail to ${address}`);
+    return found;
+  });
+}
+
+/** A visit of somebody new, which ends with the test file. */
+export async function openAs(test: BrowserSuite, stack: StackInfo, joining: Joining): Promise<Visit> {
+  const visit = await test.open({ viewport: { width: 1280, height: 800 } });
+  await signInNew(visit, stack, joining);
+  return visit;
+}
