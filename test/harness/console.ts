@@ -61,11 +61,7 @@ export async function addAuthenticator({ context, page }: Pick<Visit, "context" 
 }
 
 /** Somebody new, signed in by a passkey of their own; the page stands at the start. */
-export async function signInNew(
-  { page, context }: Visit,
-  stack: StackInfo,
-  joining: Joining,
-): Promise<void> {
+export async function signInNew({ page, context }: Visit, stack: StackInfo, joining: Joining): Promise<void> {
   await addAuthenticator({ page, context });
   await page.goto(await invite(stack, joining));
   await page.getByLabel("Your name").fill(joining.name ?? "Robin Example");
@@ -85,12 +81,10 @@ export interface ReceivedMail {
 
 /** The newest mail to the address that fits; waits until it is there. */
 export async function mailTo(stack: StackInfo, address: string, fits: (mail: ReceivedMail) => boolean = () => true) {
-  return await eventually(async () => {
+  return await eventually(`a mail to ${address}`, async () => {
     const answer = await fetch(`${stack.mailbox}/mails.json`);
     const mails: readonly ReceivedMail[] = await answer.json();
-    const found = mails.find((mail) => mail.to.includes(address) && fits(mail));
-    if (!found) throw new Error(`no such mail to ${address}`);
-    return found;
+    return mails.find((mail) => mail.to.includes(address) && fits(mail));
   });
 }
 
