@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import type { ErrorCode } from "./failures.ts";
+import type { ErrorCode, Messages } from "./failures.ts";
 import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
@@ -35,6 +35,8 @@ export interface OperationText {
   readonly status: 200 | 201 | 204;
   /** Codes that only this operation gives; those of its kind are added in the document. */
   readonly errors?: readonly ErrorCode[];
+  /** What it says of them in place of the table's messages. */
+  readonly messages?: Messages;
   /** Honours Idempotency-Key (docs/contract.md §6). */
   readonly idempotent?: true;
   /** Takes bytes in place of JSON; its handler reads them itself. */
@@ -93,6 +95,7 @@ export interface OperationRegistry {
 declare module "fastify" {
   interface FastifyContextConfig {
     readonly movesMoney?: boolean;
+    readonly messages?: Messages;
   }
   interface FastifyRequest {
     /** Request id, trace and deadline, handed on to every service. */
@@ -126,6 +129,7 @@ export function addOperation<
     url: operation.path,
     config: {
       movesMoney: operation.movesMoney ?? false,
+      ...(operation.messages && { messages: operation.messages }),
       ...(raw && { holdsBody: true as const, heldBytes: raw.heldBytes }),
     },
     schema: {

@@ -14,7 +14,8 @@ export function errorHandler(log: Log) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     // The caller hung up in the middle of its body: nobody reads the answer, and nothing is wrong here.
     const isGone = request.raw.destroyed && !request.raw.complete;
-    const answer = errorAnswer(isGone ? new ApiError("invalid_body") : asApiError(error));
+    const thrown = isGone ? new ApiError("invalid_body") : asApiError(error);
+    const answer = errorAnswer(thrown, request.routeOptions.config.messages);
     if (answer.status >= 500) {
       const { code } = answer.body.error;
       const fields = { err: error, code, route: request.routeOptions.url, request_id: request.call.requestId };

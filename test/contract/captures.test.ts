@@ -72,7 +72,13 @@ test("docs/contract.md §2: what is captured, canceled, unpaid or captured at on
 test("docs/contract.md §2: more than is authorized is amount_too_large, and captures nothing", async () => {
   const { id } = await authorized();
   for (const amount of [1001, Number.MAX_SAFE_INTEGER]) {
-    await api.refused("capturePayment", 422, "amount_too_large", { path: { id }, body: { amount } });
+    const wish = { path: { id }, body: { amount }, headers: { "idempotency-key": `more-${amount}-${id}` } };
+    const first = await api.refused("capturePayment", 422, "amount_too_large", wish);
+    const stored = await api.refused("capturePayment", 422, "amount_too_large", wish);
+    for (const answer of [first, stored]) {
+      assert.equal(answer.text("error.message"), "amount exceeds the authorized amount");
+    }
+    assert.equal(stored.headers.get("idempotent-replayed"), "true");
   }
   assert.equal((await end("capturePayment", id)).number("captured_amount"), 1000);
 });
