@@ -3,11 +3,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import type { ErrorCode, Messages } from "./failures.ts";
+import { ApiError, type ErrorCode, type Messages } from "./failures.ts";
 import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
-import { checkQuery } from "./query-text.ts";
+import { textViolations } from "./query-text.ts";
 
 /** Scopes of API keys (docs/contract.md §7). */
 export const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"] as const;
@@ -142,8 +142,11 @@ export function addOperation<
     preValidation: async (request) => {
       // A missing body is an empty object: "amount is required" says more than "body must be object".
       if (body) request.body ??= {};
-      checkQuery(query, request.query);
       request.query = numbersOf(query, request.query);
+    },
+    preHandler: async (request) => {
+      // Which they are is told with every refusal of an input (http/error-handler.ts).
+      if (textViolations(query, request.query, request.originalUrl).length > 0) throw new ApiError("invalid_body");
     },
     handler: (request, reply) =>
       callContext.run(request.call, async () => {

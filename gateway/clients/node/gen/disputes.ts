@@ -281,13 +281,14 @@ export class DisputesResource {
 
   /**
    * Answer a dispute with evidence.
-   * Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. The
-   * dispute moves to `under_review` by the processor's report. While the processor has not told that it has the
-   * evidence, `evidence.status` is `pending`; do not send it again.
+   * Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. At least
+   * one field is needed; blanks around a text are left away, and a text of blanks alone is refused. The dispute moves
+   * to `under_review` by the processor's report. While the processor has not told that it has the evidence,
+   * `evidence.status` is `pending`; do not send it again.
    * Without an idempotency key of yours it gets one, so that it is safely repeated.
    * Scope `payments:write`.
    */
-  submitEvidence(disputeId: string, body: NewEvidence = {}, options?: IdempotentOptions): Promise<DisputeRecord> {
+  submitEvidence(disputeId: string, body: NewEvidence, options?: IdempotentOptions): Promise<DisputeRecord> {
     return this.#caller.send(
       { method: "POST", path: path`/v1/disputes/${disputeId}/evidence`, body, isIdempotent: true },
       options,

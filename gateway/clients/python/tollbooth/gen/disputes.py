@@ -263,7 +263,8 @@ class DisputesResource:
     ) -> DisputeRecord:
         """Answer a dispute with evidence.
 
-        Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. The
+        Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. At
+        least one field is needed; blanks around a text are left away, and a text of blanks alone is refused. The
         dispute moves to `under_review` by the processor's report. While the processor has not told that it has the
         evidence, `evidence.status` is `pending`; do not send it again.
         Without an idempotency key of yours it gets one, so that it is safely repeated.
