@@ -138,12 +138,17 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/receive-processor-event.ts", [
     [
-      "if (!objectRef || isThere) return report;",
-      "if (!objectRef || isThere || report) return report;",
+      "if (!isBehind && (!objectRef || isThere)) return report;",
+      "if (!isBehind && (!objectRef || isThere || report)) return report;",
       "an event waits until the processor's lists have what it is about",
     ],
     [
-      "connector.retrieveIntent(account, intentRef, isForgettable)",
+      "if (!isBehind && (!objectRef || isThere)) return report;",
+      "if (!objectRef || isThere) return report;",
+      "an event of a forgotten attempt waits until the list that tells of it shows it",
+    ],
+    [
+      'connector.retrieveIntent(account, intentRef, isForgettable ? id : "")',
       "connector.retrieveIntent(account, intentRef)",
       "an attempt that the intent has forgotten is looked for when its event comes",
     ],

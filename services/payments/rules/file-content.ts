@@ -198,9 +198,9 @@ const tailBytes = 1_024;
 const pdfHeader = "%PDF-";
 
 /**
- * One header, at the first byte, an object, and an end that says where in the file its table is. Changes that were saved
- * behind the first version have an end each and no header: many signed and edited files are so. A second header is
- * another document, of which a reader shows one or the other.
+ * One header, at the first byte, an object, and an end that says where in the file its table is. Changes that were
+ * saved behind the first version have an end each and no header: many signed and edited files are so. A second header
+ * is another document, of which a reader shows one or the other.
  */
 class PdfReader {
   #head = "";
