@@ -4,6 +4,16 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsProcessor: readonly Mutant[] = [
   ...mutantsOf("services/payments/flows/make-at-processor.ts", [
+    [
+      'isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;',
+      "false;",
+      "a stored fault of a capture ends with its key",
+    ],
+    [
+      "const isInVain = isOnceByItself &&",
+      "const isInVain =",
+      "a key is kept until absence is proved, but a capture's",
+    ],
     [">= keyLifeSeconds * 1_000;", ">= 0;", "absence is proved by as long as keys live, not by one look"],
     [
       "operation.keyAgeSeconds < keyLifeSeconds * resendShare",
