@@ -153,7 +153,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   service_unavailable: {
     status: 503,
     message: "service unavailable",
-    docs: "An internal dependency is away or sheds load. Wait for Retry-After and send the same request again.",
+    docs: "An internal dependency is away or sheds load, or too much is sent at once. Wait for Retry-After and send the same request again.",
     retry: true,
     retryAfterSeconds: 1,
   },

@@ -129,7 +129,7 @@ test("a capture without an answer is answered as the payment is; the same key go
 });
 
 test("a fault that the processor repeats for a capture's key ends with the key: sent twice in vain, the next goes under another", async () => {
-  // Late: what was sent under the first key has worked after all. The second is refused, and the intent says what is so.
+  // Late: what was sent under the first key has worked after all. The second is refused, and the intent says so.
   for (const isLate of [false, true]) {
     const paymentId = await held();
     const sent: unknown[] = [];

@@ -1,8 +1,7 @@
-// Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our
-// reference, and sends the same key again while the processor surely remembers it; later tries only look. A key is
-// replaced only after absence was proved: complete looks have found nothing for as long as keys live, by the
-// processor's own clock, since the last send. No edge's answer proves it. A capture makes no object: the intent takes
-// one alone, under whatever keys, so its key is replaced when it was sent twice in vain.
+// Makes one object at a processor exactly once: a try looks for it by our reference, and sends the same key again while
+// the processor surely has it. A key is replaced only after absence was proved: complete looks found nothing for a
+// key's life, by the processor's clock, since the last send; no edge's answer proves it. A capture makes no object: the
+// intent takes one alone, under whatever keys, so its key is replaced when it was sent twice in vain.
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";
