@@ -56,45 +56,55 @@ export async function searchList(
   passedMin = passedMinDefault,
 ): Promise<Found> {
   const params = new Params();
-  const gathered = ways.map((way, i) => gatherHits(searched, way, i, params));
+  const counted = ways.map((way, i) => countWay(searched, way, i, params));
   const full = ways.map((_way, i) => `(select isfull from met_${i})`).join(" or ");
-  const arms = ways.map((_way, i) => `select * from hits_${i} where not (select isfull from met)`);
+  const gathered = ways.map((way, i) => gatherWay(searched, way, i, params));
   const unread = window.after ? `where ${behind(window.after).in(params)}` : "";
   const [row] = await sql.rows<{ found: number[]; total: string; ids: string[] }>(
-    `with ${gathered.join(", ")},
-     met as materialized (select ${full} as isfull),
-     hits as materialized (${arms.join(" union ")})
+    `with ${counted.join(", ")}, met as materialized (select ${full} as isfull),
+     hits as materialized (${gathered.join(" union ")})
      select array[${ways.map((_way, i) => `(select n from met_${i})`).join(", ")}]::int[] as found,
        (select count(*) from hits) as total,
        array(select t.id from hits t ${unread} ${newestFirst} ${pageOf(window, params)}) as ids`,
     params.values,
   );
-  const isFull = ways.map(({ hitsMax }, i) => (row?.found[i] ?? 0) > hitsMax);
+  const found = row?.found ?? [];
+  const isFull = ways.map(({ hitsMax }, i) => (found[i] ?? 0) > hitsMax);
   if (!isFull.includes(true)) return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
+  const isMeant = (_way: Way, i: number) => found[i] !== 0;
   // Too many values are not looked up: all rows are compared.
   const meant = ways
     .map(({ match, hitsMax, known }, i): Way => (known && !isFull[i] ? { match, hitsMax, known } : { match, hitsMax }))
-    .filter((_way, i) => row?.found[i] !== 0);
-  const total = await countHits(sql, searched, meant);
+    .filter(isMeant);
+  const [only, ...others] = ways.filter(isMeant);
+  const isCounted = only && !only.known && others.length === 0;
+  const total = isCounted ? BigInt(Math.max(...found)) : await countHits(sql, searched, meant);
   const passedMax = total / hitsPerPassed > passedMin ? total / hitsPerPassed : BigInt(passedMin);
   const ids = await lookThrough(sql, searched, meant, window, passedMax);
   return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
-/** Common table expressions: `hits_i`, and in `met_i` how many they are and whether that is too many. */
-function gatherHits({ table, rows }: Searched, way: Way, i: number, params: Params): string {
+/** Common table expressions with `met_i`: how many hits the way has, and whether they are too many. */
+function countWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
   const { hitsMax, known } = way;
-  const hits = `hits_${i} as materialized (select t.id, t.created_at`;
-  const number = `select count(*) as n from hits_${i}`;
   if (!known) {
-    return `${hits} ${hitsOf(table, way, rows, params)} limit ${hitsMax + 1}),
-      met_${i} as materialized (select n, n > ${hitsMax} as isfull from (${number}) hits)`;
+    return `met_${i} as materialized (select n, n > ${hitsMax} as isfull from (
+      select count(*) as n ${hitsOf(table, way, rows, params)}) hits)`;
   }
   const few = `select value from values_${i} where (select count(*) from values_${i}) <= ${hitsMax}`;
   return `values_${i} (value) as materialized (select * from (${known.values(params)}) v limit ${hitsMax + 1}),
-    ${hits} from ${table} t where ${rows.with(known.has(few)).in(params)} limit ${hitsMax + 1}),
+    hits_${i} as materialized (select t.id, t.created_at from ${table} t
+      where ${rows.with(known.has(few)).in(params)} limit ${hitsMax + 1}),
     met_${i} as materialized (select greatest(n, m) as n, n > ${hitsMax} or m > ${hitsMax} as isfull
-      from (${number}) hits, (select count(*) as m from values_${i}) known)`;
+      from (select count(*) as n from hits_${i}) hits, (select count(*) as m from values_${i}) known)`;
+}
+
+/** A select of the way's hits; of none, without a look, where some way has too many. */
+function gatherWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
+  const found = way.known
+    ? `select * from hits_${i} where true`
+    : `select t.id, t.created_at ${hitsOf(table, way, rows, params)}`;
+  return `${found} and not (select isfull from met)`;
 }
 
 async function countHits(sql: Sql, { table, rows }: Searched, ways: readonly Way[]): Promise<bigint> {
