@@ -16,6 +16,7 @@ import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { insertPaymentRows, type PaymentRows } from "../harness/payment-rows.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { watchBackend } from "./backend-cpu.ts";
 import { type ListQuery, listQueries } from "./list-queries.ts";
 import { loadPayments } from "./list-rows.ts";
 import { sessionListQueries } from "./list-session-queries.ts";
@@ -85,8 +86,10 @@ async function measure(subject: Subject): Promise<void> {
     if (stored === "0") await load(client, rows, (line) => console.log(line));
     else console.log(`${stored} ${table} are there already`);
   });
-  await onServer(subject, true, async (db, client) => {
-    await report(subject, db, client);
+  await onServer(subject, true, async (db, client, url) => {
+    // One connection, whose process is watched.
+    const reader = await Database.open({ url, name: "bench", log, connectionsMax: 1 });
+    await report(subject, db, client, reader).finally(() => reader.close());
     if (values.data === undefined) await subject.writeCost?.(db, client);
   });
 }
@@ -94,7 +97,7 @@ async function measure(subject: Subject): Promise<void> {
 async function onServer(
   { table, service }: Subject,
   isDurable: boolean,
-  work: (db: Database, client: pg.Client) => Promise<void>,
+  work: (db: Database, client: pg.Client, url: string) => Promise<void>,
 ): Promise<void> {
   const home = join(kept, table);
   const options = { home, port: await freePort(), password: "bench", isDurable };
@@ -105,7 +108,7 @@ async function onServer(
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
     try {
-      await work(db, client);
+      await work(db, client, server.url);
     } finally {
       await client.end();
       await db.close();
@@ -115,17 +118,25 @@ async function onServer(
   }
 }
 
-async function report({ table, queries, insert }: Subject, db: Database, client: pg.Client): Promise<void> {
+async function report(
+  { table, queries, insert }: Subject,
+  db: Database,
+  client: pg.Client,
+  reader: Database,
+): Promise<void> {
   const [stored] = (await client.query(`select id from ${table} where merchant_id = 'mer_big' limit 1`)).rows;
   const jobs = startJobs([listCountsJob(db)], log);
   const writer = writeMeanwhile((row) => insert(client, row));
   try {
     const read = async () => {
-      await db.rows(`select * from ${table} where id = $1`, [stored.id]);
+      await reader.rows(`select * from ${table} where id = $1`, [stored.id]);
     };
-    const base = await timesOf(read, 500);
+    const cpu = await watchBackend(reader);
+    const base = await timesOf(read, 500, cpu);
     console.log(`\n${"read by primary key".padEnd(62)} ${describe(base)}  load average ${load1()}`);
-    for (const query of queries(db).filter(({ name }) => name.includes(values.name))) await time(query, base);
+    for (const query of queries(reader).filter(({ name }) => name.includes(values.name))) {
+      await time(query, base, cpu);
+    }
   } finally {
     const written = await writer.stop();
     await jobs.stop();
@@ -133,10 +144,10 @@ async function report({ table, queries, insert }: Subject, db: Database, client:
   }
 }
 
-async function time(query: ListQuery, base: Times): Promise<void> {
+async function time(query: ListQuery, base: Times, cpu: () => number): Promise<void> {
   try {
     const total = await query.run(0);
-    const times = await timesOf(async (i) => void (await query.run(i)), Math.min(runs, query.runsMax ?? runs));
+    const times = await timesOf(async (i) => void (await query.run(i)), Math.min(runs, query.runsMax ?? runs), cpu);
     const ratio = `${Math.round(times.p50 / base.p50)} × the read`;
     console.log(`${query.name.padEnd(62)} ${describe(times)}  ${ratio.padStart(16)}  total ${total}`);
   } catch (error) {
@@ -177,26 +188,37 @@ function writeMeanwhile(insert: (rows: PaymentRows) => Promise<void>): { stop():
   };
 }
 
+/** Milliseconds. */
 interface Times {
   readonly p50: number;
   readonly p99: number;
+  /** Of the server's process alone. */
+  readonly cpu: { readonly p50: number; readonly p99: number };
 }
 
-/** Milliseconds, after two unmeasured runs. */
-async function timesOf(run: (i: number) => Promise<void>, count: number): Promise<Times> {
+/** After two unmeasured runs. */
+async function timesOf(run: (i: number) => Promise<void>, count: number, cpu: () => number): Promise<Times> {
   const times: number[] = [];
+  const used: number[] = [];
   for (let i = -2; i < count; i++) {
-    const began = performance.now();
+    const [began, usedBefore] = [performance.now(), cpu()];
     await run(i + 2);
-    if (i >= 0) times.push(performance.now() - began);
+    if (i < 0) continue;
+    times.push(performance.now() - began);
+    used.push(cpu() - usedBefore);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  return { ...percentiles(times), cpu: percentiles(used) };
+}
+
+function percentiles(numbers: readonly number[]): { p50: number; p99: number } {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-function describe({ p50, p99 }: Times): string {
-  return `p50 ${p50.toFixed(1).padStart(7)} ms  p99 ${p99.toFixed(1).padStart(7)} ms`;
+function describe({ p50, p99, cpu }: Times): string {
+  const ms = (n: number) => n.toFixed(1).padStart(7);
+  return `p50 ${ms(p50)} ms  p99 ${ms(p99)} ms  CPU ${ms(cpu.p50)}, ${ms(cpu.p99)} ms`;
 }
 
 function bounded(name: string, text: string, min: number, max: number): number {
