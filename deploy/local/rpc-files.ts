@@ -36,6 +36,7 @@ export function rpcFilesIn(stateDir: string): RpcFiles {
       operator: path("operator.token"),
       reader: path("reader.token"),
       webhook: path("webhook.token"),
+      console: path("console.token"),
     },
     callers: path("callers"),
   };

@@ -17,6 +17,7 @@ const callerOf: { readonly [N in CallerName]: Caller } = {
   operator: Caller.OPERATOR,
   reader: Caller.READER,
   webhook: Caller.WEBHOOK,
+  console: Caller.CONSOLE,
 };
 export const callerNames = Object.keys(callerOf) as readonly CallerName[];
 

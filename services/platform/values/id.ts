@@ -25,6 +25,10 @@ export const prefixes = {
   entry: "je",
   request: "req",
   riskRule: "rr",
+  person: "usr",
+  invitation: "inv",
+  passkey: "pk",
+  consoleSession: "ses",
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -14,7 +14,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file access/v1/access.proto.
  */
 export const file_access_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChZhY2Nlc3MvdjEvYWNjZXNzLnByb3RvEglhY2Nlc3MudjEqmgEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABISCg5DQUxMRVJfR0FURVdBWRABEhMKD0NBTExFUl9DSEVDS09VVBACEhMKD0NBTExFUl9QQVlNRU5UUxADEhMKD0NBTExFUl9PUEVSQVRPUhAEEhEKDUNBTExFUl9SRUFERVIQBRISCg5DQUxMRVJfV0VCSE9PSxAGOk0KB2NhbGxlcnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgAygOMhEuYWNjZXNzLnYxLkNhbGxlclIHY2FsbGVyczpdCg9zZXJ2aWNlX2NhbGxlcnMSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMY0YYDIAMoDjIRLmFjY2Vzcy52MS5DYWxsZXJSDnNlcnZpY2VDYWxsZXJzYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChZhY2Nlc3MvdjEvYWNjZXNzLnByb3RvEglhY2Nlc3MudjEqrgEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABISCg5DQUxMRVJfR0FURVdBWRABEhMKD0NBTExFUl9DSEVDS09VVBACEhMKD0NBTExFUl9QQVlNRU5UUxADEhMKD0NBTExFUl9PUEVSQVRPUhAEEhEKDUNBTExFUl9SRUFERVIQBRISCg5DQUxMRVJfV0VCSE9PSxAGEhIKDkNBTExFUl9DT05TT0xFEAc6TQoHY2FsbGVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyADKA4yES5hY2Nlc3MudjEuQ2FsbGVyUgdjYWxsZXJzOl0KD3NlcnZpY2VfY2FsbGVycxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxjRhgMgAygOMhEuYWNjZXNzLnYxLkNhbGxlclIOc2VydmljZUNhbGxlcnNiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * A process that calls internal APIs. Each has a token of its own.
@@ -70,6 +70,13 @@ export const Caller = {
    * @generated from enum value: CALLER_WEBHOOK = 6;
    */
   WEBHOOK: 6,
+
+  /**
+   * A console: people sign in there, and it acts for them.
+   *
+   * @generated from enum value: CALLER_CONSOLE = 7;
+   */
+  CONSOLE: 7,
 } as const;
 
 /**
