@@ -163,16 +163,20 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an attempt that the intent has forgotten is looked for when its event comes",
     ],
     [
-      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "return undefined;",
       "an event about an intent of ours is not taken in without it",
     ],
     [
-      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "",
       "an event about a stranger's intent does not come again for ever",
     ],
-    ["isOld && !(await", "!(await", "an event about an intent whose id we do not have yet waits until it is found"],
+    [
+      "isOld(createdAt, answer.at) && !(await",
+      "!(await",
+      "an event about an intent whose id we do not have yet waits until it is found",
+    ],
     [
       "locked?.payment.connectorAccountId === account.id",
       "locked !== undefined",
