@@ -16,7 +16,7 @@ import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { consoleSettings, readConsoleConfig } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
-import { merchantSettings } from "../services/merchant/settings.ts";
+import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
 import { paymentsSettings, readPaymentsConfig } from "../services/payments/settings.ts";
 import { readConfig as readSimulatorConfig } from "../services/simulator/config.ts";
 import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
@@ -216,7 +216,7 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   console: { ...consoleSettings, ...processSettings },
   checkout: { ...checkoutSettings, ...processSettings },
   payments: { ...paymentsSettings, ...processSettings },
-  merchant: { ...merchantSettings, ...processSettings },
+  merchant: { ...merchantSettings, ...peopleSettings, ...processSettings },
   webhook: { ...webhookSettings, ...processSettings },
   migrate: migrateSettings,
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),

@@ -10,7 +10,7 @@ import { stackSettings } from "../deploy/local/settings.ts";
 import { consoleSettings } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
-import { merchantSettings } from "../services/merchant/settings.ts";
+import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
 import { paymentsSettings } from "../services/payments/settings.ts";
 import { webhookSettings } from "../services/webhook/settings.ts";
 import { suite } from "./harness/suite.ts";
@@ -126,6 +126,7 @@ test("the page of settings has every setting that a process reads, and none that
     checkoutSettings,
     paymentsSettings,
     merchantSettings,
+    peopleSettings,
     webhookSettings,
     processSettings,
   ];

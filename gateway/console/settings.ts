@@ -54,9 +54,5 @@ export type ConsoleConfig = ReturnType<typeof readConsoleConfig>;
 
 /** @throws ConfigError that lists everything missing or malformed. */
 export function readConsoleConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  return readProductionConfig(consoleSettings, env, ({ CONSOLE_ORIGIN: at }) =>
-    at?.startsWith("http:") && !env.ALLOW_LOOPBACK_ORIGIN
-      ? ["CONSOLE_ORIGIN must begin with https:// in production, unless ALLOW_LOOPBACK_ORIGIN says why"]
-      : [],
-  );
+  return readProductionConfig(consoleSettings, env);
 }

@@ -75,6 +75,7 @@ for (const [what, change] of [
   ["any database of several", { PAYMENTS_DATABASE_URL: "postgres://postgres/two" }],
   ["a loopback origin", { CHECKOUT_ORIGIN: "https://localhost:8443" }],
   ["a loopback origin of IPv6", { CHECKOUT_ORIGIN: "http://[::1]:8080" }],
+  ["a console on its people's own machine", { CONSOLE_ORIGIN: "http://localhost:8083" }],
   ["card forms on the buyer's own machine", { SIMULATOR_PUBLIC_URL: "http://localhost:8081" }],
   ["a hash key of one repeated byte", { HASH_KEY: Buffer.alloc(32, 7).toString("base64") }],
   ["a hash key of a repeated word", { HASH_KEY: Buffer.from("password".repeat(4)).toString("base64") }],
