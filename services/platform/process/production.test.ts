@@ -14,6 +14,7 @@ const settings = {
   DATABASE_URL: url("postgres"),
   PAYMENTS_DATABASE_URL: optional(url("postgres")),
   CHECKOUT_ORIGIN: optional(url("https", "http")),
+  CONSOLE_ORIGIN: optional(url("https", "http")),
   SIMULATOR_PUBLIC_URL: optional(url("https", "http")),
   ...keyManagementSettings,
   HASH_KEY: hashKeys,
