@@ -3,6 +3,11 @@ import type { ConsoleContext } from "../session/visit.ts";
 import { applicationsRoutes } from "./operators/merchants/applications.ts";
 import { merchantRoutes } from "./operators/merchants/merchant.ts";
 import { merchantsRoutes } from "./operators/merchants/merchants.ts";
+import { circuitsRoutes } from "./operators/money/circuits.ts";
+import { operationsRoutes } from "./operators/money/operations.ts";
+import { statementsRoutes } from "./operators/money/statements.ts";
+import { storyRoutes } from "./operators/money/story.ts";
+import { suspenseRoutes } from "./operators/money/suspense.ts";
 import { auditRoutes } from "./operators/people/audit.ts";
 import { peopleRoutes } from "./operators/people/people.ts";
 
@@ -10,6 +15,11 @@ export function operatorScreens(context: ConsoleContext): void {
   merchantsRoutes(context);
   merchantRoutes(context);
   applicationsRoutes(context);
+  operationsRoutes(context);
+  suspenseRoutes(context);
+  statementsRoutes(context);
+  storyRoutes(context);
+  circuitsRoutes(context);
   peopleRoutes(context);
   auditRoutes(context);
 }

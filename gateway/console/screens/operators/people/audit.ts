@@ -114,7 +114,7 @@ function whoOf({ language }: OperatorVisit, names: ReadonlyMap<string, string>, 
   if (actor === "") return peopleTexts[language].itself;
   const name = names.get(actor);
   const link = html`<a href="${address("/audit", { actor })}"><code>${actor}</code></a>`;
-  return name === undefined ? link : html`${name}<br>${link}`;
+  return name === undefined ? link : html`<span>${name}<br>${link}</span>`;
 }
 
 function objectOf(visit: OperatorVisit, { objectId, merchantId }: AuditEntry): Html {
@@ -122,7 +122,7 @@ function objectOf(visit: OperatorVisit, { objectId, merchantId }: AuditEntry): H
     merchantId === "" || merchantId === objectId
       ? ""
       : html`<br><a class="muted" href="/merchants/${merchantId}">${merchantId}</a>`;
-  return html`<a href="${address("/audit", { object: objectId })}"><code>${objectId}</code></a>${visit.may("merchants.read") ? merchant : ""}`;
+  return html`<span><a href="${address("/audit", { object: objectId })}"><code>${objectId}</code></a>${visit.may("merchants.read") ? merchant : ""}</span>`;
 }
 
 function detailsOf({ language }: OperatorVisit, { details, status, requestId }: AuditEntry): Html | string {

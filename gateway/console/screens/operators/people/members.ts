@@ -58,6 +58,7 @@ ${disclosed(texts.rights, rightsTable(visit, roles, actions))}`,
 function memberTable(visit: OperatorVisit, members: readonly Member[]): Html {
   const { language } = visit;
   const texts = peopleTexts[language];
+  const limit = { heading: texts.limit, cell: (member: Member) => limitOf(visit, member) };
   return table({
     caption: texts.person,
     rows: members,
@@ -65,10 +66,10 @@ function memberTable(visit: OperatorVisit, members: readonly Member[]): Html {
     columns: [
       {
         heading: texts.person,
-        cell: ({ person }) => html`<strong>${person?.name ?? ""}</strong><br>${person?.email ?? ""}`,
+        cell: ({ person }) => html`<span><strong>${person?.name ?? ""}</strong><br>${person?.email ?? ""}</span>`,
       },
       { heading: texts.role, cell: ({ role }) => roleName(language, role) },
-      { heading: texts.limit, cell: (member) => limitOf(visit, member) },
+      ...(members.some(({ refundLimit }) => refundLimit) ? [limit] : []),
       { heading: texts.waysIn, cell: (member) => waysOf(visit, member) },
       { heading: texts.joined, cell: ({ joinedAt }) => moment(language, joinedAt) },
       { heading: texts.seen, cell: ({ lastSeenAt }) => moment(language, lastSeenAt) || texts.never },
