@@ -1,5 +1,8 @@
 // Every screen of the operators' console, in the order of its navigation.
 import type { ConsoleContext } from "../session/visit.ts";
+import { adjustmentsRoutes } from "./operators/journal/adjustments.ts";
+import { journalRoutes } from "./operators/journal/entries.ts";
+import { proposeRoutes } from "./operators/journal/propose.ts";
 import { applicationsRoutes } from "./operators/merchants/applications.ts";
 import { merchantRoutes } from "./operators/merchants/merchant.ts";
 import { merchantsRoutes } from "./operators/merchants/merchants.ts";
@@ -23,6 +26,9 @@ export function operatorScreens(context: ConsoleContext): void {
   suspenseRoutes(context);
   statementsRoutes(context);
   storyRoutes(context);
+  journalRoutes(context);
+  adjustmentsRoutes(context);
+  proposeRoutes(context);
   feesRoutes(context);
   circuitsRoutes(context);
   riskRoutes(context);

@@ -98,3 +98,9 @@ export function address(path: string, query: Readonly<Record<string, string>>): 
   const given = Object.entries(query).filter(([, value]) => value !== "");
   return given.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
 }
+
+/** A day in UTC; undefined: none is named. */
+export function dayOf(text: string): Date | undefined {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}

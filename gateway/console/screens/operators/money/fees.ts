@@ -77,7 +77,7 @@ async function feesPage(
     body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}
 ${scheduleTable(visit, schedules, owner === "*" ? texts.noDefaultFees : texts.noFees)}
 ${paging(language, {
-  total: count(language, total),
+  total: operatorFormTexts[language].onPage(count(language, schedules.length)),
   next: after < total ? address("/fees", { merchant, offset: String(after) }) : undefined,
   first: offset === 0n ? undefined : address("/fees", { merchant }),
 })}

@@ -12,7 +12,7 @@ import { textField } from "../../../view/fields.ts";
 import { filterChips, paging } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address } from "../forms.ts";
+import { address, dayOf } from "../forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;
@@ -131,10 +131,4 @@ function detailsOf({ language }: OperatorVisit, { details, status, requestId }: 
   if (requestId !== "") pairs.push([texts.request, requestId]);
   if (pairs.length === 0) return "";
   return html`<details class="more"><summary>${texts.details}</summary>${facts(pairs)}</details>`;
-}
-
-/** A day in UTC; undefined: none is named. */
-function dayOf(text: string): Date | undefined {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
-  return at && !Number.isNaN(at.getTime()) ? at : undefined;
 }
