@@ -42,9 +42,9 @@ export interface RunningConsole {
   stop(drain?: Drain): Promise<void>;
 }
 
-/** Starts it. */
-export async function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
-  const log = createLog("console", config.LOG_LEVEL);
+/** Starts it. @param name of the process, in its log */
+export async function startConsole(name: string, config: ConsoleConfig): Promise<RunningConsole> {
+  const log = createLog(name, config.LOG_LEVEL);
   const peers = connectConsolePeers(config);
   const app = createApp(config);
   const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;

@@ -20,6 +20,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
+import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
@@ -35,6 +36,7 @@ import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
+import { journalRpc } from "./rpc/journal.ts";
 import { operatorRpc } from "./rpc/operator.ts";
 import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
@@ -78,6 +80,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       answers(DisputeService, disputesRpc(context)),
       answers(OperatorService, operatorRpc(context)),
       answers(FeeService, feeRpc(context)),
+      answers(JournalService, journalRpc(context)),
       answers(StatementService, statementRpc(context)),
       answers(ConnectorAccountService, connectorAccountsRpc(context)),
       answers(PaymentRecoveryService, paymentRecoveryRpc(context)),
