@@ -10,6 +10,8 @@ import {
 import {
   type AccountStatus,
   AccountStatusSchema,
+  type JournalEntry,
+  JournalEntrySchema,
   type Payment,
   PaymentSchema,
   type PaymentState,
@@ -23,6 +25,7 @@ import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
 import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
 import type { StoredFile } from "./store/disputes/dispute-files.ts";
+import type { StoredEntry } from "./store/journal.ts";
 import type {
   AttemptRecord,
   DisputeRecord,
@@ -110,6 +113,10 @@ export function toRefund(refund: RefundRecord): Refund {
     failureMessage,
     createdAt: timestampFromDate(refund.createdAt),
   });
+}
+
+export function toJournalEntry(entry: StoredEntry): JournalEntry {
+  return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(entry.createdAt) });
 }
 
 /** @param account undefined: the processor does not take the credentials. */

@@ -1,5 +1,5 @@
 // The journal table: appended in the transaction of the change, never updated.
-import type { Sql, Tx } from "#platform/database/database.ts";
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { OutboxRows } from "#platform/events/outbox.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
@@ -34,6 +34,38 @@ export async function appendMovements(
       events.bodies,
     ],
   );
+}
+
+/** An entry as it was written. */
+export interface StoredEntry {
+  readonly kind: string;
+  readonly cause: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly createdAt: Date;
+}
+
+// A payment has some ten; hundreds of partial refunds are the most that was seen.
+const entriesMax = 1_000;
+
+/** A payment's entries, oldest first. */
+export async function readEntries(
+  sql: Sql,
+  owner: { merchantId: string; environment: Environment },
+  paymentId: string,
+): Promise<StoredEntry[]> {
+  const rows = await sql.rows<Omit<StoredEntry, "amount" | "createdAt"> & { amount: string; created_at: string }>(
+    `select kind, cause, debit, credit, amount, currency, created_at from journal
+     where payment_id = $3 and merchant_id = $1 and environment = $2 order by id limit ${entriesMax}`,
+    [owner.merchantId, owner.environment, paymentId],
+  );
+  return rows.map(({ created_at, ...row }) => ({
+    ...row,
+    amount: BigInt(row.amount),
+    createdAt: time(created_at),
+  }));
 }
 
 /** Debits minus credits per currency and account, minor units. */

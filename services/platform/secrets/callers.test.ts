@@ -67,8 +67,11 @@ test("a file that cannot be used is refused at the start, in words that repeat n
 
 test("each method's callers are those of its proto: reads for readers, money for the service that moves it", () => {
   assert.deepEqual([...allowedCallers(PaymentsService.method.createIntent)], ["checkout"]);
-  assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway"]);
-  assert.deepEqual([...allowedCallers(PaymentsService.method.getPayment)], ["gateway", "operator", "reader"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway", "console"]);
+  assert.deepEqual(
+    [...allowedCallers(PaymentsService.method.getPayment)],
+    ["gateway", "operator", "reader", "console"],
+  );
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
   const openToWebhook = [CheckoutService, PaymentsService, MerchantService]
