@@ -1,7 +1,6 @@
 // What merchants took and gave back by UTC day and currency (schema/0020-money-by-day.sql): folds the changes that
 // triggers append, and adds up what a merchant's last days were. Exact at every snapshot, folded or not.
 import type { Database, Sql } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
 import type { Owner } from "./payment-records.ts";
 
 /** A day in one currency, amounts in minor units. */
@@ -15,7 +14,6 @@ export interface MoneyDay {
 
 // One fold of this many takes about 0.1 s; a reader adds up at most the changes of the seconds since.
 const foldMax = 20_000;
-const everyMs = 1_000;
 // Any number that nobody else locks in these databases.
 const foldLock = 7_655_221;
 
@@ -32,19 +30,15 @@ const foldText = `
 
 /**
  * Folds once; replicas take turns.
- * @returns how many changes were folded
+ * @returns whether more may be left
  */
-export async function foldMoneyDays(db: Database, limit = foldMax): Promise<number> {
+export async function foldMoneyDays(db: Database, limit = foldMax): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const [lock] = await tx.rows<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [foldLock]);
-    if (!lock?.got) return 0;
+    if (!lock?.got) return false;
     const [row] = await tx.rows<{ taken: string }>(foldText, [limit]);
-    return Number(row?.taken ?? 0);
+    return Number(row?.taken ?? 0) === limit;
   });
-}
-
-export function moneyDaysJob(db: Database): JobContext {
-  return { name: "fold-money-days", everyMs, runOnce: async () => (await foldMoneyDays(db)) === foldMax };
 }
 
 /** From the day on, with whatever lies behind today by a processor's clock. */
