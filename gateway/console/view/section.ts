@@ -20,8 +20,8 @@ export async function section<T>(
 }
 
 /**
- * The answer, or undefined when its service is away. Give it every question of a page before waiting for any: a question
- * that nobody waits for yet must not end the process when it fails.
+ * The answer, or undefined when its service is away. Give it every question of a page before waiting for any: a
+ * question that nobody waits for yet must not end the process when it fails.
  * @throws what is no outage
  */
 export async function unlessAway<T>(ask: Promise<T>): Promise<{ readonly value: T } | undefined> {

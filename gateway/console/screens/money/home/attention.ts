@@ -1,5 +1,5 @@
-// What needs somebody: disputes that wait, webhook endpoints that fail, keys about to expire. Of each only to whom it is
-// open.
+// What needs somebody: disputes that wait, webhook endpoints that fail, keys about to expire. Each is told to those
+// alone to whom it is open.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";

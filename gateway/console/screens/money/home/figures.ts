@@ -94,7 +94,8 @@ function sumOf(days: readonly OverviewDay[]): Sum {
 /** Of the payments that have ended; nothing where none has. */
 function rate(language: Language, { paid, unpaid }: Sum): string {
   if (paid + unpaid <= 0n) return "–";
-  const share = Number((paid * 1_000n) / (paid + unpaid)) / 1_000;
+  const all = paid + unpaid;
+  const share = Number((paid * 2_000n + all) / (all * 2n)) / 1_000;
   return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
 

@@ -1,5 +1,5 @@
-// Makes a payment link. The answer to the form itself shows it, once: an address that held it would stand in logs and in
-// the browser's history. Sending the form again brings the same link.
+// Makes a payment link. The answer to the form itself shows it, once: an address that held it would stand in logs and
+// in the browser's history. Sending the form again brings the same link.
 import { renderSVG } from "uqr";
 import { asFailure } from "#platform/values/failure.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";

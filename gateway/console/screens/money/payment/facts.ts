@@ -10,9 +10,12 @@ import { paymentState } from "../../../texts/states.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
+import { mayCapture } from "./open-acts.ts";
 
-export function stateOf(language: Language, { status }: Payment): Html {
-  const { text, tone } = paymentState(language, status);
+/** What is authorized and waits for its merchant is not paid yet, whatever its status says. */
+export function stateOf(language: Language, payment: Payment): Html {
+  if (mayCapture(payment)) return chip(paymentPageTexts[language].authorized, "wait");
+  const { text, tone } = paymentState(language, payment.status);
   return chip(text, tone);
 }
 
