@@ -31,6 +31,7 @@ export const operatorFormTexts = both(
     remove: "Remove",
     currency: "Currency",
     amount: "Amount",
+    change: "Change",
     proofNext: "You will be asked for your passkey or a code.",
   },
   {
@@ -63,6 +64,7 @@ export const operatorFormTexts = both(
     remove: "Entfernen",
     currency: "Währung",
     amount: "Betrag",
+    change: "Ändern",
     proofNext: "Sie werden nach Ihrem Passkey oder einem Code gefragt.",
   },
 );

@@ -100,7 +100,9 @@ function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], 
       { heading: texts.fixed, isNumber: true, cell: (each) => majorUnits(each.fixedAmount, each.key?.currency ?? "*") },
       { heading: texts.from, cell: (each) => beginning(visit, each) },
       { heading: ownTexts.by, cell: (each) => html`<span>${each.operator || texts.byOperator}<br>${each.note}</span>` },
-      ...(visit.may("fees.write") ? [{ heading: "", cell: (each: FeeSchedule) => removal(visit, each) }] : []),
+      ...(visit.may("fees.write")
+        ? [{ heading: ownTexts.change, cell: (each: FeeSchedule) => removal(visit, each) }]
+        : []),
     ],
   });
 }

@@ -150,7 +150,7 @@ function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invita
         heading: texts.until,
         cell: (each) => (isOver(each) ? chip(texts.over, "wait") : moment(language, each.expiresAt)),
       },
-      ...(mayWrite ? [{ heading: "", cell: revoke }] : []),
+      ...(mayWrite ? [{ heading: texts.change, cell: revoke }] : []),
     ],
   });
   return html`<h2>${texts.invitations}</h2>${list}`;
