@@ -1,7 +1,23 @@
 // Every screen of the merchants' console, in the order of its navigation.
 import type { ConsoleContext } from "../session/visit.ts";
+import { deliveryRoutes } from "./developers/delivery.ts";
+import { keyRoutes } from "./developers/key.ts";
+import { keyFormRoutes } from "./developers/key-form.ts";
+import { keysRoutes } from "./developers/keys.ts";
+import { signingSecretRoutes } from "./developers/signing-secret.ts";
+import { webhookRoutes } from "./developers/webhook.ts";
+import { webhookFormRoutes } from "./developers/webhook-form.ts";
+import { webhooksRoutes } from "./developers/webhooks.ts";
 import { paymentsRoutes } from "./money/payments.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
   paymentsRoutes(context);
+  webhooksRoutes(context);
+  webhookFormRoutes(context);
+  webhookRoutes(context);
+  signingSecretRoutes(context);
+  deliveryRoutes(context);
+  keysRoutes(context);
+  keyFormRoutes(context);
+  keyRoutes(context);
 }
