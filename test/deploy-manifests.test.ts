@@ -15,7 +15,7 @@ import { operatorSettings } from "../deploy/cli/peers.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
-import { merchantSettings } from "../services/merchant/settings.ts";
+import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
 import { paymentsSettings, readPaymentsConfig } from "../services/payments/settings.ts";
 import { readConfig as readSimulatorConfig } from "../services/simulator/config.ts";
 import { readWebhookConfig, webhookSettings } from "../services/webhook/settings.ts";
@@ -208,7 +208,7 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   gateway: { ...gatewaySettings, ...processSettings },
   checkout: { ...checkoutSettings, ...processSettings },
   payments: { ...paymentsSettings, ...processSettings },
-  merchant: { ...merchantSettings, ...processSettings },
+  merchant: { ...merchantSettings, ...peopleSettings, ...processSettings },
   webhook: { ...webhookSettings, ...processSettings },
   migrate: migrateSettings,
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),

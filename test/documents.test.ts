@@ -9,7 +9,7 @@ import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { stackSettings } from "../deploy/local/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
-import { merchantSettings } from "../services/merchant/settings.ts";
+import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
 import { paymentsSettings } from "../services/payments/settings.ts";
 import { webhookSettings } from "../services/webhook/settings.ts";
 import { suite } from "./harness/suite.ts";
@@ -119,7 +119,15 @@ const readElsewhere = [
 ];
 
 test("the page of settings has every setting that a process reads, and none that nobody reads", () => {
-  const all = [gatewaySettings, checkoutSettings, paymentsSettings, merchantSettings, webhookSettings, processSettings];
+  const all = [
+    gatewaySettings,
+    checkoutSettings,
+    paymentsSettings,
+    merchantSettings,
+    peopleSettings,
+    webhookSettings,
+    processSettings,
+  ];
   const read = new Set(
     [...all, migrateSettings, stackSettings].flatMap(Object.keys).filter((name) => /^[A-Z]/.test(name)),
   );

@@ -4,14 +4,17 @@ import type { Outbox } from "#platform/events/outbox.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import type { Doors } from "./rules/people/door.ts";
 
 export interface MerchantContext {
   readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly log: Log;
   readonly vault: Vault;
-  /** For API keys. */
+  /** For API keys, and for the secrets of sessions and links. */
   readonly hashKeys: HashKeys;
   /** What the simulator's operator gave us; every sandbox account is opened with it. */
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
+  /** The consoles that people can come in by. */
+  readonly doors: Doors;
 }

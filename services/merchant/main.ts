@@ -3,10 +3,10 @@ import { withOpenKeys } from "#platform/process/open-keys.ts";
 import { runProcess } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
 import { startMerchant } from "./service.ts";
-import { merchantSettings } from "./settings.ts";
+import { merchantSettings, peopleSettings } from "./settings.ts";
 
 await runProcess(
   "merchant",
-  () => readProductionConfig(merchantSettings),
+  () => readProductionConfig({ ...merchantSettings, ...peopleSettings }),
   async (config) => startMerchant(await withOpenKeys(config)),
 );

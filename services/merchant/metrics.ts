@@ -14,3 +14,8 @@ export const newNetworks = new Counter({
   name: "tollbooth_api_key_new_networks_total",
   help: "Networks that a live API key was used from for the first time; a key's first network is not counted.",
 });
+
+export const passkeyCopies = new Counter({
+  name: "tollbooth_passkey_copies_total",
+  help: "Sign-ins and proofs that were refused because a passkey's counter went back: somebody has a copy of it.",
+});

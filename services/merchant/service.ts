@@ -18,6 +18,7 @@ import {
   ConnectorService,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
+import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
@@ -27,15 +28,28 @@ import { applicationsRpc } from "./rpc/applications.ts";
 import { auditRpc } from "./rpc/audit.ts";
 import { connectorsRpc } from "./rpc/connectors.ts";
 import { merchantsRpc } from "./rpc/merchants.ts";
-import type { merchantSettings } from "./settings.ts";
+import { peopleRpc } from "./rpc/people.ts";
+import { signInRpc } from "./rpc/sign-in.ts";
+import { openDoors } from "./rules/people/door.ts";
+import type { merchantSettings, peopleSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { MerchantEntity } from "./store/merchants.ts";
+import { sweepChallenges } from "./store/people/challenges.ts";
+import { sweepSessions } from "./store/people/console-sessions.ts";
+import { peopleEntities } from "./store/people/entities.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 
-type MerchantConfig = Opened<Configured<typeof merchantSettings>>;
+type MerchantConfig = Opened<Configured<typeof merchantSettings>> & Partial<Configured<typeof peopleSettings>>;
 
-const entities = [MerchantEntity, SandboxProfileEntity, BrandingEntity, SandboxBrandingEntity, ApplicationEntity];
+const entities = [
+  MerchantEntity,
+  SandboxProfileEntity,
+  BrandingEntity,
+  SandboxBrandingEntity,
+  ApplicationEntity,
+  ...peopleEntities,
+];
 
 export function startMerchant(config: MerchantConfig): Promise<RunningService> {
   return startService({
@@ -52,6 +66,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     ...base,
     hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
+    doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.
@@ -64,12 +79,16 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       answers(ConnectorService, connectorsRpc(context)),
       answers(ApplicationService, applicationsRpc(context)),
       answers(AuditService, auditRpc(db)),
+      answers(SignInService, signInRpc(context)),
+      answers(PeopleService, peopleRpc(context)),
     ],
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
       keepRequestDaysJob(db),
       checkAuditChainJob({ db, outbox, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
+      { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },
+      { name: "sweep-challenges", everyMs: 600_000, runOnce: () => sweepChallenges(db) },
     ],
     consumers: auditConsumers(db),
   };

@@ -1,9 +1,31 @@
 // What the merchant process reads from its environment.
-import { serviceSettings, text } from "#platform/process/config.ts";
+import { optional, type Setting, serviceSettings, text } from "#platform/process/config.ts";
+
+/** Where people's browsers reach a console: an https origin, or http on this machine. Passkeys need a name for it. */
+const consoleOrigin: Setting<string> = {
+  parse: (raw) => {
+    const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
+    const isLocal = parsed?.protocol === "http:" && parsed.hostname === "localhost";
+    const isOrigin = parsed?.pathname === "/" && parsed.search === "" && parsed.hash === "" && parsed.username === "";
+    const isNamed = parsed && !/^[\d.]+$|^\[/.test(parsed.hostname);
+    if (!parsed || !isOrigin || !isNamed || !(isLocal || parsed.protocol === "https:")) {
+      throw new Error("must be an https origin with a name, or http://localhost with a port, without a path");
+    }
+    return parsed.origin;
+  },
+};
 
 export const merchantSettings = {
   ...serviceSettings,
   /** Credentials of every simulator account: the simulator's operator gave them to us. */
   SIMULATOR_SECRET_KEY: text,
   SIMULATOR_WEBHOOK_SECRET: text,
+} as const;
+
+/** What it reads besides for people who work in the consoles; none of it need be set. */
+export const peopleSettings = {
+  /** The merchants' console; without it nobody signs in there. */
+  CONSOLE_ORIGIN: optional(consoleOrigin),
+  /** The operators' console; likewise. */
+  OPERATORS_CONSOLE_ORIGIN: optional(consoleOrigin),
 } as const;

@@ -28,6 +28,7 @@ export async function merchantContext() {
     vault: new Vault(new Map([["k1", randomBytes(32)]])),
     log,
     hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
+    doors: new Map(),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };
 }

@@ -83,7 +83,8 @@ export interface ReceivedMail {
 export async function mailTo(stack: StackInfo, address: string, fits: (mail: ReceivedMail) => boolean = () => true) {
   return await eventually(`a mail to ${address}`, async () => {
     const answer = await fetch(`${stack.mailbox}/mails.json`);
-    const mails: readonly ReceivedMail[] = await answer.json();
+    // As our own mailbox writes them.
+    const mails = (await answer.json()) as readonly ReceivedMail[];
     return mails.find((mail) => mail.to.includes(address) && fits(mail));
   });
 }

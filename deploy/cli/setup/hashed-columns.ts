@@ -27,6 +27,13 @@ export const hashedColumns: Readonly<Record<ServiceName, readonly HashedColumn[]
       keyIdColumn: "hash_key_id",
       inUse: "revoked_at is null and (expires_at is null or expires_at > now())",
     },
+    { table: "invitations", column: "token_hash", keyIdColumn: "token_hash_key_id", inUse: "expires_at > now()" },
+    {
+      table: "console_sessions",
+      column: "secret_hash",
+      keyIdColumn: "secret_hash_key_id",
+      inUse: "expires_at > now() and last_used_at > now() - interval '30 minutes'",
+    },
   ],
   webhook: [],
 };

@@ -16,7 +16,11 @@ export const sealedColumns: Readonly<Record<ServiceName, readonly SealedColumn[]
     { table: "payments", column: "render", context: "'payment:' || id" },
     { table: "operations", column: "sealed_order", context: "'operation:' || id" },
   ],
-  merchant: [storedAnswers, { table: "connectors", column: "credentials", context: "'connector:' || id" }],
+  merchant: [
+    storedAnswers,
+    { table: "connectors", column: "credentials", context: "'connector:' || id" },
+    { table: "authenticators", column: "secret", context: "'authenticator:' || person_id" },
+  ],
   webhook: [
     storedAnswers,
     { table: "endpoints", column: "secret", context: "'endpoint:' || id" },

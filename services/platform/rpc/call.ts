@@ -143,6 +143,7 @@ function contextOf(call: IncomingCall, names: readonly CallerName[], traceparent
   return {
     requestId: requestIdForm.test(requestId) ? requestId : newId("request"),
     ...actorOf(names, call.header("actor") ?? ""),
+    byOperator: names.length > 0 && names.every((name) => name === "operator"),
     traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),
   };

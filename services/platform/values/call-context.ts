@@ -13,6 +13,8 @@ export interface CallContext {
   readonly actor: string;
   /** Who a caller that is no service says to be: no more than a word. */
   readonly saidActor?: string;
+  /** An operator calls, by command; never a process that acts for somebody, whatever its token stands for besides. */
+  readonly byOperator?: boolean;
   /** W3C traceparent of the current span. */
   readonly traceparent: string;
   /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */

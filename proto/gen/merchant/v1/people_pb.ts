@@ -95,7 +95,7 @@ export type Membership = Message<"merchant.v1.Membership"> & {
   role: string;
 
   /**
-   * Everything that the role may do, as ListRoles names it.
+   * Everything that the role may do, as ListRoles names it; nothing while the session needs a way in.
    *
    * @generated from field: repeated string actions = 5;
    */
@@ -2473,7 +2473,7 @@ export const SignInService: GenService<{
     output: typeof BeginPasskeySignInResponseSchema;
   },
   /**
-   * Ends it and begins a session. Fails with UNAUTHORIZED for whatever does not prove a person of this door.
+   * Ends it and begins a session, which is proved. Fails with UNAUTHORIZED for whatever does not prove a person of this door.
    *
    * @generated from rpc merchant.v1.SignInService.FinishPasskeySignIn
    */
@@ -2528,7 +2528,8 @@ export const SignInService: GenService<{
   },
   /**
    * Accepts an invitation, once. A person who is signed in with the invited address joins with that session; else a session begins that can do
-   * nothing but add a way to sign in. Fails with NOT_FOUND, FORBIDDEN (signed in with another address, or the person exists and has to sign in).
+   * nothing but add a way to sign in. Fails with NOT_FOUND, FORBIDDEN (signed in with another address, or the person exists and has to sign in),
+   * INVALID_BODY (field `name` of a new person), UNAUTHORIZED (the session that is given is over).
    *
    * @generated from rpc merchant.v1.SignInService.AcceptInvitation
    */
@@ -2663,7 +2664,9 @@ export const SignInService: GenService<{
 
 /**
  * The people of a merchant, or of the installation (the operators' door). A call of a console carries the session's secret: the service itself
- * looks what its person may do there and fails with FORBIDDEN. A call of an operator (by command) carries none and may do all.
+ * looks what its person may do there and fails with FORBIDDEN, with NOT_FOUND where they are no member, with UNAUTHORIZED without a session. A person
+ * at the operators' door who may change merchants (`merchants.write`; to look, `merchants.read`) manages the people of each merchant. A call of an
+ * operator (by command: the caller's token stands for nobody else) carries none and may do all.
  *
  * @generated from service merchant.v1.PeopleService
  */
@@ -2690,7 +2693,8 @@ export const PeopleService: GenService<{
   },
   /**
    * Invites an address, by mail where mail can be sent; the link is in this answer only. Inviting an address again replaces its invitation.
-   * Needs a proof. Nobody gives a role above their own. Fails with FORBIDDEN, INVALID_BODY (field `email` when it is a member).
+   * Needs a proof. Nobody gives a role above their own. Fails with FORBIDDEN, INVALID_BODY (field `email` when it is a member who can sign in, or
+   * there are 200 open invitations already), FEATURE_DISABLED when the door has no origin.
    *
    * @generated from rpc merchant.v1.PeopleService.InviteMember
    */

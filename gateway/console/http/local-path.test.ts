@@ -1,0 +1,29 @@
+import * as assert from "uvu/assert";
+import { suite } from "../../../test/harness/suite.ts";
+import { localPath } from "./local-path.ts";
+
+const test = suite("local path");
+
+test("a path of ours is kept, with its query", () => {
+  for (const path of ["/", "/mer_1/sandbox/payments?q=a%20b", "/account"]) assert.is(localPath(path), path);
+});
+
+test("whatever could lead to another host, or is no path, becomes the start", () => {
+  const elsewhere = [
+    "",
+    "https://evil.example/",
+    "//evil.example",
+    "/\\evil.example",
+    "/a\\b",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/%09\u0000",
+    "javascript:alert(1)",
+    " /account",
+    `/${"a".repeat(2_000)}`,
+  ];
+  for (const path of elsewhere) assert.is(localPath(path), "/", path);
+});
+
+test.run();

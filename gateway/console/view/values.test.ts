@@ -1,0 +1,31 @@
+import * as assert from "uvu/assert";
+import { suite } from "../../../test/harness/suite.ts";
+import { majorUnits, minorUnits, money } from "./values.ts";
+
+const test = suite("values of the consoles");
+
+test("an amount is written exactly, with its currency's decimals", () => {
+  assert.is(majorUnits(1050n, "EUR"), "10.50");
+  assert.is(majorUnits(5n, "EUR"), "0.05");
+  assert.is(majorUnits(-5n, "EUR"), "-0.05");
+  assert.is(majorUnits(1050n, "JPY"), "1050");
+  assert.is(majorUnits(1050n, "KWD"), "1.050");
+  assert.is(money("en", 99_999_999n, "USD"), "$999,999.99");
+  assert.is(money("en", 9_007_199_254_740_993n, "USD"), "$90,071,992,547,409.93");
+  assert.is(money("de", 1050n, "EUR").replace(/\s/g, " "), "10,50 €");
+});
+
+test("a typed amount is taken exactly, or not at all", () => {
+  assert.is(minorUnits("10.50", "EUR"), 1050n);
+  assert.is(minorUnits(" 10,5 ", "EUR"), 1050n);
+  assert.is(minorUnits("10", "EUR"), 1000n);
+  assert.is(minorUnits("1050", "JPY"), 1050n);
+  assert.is(minorUnits("1.050", "KWD"), 1050n);
+  for (const wrong of ["", "ten", "1e3", "-1", "1.234", "1,000.00", "1 000", "0x10", "1.", ".5", "1".repeat(13)]) {
+    assert.is(minorUnits(wrong, "EUR"), undefined, wrong);
+  }
+  assert.is(minorUnits("10.5", "JPY"), undefined);
+  assert.is(minorUnits("10", "XXX"), undefined);
+});
+
+test.run();

@@ -1,0 +1,115 @@
+// Invites an address to a merchant, or to the installation: ONE transaction under the lock of the place. The link's
+// token is in the answer only; what is stored is its keyed hash. Inviting an address again ends its former link.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { randomToken } from "#platform/secrets/vault.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { MerchantContext } from "../../context.ts";
+import type { Door } from "../../rules/people/door.ts";
+import { emailViolations, normalEmail } from "../../rules/people/person.ts";
+import { type Role, roleNamed } from "../../rules/people/roles.ts";
+import { invitationMs } from "../../rules/people/session.ts";
+import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
+import { findMembership } from "../../store/people/memberships.ts";
+import { findPersonByEmail, findPersons } from "../../store/people/persons.ts";
+import { hasWayIn } from "../../store/people/ways-in.ts";
+import { openDoor } from "../sign-in/session.ts";
+import { type Manager, manage, type Place } from "./manage-people.ts";
+import { memberEvent } from "./people-events.ts";
+
+export interface RefundLimit {
+  readonly amount: bigint;
+  readonly currency: string;
+}
+
+export interface WantedMember {
+  readonly email: string;
+  readonly role: string;
+  readonly refundLimit: RefundLimit | undefined;
+}
+
+/** An invitation with its link, which nobody can read again. */
+export interface IssuedInvitation {
+  readonly invitation: Invitation;
+  /** Empty: an operator by command. */
+  readonly inviterName: string;
+  readonly link: string;
+}
+
+/** No team is larger; each is an open door. */
+const openInvitationsMax = 200;
+const tokenForm = /^[A-Za-z0-9_-]{43}$/;
+
+/** The hashes that an invitation with this token may be stored under. */
+export function tokenHashes({ hashKeys }: Pick<MerchantContext, "hashKeys">, token: string): Buffer[] {
+  return tokenForm.test(token) ? hashKeys.hashes(hashed(token)) : [];
+}
+
+const hashed = (token: string) => `console-invitation:${token}`;
+
+/** @throws Failure INVALID_BODY, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, FEATURE_DISABLED */
+export async function inviteMember(
+  context: MerchantContext,
+  place: Place,
+  wanted: WantedMember,
+): Promise<IssuedInvitation> {
+  const { origin } = openDoor(context, place.door);
+  const email = normalEmail(wanted.email);
+  const violations = emailViolations(email);
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const role = readRole(place.door, wanted);
+  const issued = await manage(context, place, "team.write", async (tx, manager) => {
+    if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
+    await assertInvitable(tx, place.merchantId, email);
+    return await addInvitation(context, tx, { ...wanted, merchantId: place.merchantId, email, manager });
+  });
+  context.outbox.wake();
+  const { invitation, token } = issued;
+  const [inviter] = invitation.inviterId ? await findPersons(context.db.em(), [invitation.inviterId]) : [];
+  return { invitation, inviterName: inviter?.name ?? "", link: `${origin}/invitations/${token}` };
+}
+
+/** The writes of it, within the caller's transaction; the caller wakes the outbox after the commit. */
+export async function addInvitation(
+  { hashKeys, outbox }: Pick<MerchantContext, "hashKeys" | "outbox">,
+  tx: MappedTx,
+  wanted: WantedMember & { readonly merchantId: string; readonly manager: Pick<Manager, "personId"> },
+): Promise<{ invitation: Invitation; token: string }> {
+  const { merchantId, email, role, refundLimit, manager } = wanted;
+  const token = randomToken(32);
+  const now = clockNow();
+  const invitation: Invitation = {
+    id: newId("invitation"),
+    merchantId,
+    email,
+    role,
+    refundAmount: refundLimit?.amount ?? null,
+    refundCurrency: refundLimit?.currency ?? null,
+    inviterId: manager.personId ?? null,
+    byMailOnly: false,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + invitationMs),
+  };
+  await putInvitation(tx.em, invitation, hashKeys.hash(hashed(token)));
+  await outbox.append(tx, [memberEvent("member.invited", merchantId, invitation.id, { email, role })]);
+  return { invitation, token };
+}
+
+/** The role of the door, with a limit only where it takes one. @throws Failure INVALID_BODY */
+export function readRole(door: Door, wanted: Pick<WantedMember, "role" | "refundLimit">): Role {
+  const role = roleNamed(door, wanted.role);
+  if (!role) throw invalid("role", "is none of this console");
+  if (wanted.refundLimit && !role.takesRefundLimit) throw invalid("refund_limit", "is none of this role");
+  return role;
+}
+
+/** A member who cannot sign in yet may be invited anew: their link may be lost. */
+async function assertInvitable(tx: MappedTx, merchantId: string, email: string): Promise<void> {
+  const person = await findPersonByEmail(tx.em, email);
+  const isMember = person && (await findMembership(tx.em, person.id, merchantId));
+  if (isMember && (await hasWayIn(tx, person.id))) throw invalid("email", "is a member already");
+  const open = await listInvitations(tx.em, merchantId, openInvitationsMax + 1);
+  const others = open.filter((invitation) => invitation.email !== email);
+  if (others.length >= openInvitationsMax) throw invalid("email", "would be one open invitation too many");
+}

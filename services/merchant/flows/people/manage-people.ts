@@ -1,0 +1,85 @@
+// Who manages the people of a merchant or of the installation: an operator by command, who may do all; a person with
+// the right in that place; or one at the operators' door who may change merchants. To be asked under the lock of the
+// place, so that the right still holds at the commit.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import type { MerchantContext } from "../../context.ts";
+import { type Door, doorOfScope } from "../../rules/people/door.ts";
+import { type Action, actionsOf, mayGive } from "../../rules/people/roles.ts";
+import { provedUntil } from "../../rules/people/session.ts";
+import { findMerchant } from "../../store/merchants.ts";
+import type { SessionRow } from "../../store/people/console-sessions.ts";
+import { findMembership, lockScope } from "../../store/people/memberships.ts";
+import { findFullSession } from "../sign-in/session.ts";
+import { asPerson } from "./people-events.ts";
+
+/** Whose people, and by whose wish. */
+export interface Place {
+  /** Empty: an operator by command. */
+  readonly sessionSecret: string;
+  readonly door: Door;
+  /** Empty: the installation. */
+  readonly merchantId: string;
+}
+
+export interface Manager {
+  /** Undefined: an operator by command. */
+  readonly personId: string | undefined;
+  mayGive(role: string): boolean;
+}
+
+/**
+ * Runs the work in a transaction under the lock of the place, as the manager's own.
+ * @throws Failure UNAUTHORIZED, NOT_FOUND (no such place for this person), FORBIDDEN (no right, or no proof)
+ */
+export async function manage<T>(
+  context: MerchantContext,
+  place: Place,
+  action: "team.read" | "team.write",
+  work: (tx: MappedTx, manager: Manager) => Promise<T>,
+): Promise<T> {
+  assertPlace(place);
+  const session = await sessionOf(context, place);
+  const managed = () =>
+    context.db.transaction(async (tx) => {
+      await lockScope(tx, place.merchantId);
+      return await work(tx, await admit(tx, place, session, action));
+    });
+  return session ? await asPerson(session.person.id, managed) : await managed();
+}
+
+async function admit(
+  tx: MappedTx,
+  { door, merchantId }: Place,
+  session: SessionRow | undefined,
+  action: "team.read" | "team.write",
+): Promise<Manager> {
+  if (merchantId !== "" && !(await findMerchant(tx.em, merchantId))) throw new Failure("NOT_FOUND");
+  if (!session) return { personId: undefined, mayGive: () => true };
+  const isFromAbove = session.door === "operators" && door === "merchants";
+  const own = await findMembership(tx.em, session.person.id, isFromAbove ? "" : merchantId);
+  if (!own) throw new Failure("NOT_FOUND");
+  const needed: Action = isFromAbove ? (action === "team.read" ? "merchants.read" : "merchants.write") : action;
+  if (!actionsOf(session.door, own.role).includes(needed)) throw new Failure("FORBIDDEN");
+  if (action === "team.write" && !provedUntil(session.provedAt, clockNow())) throw new Failure("FORBIDDEN");
+  return { personId: own.personId, mayGive: (role) => isFromAbove || mayGive(door, own.role, role) };
+}
+
+/** @throws Failure UNAUTHORIZED: no session, and no operator either; or one of the other door */
+async function sessionOf(context: MerchantContext, { sessionSecret, door }: Place): Promise<SessionRow | undefined> {
+  if (sessionSecret === "") {
+    if (callContext.getStore()?.byOperator !== true) throw new Failure("UNAUTHORIZED");
+    return undefined;
+  }
+  const session = await findFullSession(context, sessionSecret);
+  if (session.door === "merchants" && door === "operators") throw new Failure("UNAUTHORIZED");
+  return session;
+}
+
+function assertPlace({ door, merchantId }: Place): void {
+  if (doorOfScope(merchantId) !== door) {
+    throw invalid("merchant_id", door === "merchants" ? "is required" : "must be empty for the installation");
+  }
+}

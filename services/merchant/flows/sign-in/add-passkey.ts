@@ -1,0 +1,101 @@
+// Adds a passkey to a person, within their session. Begin: one statement keeps the challenge. Finish: (1) takes the
+// challenge; (2) verifies what the browser made; (3) in one transaction keeps the passkey, makes the session full and
+// proved under a new secret, and announces `passkey.added`.
+import { isDuplicate } from "#platform/database/database.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { MerchantContext } from "../../context.ts";
+import { readRegistration } from "../../passkeys/answers.ts";
+import { PasskeyRefused, registrationOptions, verifyNewPasskey } from "../../passkeys/verify-passkey.ts";
+import type { OpenDoor } from "../../rules/people/door.ts";
+import { normalName } from "../../rules/people/person.ts";
+import { provedUntil } from "../../rules/people/session.ts";
+import { takeChallenge } from "../../store/people/challenges.ts";
+import type { SessionRow } from "../../store/people/console-sessions.ts";
+import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
+import { lockPerson } from "../../store/people/persons.ts";
+import { announceOwn } from "../people/people-events.ts";
+import { findSession, openDoor, renewSession, viewSession } from "./session.ts";
+import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
+
+/** More than anybody carries about; each is a way in. */
+const passkeysMax = 20;
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN */
+export async function beginPasskey(context: MerchantContext, secret: string): Promise<PasskeyQuestion> {
+  const session = await findSession(context, secret);
+  assertMayAddWayIn(session);
+  const open = openDoor(context, session.door);
+  const known = await passkeysOf(context.db.em(), session.person.id, open.rpId);
+  const { challenge, json } = await registrationOptions(open, session.person, known);
+  const kept = { challenge, purpose: "add", door: session.door, sessionId: session.id } as const;
+  return await keepChallenge(context, kept, json);
+}
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY */
+export async function finishPasskey(
+  context: MerchantContext,
+  secret: string,
+  answer: PasskeyAnswer,
+  name: string,
+): Promise<IssuedSession> {
+  const session = await findSession(context, secret);
+  assertMayAddWayIn(session);
+  const open = openDoor(context, session.door);
+  const made = await verifyNew(context, open, session, answer);
+  const fresh = await keepPasskey(context, open, session, { ...made, name: normalName(name).slice(0, 100) });
+  context.outbox.wake();
+  return { secret: fresh, view: await viewSession(context, await findSession(context, fresh)) };
+}
+
+/** Who has no way in yet adds the first; who has one proves it first. @throws Failure FORBIDDEN */
+export function assertMayAddWayIn(session: SessionRow): void {
+  if (session.isFull && !provedUntil(session.provedAt, clockNow())) throw new Failure("FORBIDDEN");
+}
+
+async function verifyNew(
+  { db, log }: MerchantContext,
+  open: OpenDoor,
+  { id: sessionId, door, person }: SessionRow,
+  { challengeId, responseJson }: PasskeyAnswer,
+) {
+  const challenge = await takeChallenge(db, { id: challengeId, purpose: "add", door, sessionId });
+  if (!challenge || challenge.expiresAt <= clockNow()) throw invalid("challenge_id", "is over");
+  const answer = readRegistration(responseJson);
+  if (!answer) throw invalid("response_json", "is no answer of a passkey");
+  try {
+    return await verifyNewPasskey(open, challenge.challenge, answer);
+  } catch (error) {
+    if (!(error instanceof PasskeyRefused)) throw error;
+    log.warn({ person_id: person.id, why: error.message }, "a new passkey was refused");
+    throw new Failure("INVALID_BODY", {
+      cause: error,
+      violations: [{ field: "response_json", problem: "does not prove a passkey" }],
+    });
+  }
+}
+
+async function keepPasskey(
+  context: MerchantContext,
+  { rpId }: OpenDoor,
+  { id: sessionId, person, door }: SessionRow,
+  made: Awaited<ReturnType<typeof verifyNewPasskey>> & { readonly name: string },
+): Promise<string> {
+  const passkey = { id: newId("passkey"), personId: person.id, rpId, ...made, createdAt: clockNow(), lastUsedAt: null };
+  try {
+    return await context.db.transaction(async (tx) => {
+      // One after the other, so that however many are made at once there are not too many.
+      await lockPerson(tx.em, person.id);
+      if ((await passkeysOf(tx.em, person.id, rpId)).length >= passkeysMax) throw new Failure("FORBIDDEN");
+      await insertPasskey(tx.em, passkey);
+      await announceOwn(context, tx, { personId: person.id, door }, "passkey.added", passkey.id, {
+        name: passkey.name,
+      });
+      return await renewSession(context, tx, sessionId);
+    });
+  } catch (error) {
+    if (isDuplicate(error)) throw invalid("response_json", "is a passkey that is known already");
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+// Signs a person in by passkey. Begin: one statement keeps the challenge. Finish: (1) takes the challenge, so that it
+// works once whatever follows; (2) reads the passkey and verifies what it signed; (3) in one transaction records the
+// use, which refuses a counter that goes back, begins the session and announces `person.signed_in`.
+import { randomToken } from "#platform/secrets/vault.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { MerchantContext } from "../../context.ts";
+import { passkeyCopies } from "../../metrics.ts";
+import { readAssertion } from "../../passkeys/answers.ts";
+import { assertionOptions, PasskeyRefused, verifyAssertion } from "../../passkeys/verify-passkey.ts";
+import type { Door, OpenDoor } from "../../rules/people/door.ts";
+import { challengeMs } from "../../rules/people/session.ts";
+import { type Challenge, insertChallenge, takeChallenge } from "../../store/people/challenges.ts";
+import { membershipsOf } from "../../store/people/memberships.ts";
+import { findPasskeyByCredential, type Passkey, recordPasskeyUse } from "../../store/people/passkeys.ts";
+import { announceOwn } from "../people/people-events.ts";
+import { type BrowserPlace, beginSession, findSession, openDoor, type SessionView, viewSession } from "./session.ts";
+
+export interface PasskeyAnswer {
+  readonly challengeId: string;
+  /** As the browser gives it. */
+  readonly responseJson: string;
+}
+
+/** What a browser is asked. */
+export interface PasskeyQuestion {
+  readonly challengeId: string;
+  readonly optionsJson: string;
+}
+
+/** A session with its secret. */
+export interface IssuedSession {
+  readonly secret: string;
+  readonly view: SessionView;
+}
+
+/** @throws Failure FEATURE_DISABLED */
+export async function beginPasskeySignIn(context: MerchantContext, door: Door): Promise<PasskeyQuestion> {
+  const { challenge, json } = await assertionOptions(openDoor(context, door));
+  return await keepChallenge(context, { challenge, purpose: "sign_in", door, sessionId: null }, json);
+}
+
+/** @throws Failure UNAUTHORIZED, FEATURE_DISABLED */
+export async function finishPasskeySignIn(
+  context: MerchantContext,
+  door: Door,
+  answer: PasskeyAnswer,
+  browser: BrowserPlace,
+): Promise<IssuedSession> {
+  const open = openDoor(context, door);
+  const { passkey, counter } = await verifyAnswer(context, open, answer, { purpose: "sign_in", sessionId: null });
+  const { personId } = passkey;
+  const { secret, id } = await context.db.transaction(async (tx) => {
+    if (!(await recordPasskeyUse(tx, passkey.id, counter, clockNow()))) throw refuseCopy(context, passkey);
+    if ((await membershipsOf(tx, personId, door)).length === 0) throw new Failure("UNAUTHORIZED");
+    const begun = await beginSession(context, tx, { personId, door, isFull: true, isProved: true, browser });
+    await announceOwn(context, tx, { personId, door }, "person.signed_in", personId, {
+      by: "passkey",
+      session: begun.id,
+    });
+    return begun;
+  });
+  context.outbox.wake();
+  context.log.info({ person_id: personId, session_id: id, door }, "signed in");
+  return { secret, view: await viewSession(context, await findSession(context, secret, door)) };
+}
+
+/** Keeps what is to be signed. */
+export async function keepChallenge(
+  { db }: Pick<MerchantContext, "db">,
+  challenge: Omit<Challenge, "id" | "expiresAt">,
+  optionsJson: string,
+): Promise<PasskeyQuestion> {
+  const challengeId = randomToken(24);
+  const expiresAt = new Date(clockNow().getTime() + challengeMs);
+  await insertChallenge(db, { ...challenge, id: challengeId, expiresAt });
+  return { challengeId, optionsJson };
+}
+
+/**
+ * The passkey that signed the challenge, and its counter after that.
+ * @throws Failure UNAUTHORIZED: for whatever does not prove it
+ */
+export async function verifyAnswer(
+  context: Pick<MerchantContext, "db" | "log">,
+  open: OpenDoor,
+  { challengeId, responseJson }: PasskeyAnswer,
+  given: Pick<Challenge, "purpose" | "sessionId">,
+): Promise<{ passkey: Passkey; counter: number }> {
+  const { db, log } = context;
+  const challenge = await takeChallenge(db, { ...given, id: challengeId, door: open.door });
+  if (!challenge || challenge.expiresAt <= clockNow()) throw new Failure("UNAUTHORIZED");
+  const answer = readAssertion(responseJson);
+  const passkey = answer && (await findPasskeyByCredential(db.em(), Buffer.from(answer.id, "base64url")));
+  if (!answer || passkey?.rpId !== open.rpId) throw new Failure("UNAUTHORIZED");
+  try {
+    // The counter is compared where it is recorded.
+    const counter = await verifyAssertion(open, challenge.challenge, answer, { ...passkey, counter: 0 });
+    return { passkey, counter };
+  } catch (error) {
+    if (!(error instanceof PasskeyRefused)) throw error;
+    log.warn({ passkey_id: passkey.id, why: error.message }, "a passkey was refused");
+    throw new Failure("UNAUTHORIZED", { cause: error });
+  }
+}
+
+/** Two authenticators with one key: one of them is a copy. */
+export function refuseCopy({ log }: Pick<MerchantContext, "log">, passkey: Passkey): Failure {
+  passkeyCopies.inc();
+  log.warn({ passkey_id: passkey.id, person_id: passkey.personId }, "a passkey's counter went back");
+  return new Failure("UNAUTHORIZED");
+}

@@ -1,0 +1,89 @@
+// People, sessions and rights in the words of merchant.v1 (people.proto), and their doors in ours; no decisions here.
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { clockNow } from "#platform/values/clock.ts";
+import {
+  type ConsoleSession,
+  ConsoleSessionSchema,
+  type Invitation as InvitationMessage,
+  InvitationSchema,
+  type NewSession,
+  NewSessionSchema,
+  type Person as PersonMessage,
+  PersonSchema,
+  Door as WireDoor,
+} from "#proto/merchant/v1/people_pb.ts";
+import type { BrowserPlace, SessionView } from "./flows/sign-in/session.ts";
+import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
+import type { Door } from "./rules/people/door.ts";
+import { actionsOf } from "./rules/people/roles.ts";
+import { provedUntil } from "./rules/people/session.ts";
+import type { SessionPerson } from "./store/people/console-sessions.ts";
+import type { Invitation } from "./store/people/invitations.ts";
+import type { OwnMembership } from "./store/people/memberships.ts";
+
+const agentMax = 300;
+const addressMax = 64;
+
+/** A proto has no other doors: what is none of them is refused before. */
+export function fromDoor(door: WireDoor): Door {
+  return door === WireDoor.OPERATORS ? "operators" : "merchants";
+}
+
+export function fromBrowser(browser: { readonly address: string; readonly agent: string } | undefined): BrowserPlace {
+  return {
+    address: (browser?.address ?? "").slice(0, addressMax),
+    agent: (browser?.agent ?? "").slice(0, agentMax),
+  };
+}
+
+export function toPerson({ id, email, name, language }: SessionPerson): PersonMessage {
+  return create(PersonSchema, { id, email, name, language });
+}
+
+export function toConsoleSession({ session, memberships, hasPasskey }: SessionView): ConsoleSession {
+  const until = provedUntil(session.provedAt, clockNow());
+  return create(ConsoleSessionSchema, {
+    id: session.id,
+    person: toPerson(session.person),
+    memberships: memberships.map((membership) => toMembership(session.door, membership, session.isFull)),
+    needsWayIn: !session.isFull,
+    ...(until && { provedUntil: timestampFromDate(until) }),
+    expiresAt: timestampFromDate(session.expiresAt),
+    hasPasskey,
+    hasAuthenticator: session.hasAuthenticator,
+  });
+}
+
+export function toNewSession({ secret, view }: IssuedSession): NewSession {
+  return create(NewSessionSchema, { secret, session: toConsoleSession(view) });
+}
+
+export function toRefundLimit(amount: bigint | null | undefined, currency: string | null | undefined) {
+  return amount == null || currency == null ? {} : { refundLimit: { amount, currency } };
+}
+
+export function toInvitation(invitation: Invitation, inviterName: string): InvitationMessage {
+  const { id, email, role, refundAmount, refundCurrency, expiresAt } = invitation;
+  return create(InvitationSchema, {
+    id,
+    email,
+    role,
+    ...toRefundLimit(refundAmount, refundCurrency),
+    inviterName,
+    expiresAt: timestampFromDate(expiresAt),
+  });
+}
+
+/** A session that is not full yet may do nothing, whatever its person may. */
+function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
+  const { merchantId, merchantName, merchantStatus, role, refundAmount, refundCurrency } = membership;
+  return {
+    merchantId,
+    merchantName,
+    merchantStatus,
+    role,
+    actions: isFull ? [...actionsOf(door, role)] : [],
+    ...toRefundLimit(refundAmount, refundCurrency),
+  };
+}

@@ -1,0 +1,47 @@
+// merchant.v1.SignInService: every method in its order; what stands behind each is in flows/sign-in/.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { SignInService } from "#proto/merchant/v1/people_pb.ts";
+import type { MerchantContext } from "../context.ts";
+import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
+import { beginPasskey, finishPasskey } from "../flows/sign-in/add-passkey.ts";
+import { signOut, useSession } from "../flows/sign-in/session.ts";
+import { beginPasskeySignIn, finishPasskeySignIn } from "../flows/sign-in/sign-in-by-passkey.ts";
+import { fromBrowser, fromDoor, toConsoleSession, toNewSession } from "../people-messages.ts";
+
+export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof SignInService>> {
+  return {
+    async beginPasskeySignIn({ door }) {
+      return await beginPasskeySignIn(context, fromDoor(door));
+    },
+    async finishPasskeySignIn({ door, challengeId, responseJson, browser }) {
+      const answer = { challengeId, responseJson };
+      const issued = await finishPasskeySignIn(context, fromDoor(door), answer, fromBrowser(browser));
+      return { session: toNewSession(issued) };
+    },
+    async getInvitation({ door, token }) {
+      const { invitation, merchantName, inviterName, isKnown } = await readInvitation(context, fromDoor(door), token);
+      const { email, role, expiresAt } = invitation;
+      return { email, merchantName, role, inviterName, expiresAt: timestampFromDate(expiresAt), isKnown };
+    },
+    async acceptInvitation({ door, browser, $typeName: _, $unknown: __, ...acceptance }) {
+      const wish = { ...acceptance, door: fromDoor(door), browser: fromBrowser(browser) };
+      const { merchantId, ...issued } = await acceptInvitation(context, wish);
+      return { session: toNewSession(issued), merchantId };
+    },
+    async getSession({ door, sessionSecret }) {
+      return { session: toConsoleSession(await useSession(context, sessionSecret, fromDoor(door))) };
+    },
+    async signOut({ sessionSecret }) {
+      await signOut(context, sessionSecret);
+      return {};
+    },
+    async beginPasskey({ sessionSecret }) {
+      return await beginPasskey(context, sessionSecret);
+    },
+    async finishPasskey({ sessionSecret, challengeId, responseJson, name }) {
+      const answer = { challengeId, responseJson };
+      return { session: toNewSession(await finishPasskey(context, sessionSecret, answer, name)) };
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// What people may do in the consoles: one table, role × action, for each door. It is data: the consoles show it, and a
+// test tries every action with every role. Pure.
+import type { Door } from "./door.ts";
+
+/** Every action of the merchants' door, in the order in which people read them. */
+const merchantActions = [
+  "payments.read",
+  "payments.export",
+  "payments.refund",
+  "payments.capture",
+  "links.write",
+  "disputes.answer",
+  "webhooks.read",
+  "webhooks.write",
+  "keys.read",
+  "keys.write",
+  "logs.read",
+  "branding.write",
+  "connectors.read",
+  "connectors.write",
+  "profile.write",
+  "team.read",
+  "team.write",
+  "audit.read",
+  "books.read",
+] as const;
+
+const operatorActions = [
+  "merchants.read",
+  "merchants.write",
+  "applications.read",
+  "applications.decide",
+  "operations.read",
+  "operations.resolve",
+  "suspense.resolve",
+  "statements.read",
+  "risk.read",
+  "risk.write",
+  "fees.read",
+  "fees.write",
+  "journal.read",
+  "journal.propose",
+  "journal.approve",
+  "team.read",
+  "team.write",
+  "audit.read",
+] as const;
+
+export type Action = (typeof merchantActions)[number] | (typeof operatorActions)[number];
+
+export interface Role {
+  readonly name: string;
+  /** In the order of the table. */
+  readonly actions: readonly Action[];
+  /** Members of it can have a limit for one refund. */
+  readonly takesRefundLimit: boolean;
+  /** Only an owner gives and takes it, and the last one stays. */
+  readonly isOwner: boolean;
+}
+
+interface Table {
+  readonly actions: readonly Action[];
+  /** From the most to the least: nobody gives a role above their own. */
+  readonly roles: readonly Role[];
+}
+
+function role(name: string, actions: readonly Action[], marks: Partial<Role> = {}): Role {
+  return { name, actions, takesRefundLimit: false, isOwner: false, ...marks };
+}
+
+const merchants: Table = {
+  actions: merchantActions,
+  roles: [
+    role("owner", merchantActions, { isOwner: true }),
+    role("admin", merchantActions),
+    role("developer", [
+      "payments.read",
+      "webhooks.read",
+      "webhooks.write",
+      "keys.read",
+      "keys.write",
+      "logs.read",
+      "connectors.read",
+    ]),
+    role("support", ["payments.read", "payments.refund", "payments.capture", "links.write", "disputes.answer"], {
+      takesRefundLimit: true,
+    }),
+    role("finance", ["payments.read", "payments.export", "connectors.read", "audit.read", "books.read"]),
+    role("viewer", ["payments.read"]),
+  ],
+};
+
+const operators: Table = {
+  actions: operatorActions,
+  roles: [
+    role("owner", operatorActions, { isOwner: true }),
+    role(
+      "operator",
+      operatorActions.filter((action) => action !== "team.write"),
+    ),
+    role(
+      "auditor",
+      operatorActions.filter((action) => action.endsWith(".read")),
+    ),
+  ],
+};
+
+/** The table of a door. */
+export function rightsOf(door: Door): Table {
+  return door === "operators" ? operators : merchants;
+}
+
+export function roleNamed(door: Door, name: string): Role | undefined {
+  return rightsOf(door).roles.find((each) => each.name === name);
+}
+
+/** What the role may do; one that this release does not know may do nothing. */
+export function actionsOf(door: Door, role: string): readonly Action[] {
+  return roleNamed(door, role)?.actions ?? [];
+}
+
+/** True when whoever has the one role may give and take the other. */
+export function mayGive(door: Door, giver: string, given: string): boolean {
+  const { roles } = rightsOf(door);
+  const [above, below] = [giver, given].map((name) => roles.findIndex((each) => each.name === name));
+  if (above === undefined || below === undefined || above < 0 || below < 0) return false;
+  const isOwners = roles[below]?.isOwner === true;
+  return isOwners ? roles[above]?.isOwner === true : above <= below;
+}

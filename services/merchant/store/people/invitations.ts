@@ -1,0 +1,45 @@
+// The invitations table, mapped: open ones only. One for an address at a merchant, or at the installation.
+import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+
+export const InvitationEntity = defineEntity({
+  name: "Invitation",
+  tableName: "invitations",
+  properties: {
+    id: p.string().primary(),
+    merchantId: p.string(),
+    email: p.string(),
+    role: p.string(),
+    refundAmount: p.bigint("bigint").nullable(),
+    refundCurrency: p.string().nullable(),
+    inviterId: p.string().nullable(),
+    tokenHash: p.blob(),
+    tokenHashKeyId: p.string(),
+    byMailOnly: p.boolean(),
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3),
+  },
+});
+type Row = InferEntity<typeof InvitationEntity>;
+export type Invitation = Omit<Row, "tokenHash" | "tokenHashKeyId">;
+
+/** Keeps the invitation in place of one of the same address there, whose link works no more. */
+export async function putInvitation(em: SqlEntityManager, invitation: Invitation, token: KeyedHash): Promise<void> {
+  const { merchantId, email } = invitation;
+  await em.nativeDelete(InvitationEntity, { merchantId, email });
+  await em.insert(InvitationEntity, { ...invitation, tokenHash: token.hash, tokenHashKeyId: token.keyId });
+}
+
+export function findInvitationByHash(em: SqlEntityManager, hashes: readonly Buffer[]): Promise<Invitation | null> {
+  return em.findOne(InvitationEntity, { tokenHash: { $in: [...hashes] } });
+}
+
+/** @returns false: it was accepted, taken back or replaced meanwhile */
+export async function deleteInvitation(em: SqlEntityManager, id: string): Promise<boolean> {
+  return (await em.nativeDelete(InvitationEntity, { id })) === 1;
+}
+
+/** Newest first. */
+export function listInvitations(em: SqlEntityManager, merchantId: string, limit: number): Promise<Invitation[]> {
+  return em.find(InvitationEntity, { merchantId }, { orderBy: { id: "desc" }, limit });
+}

@@ -1,0 +1,45 @@
+// The passkeys table, mapped: public keys only. The use of one is recorded in one statement, which refuses a counter
+// that goes back, whoever else uses the same passkey at the moment.
+import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { Sql } from "#platform/database/database.ts";
+
+export const PasskeyEntity = defineEntity({
+  name: "Passkey",
+  tableName: "passkeys",
+  properties: {
+    id: p.string().primary(),
+    personId: p.string(),
+    rpId: p.string(),
+    credentialId: p.blob(),
+    publicKey: p.blob(),
+    counter: p.bigint("number"),
+    transports: p.array(),
+    name: p.string(),
+    createdAt: p.datetime(3),
+    lastUsedAt: p.datetime(3).nullable(),
+  },
+});
+export type Passkey = InferEntity<typeof PasskeyEntity>;
+
+export async function insertPasskey(em: SqlEntityManager, passkey: Passkey): Promise<void> {
+  await em.insert(PasskeyEntity, passkey);
+}
+
+export function findPasskeyByCredential(em: SqlEntityManager, credentialId: Buffer): Promise<Passkey | null> {
+  return em.findOne(PasskeyEntity, { credentialId });
+}
+
+/** The person's for one host, the oldest first. */
+export function passkeysOf(em: SqlEntityManager, personId: string, rpId: string): Promise<Passkey[]> {
+  return em.find(PasskeyEntity, { personId, rpId }, { orderBy: { id: "asc" } });
+}
+
+/** @returns false: it is gone, or its counter did not go on: somebody may have a copy of it */
+export async function recordPasskeyUse(sql: Sql, id: string, counter: number, at: Date): Promise<boolean> {
+  const rows = await sql.rows(
+    `update passkeys set counter = $2, last_used_at = $3
+     where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`,
+    [id, counter, at.toISOString()],
+  );
+  return rows.length === 1;
+}

@@ -1,0 +1,40 @@
+// The persons table, mapped: who works in the consoles. A person is known by their address, which is theirs alone.
+import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { Language } from "../../rules/people/person.ts";
+
+export const PersonEntity = defineEntity({
+  name: "Person",
+  tableName: "persons",
+  properties: {
+    id: p.string().primary(),
+    email: p.string(),
+    emailProvedAt: p.datetime(3).nullable(),
+    name: p.string(),
+    language: p.string().$type<Language>(),
+    createdAt: p.datetime(3),
+  },
+});
+export type Person = InferEntity<typeof PersonEntity>;
+
+/** Writes the row at once, so that rows that refer to it may follow. */
+export async function insertPerson(em: SqlEntityManager, person: Person): Promise<void> {
+  await em.insert(PersonEntity, person);
+}
+
+/** The person, locked until the transaction ends; what is assigned to it is written at the commit. */
+export function lockPerson(em: SqlEntityManager, id: string): Promise<Person | null> {
+  return em.findOne(PersonEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** The same by address. */
+export function lockPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {
+  return em.findOne(PersonEntity, { email }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+export function findPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {
+  return em.findOne(PersonEntity, { email });
+}
+
+export function findPersons(em: SqlEntityManager, ids: readonly string[]): Promise<Person[]> {
+  return em.find(PersonEntity, { id: { $in: [...ids] } });
+}

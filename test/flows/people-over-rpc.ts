@@ -1,0 +1,156 @@
+// The merchant service over RPC as the consoles and an operator call it, on a fresh database that the test looks into;
+// and people who come in by their invitations, each with a passkey in software.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { Client } from "@connectrpc/connect";
+import pg from "pg";
+import { connectPeer } from "#platform/rpc/client.ts";
+import type { CallerName } from "#platform/secrets/callers.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { newId } from "#platform/values/id.ts";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { startMerchant } from "../../services/merchant/service.ts";
+import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
+import { type Announced, listenTo, serviceConfig } from "./service-config.ts";
+
+export const consoleOrigin = "https://console.shop.example";
+export const operatorsOrigin = "https://operators.shop.example";
+const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
+const browser = { address: "203.0.113.7", agent: "Test/1" };
+
+/** Somebody who is signed in. */
+export interface SignedIn {
+  readonly email: string;
+  readonly personId: string;
+  readonly secret: string;
+  readonly passkey: SoftwareAuthenticator;
+}
+
+export interface Invited {
+  readonly email?: string;
+  readonly role?: string;
+  readonly door?: Door;
+}
+
+export interface PeopleOverRpc {
+  readonly signIn: Client<typeof SignInService>;
+  /** Called by a console. */
+  readonly people: Client<typeof PeopleService>;
+  /** Called by an operator's command. */
+  readonly operator: Client<typeof PeopleService>;
+  readonly merchants: Client<typeof MerchantService>;
+  readonly announced: Announced;
+  /** As the tables' owner. */
+  readonly database: pg.Client;
+  newMerchant(): Promise<string>;
+  /** @returns the token of the invitation's link */
+  invited(merchantId: string, wish?: Invited): Promise<string>;
+  /** A person of the merchant who is signed in, with a proof that is new. */
+  joined(merchantId: string, wish?: Invited): Promise<SignedIn>;
+  stop(): Promise<void>;
+}
+
+export const originOf = (door: Door) => (door === Door.OPERATORS ? operatorsOrigin : consoleOrigin);
+export const anEmail = () => `${randomBytes(6).toString("hex")}@shop.example`;
+
+/** What stands at the end of a link. */
+export const tokenOf = (link: string) => link.slice(link.lastIndexOf("/") + 1);
+
+export async function startPeopleOverRpc(
+  settings: Partial<Parameters<typeof startMerchant>[0]> = {},
+): Promise<PeopleOverRpc> {
+  const config = await serviceConfig("merchant");
+  const tokens = new Map<string, readonly CallerName[]>([
+    [randomBytes(16).toString("hex"), ["console"]],
+    [randomBytes(16).toString("hex"), ["operator"]],
+  ]);
+  const [consoleToken = "", operatorToken = ""] = [...tokens.keys()];
+  const announced = await listenTo(config, "merchant");
+  const service = await startMerchant({
+    ...config,
+    ...simulator,
+    CONSOLE_ORIGIN: consoleOrigin,
+    OPERATORS_CONSOLE_ORIGIN: operatorsOrigin,
+    RPC_CALLERS_FILE: { of: (token) => tokens.get(token) ?? [], problem: undefined },
+    ...settings,
+  });
+  const url = `http://127.0.0.1:${service.port}`;
+  const [byConsole, byOperator] = [consoleToken, operatorToken].map((token) => connectPeer({ url, token }));
+  assert(byConsole && byOperator);
+  const database = new pg.Client(config.DATABASE_URL);
+  await database.connect();
+  const merchants = byOperator.client(MerchantService);
+  const signIn = byConsole.client(SignInService);
+  const operator = byOperator.client(PeopleService);
+
+  async function invited(
+    merchantId: string,
+    { email = anEmail(), role = "owner", door = Door.MERCHANTS }: Invited = {},
+  ) {
+    return tokenOf((await operator.inviteMember({ door, merchantId, email, role })).link);
+  }
+
+  return {
+    signIn,
+    people: byConsole.client(PeopleService),
+    operator,
+    merchants,
+    announced,
+    database,
+    newMerchant: async () => {
+      const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
+      return (await merchants.createMerchant(profile)).merchant?.id ?? assert.fail("no merchant");
+    },
+    invited,
+    async joined(merchantId, wish = {}) {
+      const { email = anEmail(), door = Door.MERCHANTS } = wish;
+      const token = await invited(merchantId, { ...wish, email });
+      const { session } = await signIn.acceptInvitation({ door, token, name: "Ada", browser });
+      const passkey = new SoftwareAuthenticator(originOf(door));
+      const full = await addPasskey(signIn, session?.secret ?? "", passkey);
+      return { email, personId: session?.session?.person?.id ?? "", secret: full, passkey };
+    },
+    async stop() {
+      await database.end();
+      byConsole.close();
+      byOperator.close();
+      await announced.stop();
+      await service.stop();
+    },
+  };
+}
+
+/** @returns the session's new secret */
+export async function addPasskey(
+  signIn: Client<typeof SignInService>,
+  sessionSecret: string,
+  passkey: SoftwareAuthenticator,
+): Promise<string> {
+  const { challengeId, optionsJson } = await signIn.beginPasskey({ sessionSecret });
+  const responseJson = passkey.register(optionsJson);
+  const { session } = await signIn.finishPasskey({ sessionSecret, challengeId, responseJson, name: "laptop" });
+  return session?.secret ?? assert.fail("no session");
+}
+
+/** Signs in by passkey. @returns the session */
+export async function signedIn(
+  signIn: Client<typeof SignInService>,
+  passkey: SoftwareAuthenticator,
+  door = Door.MERCHANTS,
+) {
+  const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
+  const { session } = await signIn.finishPasskeySignIn({
+    door,
+    challengeId,
+    responseJson: passkey.assert(optionsJson),
+    browser,
+  });
+  assert(session);
+  return session;
+}
+
+/** As a console calls for this person. */
+export function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
+  return callContext.run({ requestId: newId("request"), actor, traceparent: "", deadlineMs: undefined }, call);
+}
