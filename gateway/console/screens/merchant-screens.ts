@@ -1,9 +1,11 @@
 // Every screen of the merchants' console, in the order of its navigation.
 import type { ConsoleContext } from "../session/visit.ts";
 import { deliveryRoutes } from "./developers/delivery.ts";
+import { eventsRoutes } from "./developers/events.ts";
 import { keyRoutes } from "./developers/key.ts";
 import { keyFormRoutes } from "./developers/key-form.ts";
 import { keysRoutes } from "./developers/keys.ts";
+import { requestsRoutes } from "./developers/requests.ts";
 import { signingSecretRoutes } from "./developers/signing-secret.ts";
 import { webhookRoutes } from "./developers/webhook.ts";
 import { webhookFormRoutes } from "./developers/webhook-form.ts";
@@ -20,4 +22,6 @@ export function merchantScreens(context: ConsoleContext): void {
   keysRoutes(context);
   keyFormRoutes(context);
   keyRoutes(context);
+  requestsRoutes(context);
+  eventsRoutes(context);
 }

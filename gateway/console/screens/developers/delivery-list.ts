@@ -5,6 +5,7 @@ import { queryOf } from "../../http/query.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { filterForm, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { chip, filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -42,7 +43,7 @@ export async function deliveryList(
     return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
 ${paging(language, {
   total: texts.total(count(language, deliveries.length)),
-  next: nextPageToken === "" ? undefined : withAfter(path, query, nextPageToken),
+  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
   first: pageToken === "" ? undefined : withFilter(path, query, {}),
 })}`;
   });
@@ -52,25 +53,17 @@ ${filterChips(language, path, query, shown)}${found}`;
 
 function filters(language: Language, path: string, { eventTypes }: Endpoint, status: string, eventType: string): Html {
   const texts = webhookTexts[language];
-  const statusOptions = ["", ...states].map(
-    (each) => html`<option value="${each}"${selected(each, status)}>${wordOf(language, each)}</option>`,
-  );
-  const eventOptions = ["", ...eventTypes, "test.ping"].map(
-    (each) => html`<option value="${each}"${selected(each, eventType)}>${each === "" ? texts.anyEvent : each}</option>`,
-  );
-  return html`<form method="get" action="${path}" class="filters"><label class="visually-hidden" for="status">${texts.status}</label><select id="status" name="status">${statusOptions}</select>
-<label class="visually-hidden" for="event">${texts.event}</label><select id="event" name="event">${eventOptions}</select>
-<button class="button secondary">${texts.find}</button></form>`;
-}
-
-function selected(value: string, chosen: string): Html | string {
-  return value === chosen ? html` selected` : "";
-}
-
-function wordOf(language: Language, status: "" | (typeof states)[number] | string): string {
-  const texts = webhookTexts[language];
-  const state = states.find((each) => each === status);
-  return state === undefined ? texts.anyStatus : texts[state];
+  const statuses = [{ value: "", label: texts.anyStatus }, ...states.map((value) => ({ value, label: texts[value] }))];
+  const events = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
+  return filterForm(path, texts.deliveries, texts.find, [
+    filterSelect({ name: "status", label: texts.status, value: status, choices: statuses }),
+    filterSelect({
+      name: "event",
+      label: texts.event,
+      value: eventType,
+      choices: [{ value: "", label: texts.anyEvent }, ...events],
+    }),
+  ]);
 }
 
 function deliveryTable(language: Language, path: string, deliveries: readonly Delivery[], empty: string): Html {
@@ -99,11 +92,4 @@ export function deliveryChip(language: Language, { delivered, failed }: Delivery
 /** The error says the status where there is one. */
 export function answerOf({ lastError, statusCode }: Delivery): string {
   return lastError || (statusCode === 0 ? "" : String(statusCode));
-}
-
-function withAfter(path: string, query: URLSearchParams, after: string): string {
-  const next = new URLSearchParams(query);
-  next.delete("done");
-  next.set("after", after);
-  return `${path}?${next.toString()}`;
 }

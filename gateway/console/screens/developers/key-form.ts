@@ -56,7 +56,8 @@ async function makeKey({ peers, config }: ConsoleContext, visit: MerchantVisit, 
     const made = await peers.apiKeys.createApiKey({ merchantId, environment, ...key, ...(expiresAt && { expiresAt }) });
     return newKeyPage(visit, made.secret, "madeTitle", "", config.API_ORIGIN);
   } catch (error) {
-    if (error instanceof Failure && error.reason === "TOO_MANY_KEYS") return formPage(visit, typed, new Set(["tooMany"]));
+    if (error instanceof Failure && error.reason === "TOO_MANY_KEYS")
+      return formPage(visit, typed, new Set(["tooMany"]));
     return formPage(visit, typed, refusedFields(error));
   }
 }
@@ -90,7 +91,14 @@ function formPage(visit: MerchantVisit, typed: Typed, wrong: ReadonlySet<string>
   const problem = (name: string, text: string) => (isWrong(name) ? text : "");
   const addresses =
     environment === Environment.LIVE
-      ? textArea({ name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed.addresses, maxlength: 2_000, problem: problem("allowed_ips", texts.addressesWrong) })
+      ? textArea({
+          name: "addresses",
+          label: texts.addresses,
+          hint: texts.addressesHint,
+          value: typed.addresses,
+          maxlength: 2_000,
+          problem: problem("allowed_ips", texts.addressesWrong),
+        })
       : "";
   return {
     title: texts.addTitle,

@@ -42,7 +42,11 @@ export function keyRoutes(context: ConsoleContext): void {
 /** @throws Failure NOT_FOUND */
 async function keyOf({ peers }: ConsoleContext, visit: MerchantVisit) {
   const { merchantId, environment } = visit;
-  const { apiKey, networks } = await peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId: paramOf(visit, "id") });
+  const { apiKey, networks } = await peers.apiKeys.getApiKey({
+    merchantId,
+    environment,
+    apiKeyId: paramOf(visit, "id"),
+  });
   if (!apiKey) throw new Failure("NOT_FOUND");
   return { apiKey, networks };
 }
@@ -138,7 +142,12 @@ async function limit(context: ConsoleContext, visit: MerchantVisit, form: Form):
   }
 }
 
-function limitPage({ language, base, token }: MerchantVisit, { id, name }: ApiKey, typed: string, isWrong = false): Page {
+function limitPage(
+  { language, base, token }: MerchantVisit,
+  { id, name }: ApiKey,
+  typed: string,
+  isWrong = false,
+): Page {
   const texts = keyTexts[language];
   const problem = isWrong ? texts.addressesWrong : "";
   return {

@@ -113,7 +113,8 @@ export const keyTexts = both(
     request: "Eine erste Anfrage",
     roll: "Tauschen",
     rollTitle: "Diesen Schlüssel tauschen",
-    rollText: "Ein neuer Schlüssel tritt an seine Stelle, mit gleichem Namen, gleichen Rechten, Adressen und gleichem Ende.",
+    rollText:
+      "Ein neuer Schlüssel tritt an seine Stelle, mit gleichem Namen, gleichen Rechten, Adressen und gleichem Ende.",
     overlap: "Der alte gilt weiter",
     now: "gar nicht: Er ist bekannt geworden",
     hour: "eine Stunde lang",
@@ -123,7 +124,8 @@ export const keyTexts = both(
     limitTitle: "Von wo dieser Schlüssel benutzt werden darf",
     revoke: "Widerrufen",
     revokeTitle: "Diesen Schlüssel widerrufen?",
-    revokeText: "Was ihn benutzt, funktioniert nach höchstens einer Sekunde nicht mehr. Das lässt sich nicht rückgängig machen.",
+    revokeText:
+      "Was ihn benutzt, funktioniert nach höchstens einer Sekunde nicht mehr. Das lässt sich nicht rückgängig machen.",
     revokeButton: "Schlüssel widerrufen",
     tooMany: "In dieser Umgebung sind 50 Schlüssel aktiv. Widerrufen Sie einen, den niemand benutzt.",
     requests: "Seine Anfragen",
