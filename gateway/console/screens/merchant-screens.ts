@@ -11,6 +11,8 @@ import { webhookRoutes } from "./developers/webhook.ts";
 import { webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
 import { paymentsRoutes } from "./money/payments.ts";
+import { brandingRoutes } from "./settings/branding.ts";
+import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
   paymentsRoutes(context);
@@ -24,4 +26,6 @@ export function merchantScreens(context: ConsoleContext): void {
   keyRoutes(context);
   requestsRoutes(context);
   eventsRoutes(context);
+  brandingRoutes(context);
+  brandingPreviewRoutes(context);
 }
