@@ -13,6 +13,9 @@ import { webhooksRoutes } from "./developers/webhooks.ts";
 import { paymentsRoutes } from "./money/payments.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
+import { processorRoutes } from "./settings/processor.ts";
+import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
+import { processorsRoutes } from "./settings/processors.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
   paymentsRoutes(context);
@@ -28,4 +31,7 @@ export function merchantScreens(context: ConsoleContext): void {
   eventsRoutes(context);
   brandingRoutes(context);
   brandingPreviewRoutes(context);
+  processorsRoutes(context);
+  processorRoutes(context);
+  processorCredentialRoutes(context);
 }
