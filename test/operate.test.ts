@@ -34,6 +34,7 @@ const test = suite("operations", { timeoutMs: 60_000 });
 const unused = [
   // Nobody of this stack has an authenticator app.
   "merchant.authenticators.secret",
+  "merchant.authenticators.pending",
   // Filled while the outcome of a payment by token is in doubt.
   "payments.operations.sealed_order",
   "merchant.idempotency_keys.answer",

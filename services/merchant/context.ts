@@ -17,4 +17,6 @@ export interface MerchantContext {
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
   /** The consoles that people can come in by. */
   readonly doors: Doors;
+  /** Mail can be sent. */
+  readonly canMail: boolean;
 }

@@ -7,12 +7,15 @@ import {
   ConsoleSessionSchema,
   type Invitation as InvitationMessage,
   InvitationSchema,
+  type Member as MemberMessage,
+  MemberSchema,
   type NewSession,
   NewSessionSchema,
   type Person as PersonMessage,
   PersonSchema,
   Door as WireDoor,
 } from "#proto/merchant/v1/people_pb.ts";
+import type { readOwnAccess } from "./flows/sign-in/own-access.ts";
 import type { BrowserPlace, SessionView } from "./flows/sign-in/session.ts";
 import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
 import type { Door } from "./rules/people/door.ts";
@@ -20,7 +23,7 @@ import { actionsOf } from "./rules/people/roles.ts";
 import { provedUntil } from "./rules/people/session.ts";
 import type { SessionPerson } from "./store/people/console-sessions.ts";
 import type { Invitation } from "./store/people/invitations.ts";
-import type { OwnMembership } from "./store/people/memberships.ts";
+import type { MemberRow, OwnMembership } from "./store/people/memberships.ts";
 
 const agentMax = 300;
 const addressMax = 64;
@@ -73,6 +76,39 @@ export function toInvitation(invitation: Invitation, inviterName: string): Invit
     inviterName,
     expiresAt: timestampFromDate(expiresAt),
   });
+}
+
+export function toMember(member: MemberRow): MemberMessage {
+  const { role, refundAmount, refundCurrency, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator } = member;
+  return create(MemberSchema, {
+    person: toPerson(member),
+    role,
+    ...toRefundLimit(refundAmount, refundCurrency),
+    joinedAt: timestampFromDate(joinedAt),
+    ...(lastSeenAt && { lastSeenAt: timestampFromDate(lastSeenAt) }),
+    hasPasskey,
+    hasAuthenticator,
+  });
+}
+
+export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
+  const { session, passkeys, authenticatorSince, sessions } = access;
+  return {
+    passkeys: passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+      id,
+      name,
+      createdAt: timestampFromDate(createdAt),
+      ...(lastUsedAt && { lastUsedAt: timestampFromDate(lastUsedAt) }),
+    })),
+    ...(authenticatorSince && { authenticatorSince: timestampFromDate(authenticatorSince) }),
+    sessions: sessions.map(({ id, address, agent, createdAt, lastUsedAt }) => ({
+      id,
+      browser: { address, agent },
+      createdAt: timestampFromDate(createdAt),
+      lastUsedAt: timestampFromDate(lastUsedAt),
+      isOwn: id === session.id,
+    })),
+  };
 }
 
 /** A session that is not full yet may do nothing, whatever its person may. */

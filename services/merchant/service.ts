@@ -67,6 +67,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
+    canMail: false,
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.

@@ -29,6 +29,7 @@ export async function merchantContext() {
     log,
     hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     doors: new Map(),
+    canMail: false,
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };
 }

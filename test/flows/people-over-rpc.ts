@@ -43,6 +43,7 @@ export interface PeopleOverRpc {
   readonly announced: Announced;
   /** As the tables' owner. */
   readonly database: pg.Client;
+  readonly databaseUrl: string;
   newMerchant(): Promise<string>;
   /** @returns the token of the invitation's link */
   invited(merchantId: string, wish?: Invited): Promise<string>;
@@ -98,6 +99,7 @@ export async function startPeopleOverRpc(
     merchants,
     announced,
     database,
+    databaseUrl: config.DATABASE_URL,
     newMerchant: async () => {
       const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
       return (await merchants.createMerchant(profile)).merchant?.id ?? assert.fail("no merchant");

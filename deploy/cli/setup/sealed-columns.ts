@@ -20,6 +20,7 @@ export const sealedColumns: Readonly<Record<ServiceName, readonly SealedColumn[]
     storedAnswers,
     { table: "connectors", column: "credentials", context: "'connector:' || id" },
     { table: "authenticators", column: "secret", context: "'authenticator:' || person_id" },
+    { table: "authenticators", column: "pending", context: "'authenticator:' || person_id" },
   ],
   webhook: [
     storedAnswers,

@@ -1,21 +1,80 @@
 // merchant.v1.PeopleService: every method in its order; what stands behind each is in flows/people/.
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import type { PeopleService, Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
 import type { MerchantContext } from "../context.ts";
+import { removeMember, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
-import { fromDoor, toInvitation } from "../people-messages.ts";
+import { listNames, listPeople } from "../flows/people/list-people.ts";
+import type { Place } from "../flows/people/manage-people.ts";
+import {
+  chooseNotifications,
+  forgetView,
+  readNotifications,
+  readViews,
+  saveView,
+} from "../flows/people/own-choices.ts";
+import { fromDoor, toInvitation, toMember, toPerson } from "../people-messages.ts";
 import { rightsOf } from "../rules/people/roles.ts";
 
-export function peopleRpc(context: MerchantContext): Partial<ServiceImpl<typeof PeopleService>> {
+export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleService> {
   return {
     listRoles({ door }) {
       const { roles, actions } = rightsOf(fromDoor(door));
       return { roles: roles.map((role) => ({ ...role, actions: [...role.actions] })), actions: [...actions] };
     },
-    async inviteMember({ sessionSecret, door, merchantId, email, role, refundLimit }) {
-      const place = { sessionSecret, door: fromDoor(door), merchantId };
-      const { invitation, inviterName, link } = await inviteMember(context, place, { email, role, refundLimit });
+    async listMembers(request) {
+      const { members, invitations } = await listPeople(context, fromPlace(request));
+      return {
+        members: members.map(toMember),
+        invitations: invitations.map(({ invitation, inviterName }) => toInvitation(invitation, inviterName)),
+      };
+    },
+    async inviteMember({ email, role, refundLimit, ...request }) {
+      const wanted = { email, role, refundLimit };
+      const { invitation, inviterName, link } = await inviteMember(context, fromPlace(request), wanted);
       return { invitation: toInvitation(invitation, inviterName), link, isMailed: false };
     },
+    async revokeInvitation({ invitationId, ...request }) {
+      await revokeInvitation(context, fromPlace(request), invitationId);
+      return {};
+    },
+    async updateMember({ personId, role, refundLimit, ...request }) {
+      return { member: toMember(await updateMember(context, fromPlace(request), personId, { role, refundLimit })) };
+    },
+    async removeMember({ personId, ...request }) {
+      await removeMember(context, fromPlace(request), personId);
+      return {};
+    },
+    async listNames({ personIds, ...request }) {
+      return { people: (await listNames(context, fromPlace(request), personIds)).map(toPerson) };
+    },
+    async getNotifications(place) {
+      return { kinds: await readNotifications(context, place), isPossible: context.canMail };
+    },
+    async updateNotifications({ kinds, ...place }) {
+      return { kinds: await chooseNotifications(context, place, kinds) };
+    },
+    async listSavedViews({ list, ...place }) {
+      const views = await readViews(context, place, list);
+      return { views: views.map(({ list, name, query }) => ({ list, name, query })) };
+    },
+    async saveView({ view, ...place }) {
+      if (view) await saveView(context, place, view);
+      return {};
+    },
+    async deleteView({ list, name, ...place }) {
+      await forgetView(context, place, { list, name });
+      return {};
+    },
   };
+}
+
+interface WirePlace {
+  readonly sessionSecret: string;
+  readonly door: WireDoor;
+  readonly merchantId: string;
+}
+
+function fromPlace({ sessionSecret, door, merchantId }: WirePlace): Place {
+  return { sessionSecret, door: fromDoor(door), merchantId };
 }

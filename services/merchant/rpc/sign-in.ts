@@ -4,10 +4,13 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SignInService } from "#proto/merchant/v1/people_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
+import { beginAuthenticator, finishAuthenticator } from "../flows/sign-in/add-authenticator.ts";
 import { beginPasskey, finishPasskey } from "../flows/sign-in/add-passkey.ts";
+import { endSessions, readOwnAccess, removeWayIn, updatePerson } from "../flows/sign-in/own-access.ts";
+import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";
 import { beginPasskeySignIn, finishPasskeySignIn } from "../flows/sign-in/sign-in-by-passkey.ts";
-import { fromBrowser, fromDoor, toConsoleSession, toNewSession } from "../people-messages.ts";
+import { fromBrowser, fromDoor, toConsoleSession, toNewSession, toOwnAccess, toPerson } from "../people-messages.ts";
 
 export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof SignInService>> {
   return {
@@ -42,6 +45,32 @@ export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof 
     async finishPasskey({ sessionSecret, challengeId, responseJson, name }) {
       const answer = { challengeId, responseJson };
       return { session: toNewSession(await finishPasskey(context, sessionSecret, answer, name)) };
+    },
+    async beginAuthenticator({ sessionSecret }) {
+      return await beginAuthenticator(context, sessionSecret);
+    },
+    async finishAuthenticator({ sessionSecret, code }) {
+      return { session: toNewSession(await finishAuthenticator(context, sessionSecret, code)) };
+    },
+    async beginProof({ sessionSecret }) {
+      return await beginProof(context, sessionSecret);
+    },
+    async finishProof({ sessionSecret, $typeName: _, $unknown: __, ...proof }) {
+      return { session: toConsoleSession(await finishProof(context, sessionSecret, proof)) };
+    },
+    async getOwnAccess({ sessionSecret }) {
+      return toOwnAccess(await readOwnAccess(context, sessionSecret));
+    },
+    async updatePerson({ sessionSecret, name, language }) {
+      return { person: toPerson(await updatePerson(context, sessionSecret, { name, language })) };
+    },
+    async removeWayIn({ sessionSecret, passkeyId }) {
+      await removeWayIn(context, sessionSecret, passkeyId);
+      return {};
+    },
+    async endSessions({ sessionSecret, sessionId }) {
+      await endSessions(context, sessionSecret, sessionId);
+      return {};
     },
   };
 }

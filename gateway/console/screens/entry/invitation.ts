@@ -59,10 +59,10 @@ async function invitationPage(context: ConsoleContext, visit: Visit, tried: Trie
 ${facts([
   [texts.invitationFor, invitation.email],
   [texts.invitationRole, roleName(visit.language, invitation.role)],
+  [texts.invitationUntil, day(visit.language, invitation.expiresAt)],
 ])}
 ${tried.problem === "invitationOther" ? html`<p class="problem" role="alert">${texts.invitationOther}</p>` : ""}
-${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}
-<p class="muted">${day(visit.language, invitation.expiresAt)}</p></div>`,
+${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}</div>`,
   };
 }
 

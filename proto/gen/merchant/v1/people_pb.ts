@@ -2579,7 +2579,8 @@ export const SignInService: GenService<{
     output: typeof FinishPasskeyResponseSchema;
   },
   /**
-   * Begins to set up an authenticator app (TOTP, RFC 6238), for whom passkeys are impossible. Conditions as of BeginPasskey.
+   * Begins to set up an authenticator app (TOTP, RFC 6238), for whom passkeys are impossible. Conditions as of BeginPasskey. One that is there
+   * already goes on until the new one has shown a code.
    *
    * @generated from rpc merchant.v1.SignInService.BeginAuthenticator
    */
@@ -2610,7 +2611,7 @@ export const SignInService: GenService<{
   },
   /**
    * Ends it, by passkey or by the authenticator app's code. Fails with INVALID_BODY (field `code`) or UNAUTHORIZED; the sixth wrong code ends
-   * the session.
+   * the session, and after ten wrong ones of a person within a day no code is right for the rest of it. No code works twice.
    *
    * @generated from rpc merchant.v1.SignInService.FinishProof
    */
@@ -2640,7 +2641,8 @@ export const SignInService: GenService<{
     output: typeof UpdatePersonResponseSchema;
   },
   /**
-   * Removes a passkey or the authenticator app; the last way to sign in stays. Needs a proof. Fails with NOT_FOUND, FORBIDDEN.
+   * Removes a passkey or the authenticator app; the last way to sign in at this door stays (the app is one where mail can be sent). Needs a
+   * proof. Fails with NOT_FOUND, FORBIDDEN.
    *
    * @generated from rpc merchant.v1.SignInService.RemoveWayIn
    */
@@ -2650,7 +2652,7 @@ export const SignInService: GenService<{
     output: typeof RemoveWayInResponseSchema;
   },
   /**
-   * Ends one of the person's other sessions, or all of them. Fails with NOT_FOUND.
+   * Ends one of the person's sessions, or all others. Fails with NOT_FOUND.
    *
    * @generated from rpc merchant.v1.SignInService.EndSessions
    */
@@ -2704,7 +2706,7 @@ export const PeopleService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * Takes an open invitation back; repeating it changes nothing. Fails with NOT_FOUND.
+   * Takes an open invitation back. Fails with NOT_FOUND (it is accepted, taken back or replaced already), FORBIDDEN (for a role above one's own).
    *
    * @generated from rpc merchant.v1.PeopleService.RevokeInvitation
    */
@@ -2714,7 +2716,8 @@ export const PeopleService: GenService<{
     output: typeof RevokeInvitationResponseSchema;
   },
   /**
-   * Changes a member's role or refund limit. Needs a proof. The last owner stays one. Fails with NOT_FOUND, FORBIDDEN.
+   * Changes a member's role or refund limit. Needs a proof. Nobody gives or takes a role above their own; the last owner stays one, but for an
+   * operator by command. Fails with NOT_FOUND, FORBIDDEN, INVALID_BODY.
    *
    * @generated from rpc merchant.v1.PeopleService.UpdateMember
    */
@@ -2724,7 +2727,7 @@ export const PeopleService: GenService<{
     output: typeof UpdateMemberResponseSchema;
   },
   /**
-   * Removes a member; what they have open sees it with its next page. Needs a proof. The last owner stays. Fails with NOT_FOUND, FORBIDDEN.
+   * Removes a member; what they have open sees it with its next page. Needs a proof. Likewise. Fails with NOT_FOUND, FORBIDDEN.
    *
    * @generated from rpc merchant.v1.PeopleService.RemoveMember
    */

@@ -38,7 +38,7 @@ export interface IssuedInvitation {
 }
 
 /** No team is larger; each is an open door. */
-const openInvitationsMax = 200;
+export const openInvitationsMax = 200;
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 /** The hashes that an invitation with this token may be stored under. */

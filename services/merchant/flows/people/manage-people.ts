@@ -1,18 +1,17 @@
 // Who manages the people of a merchant or of the installation: an operator by command, who may do all; a person with
 // the right in that place; or one at the operators' door who may change merchants. To be asked under the lock of the
 // place, so that the right still holds at the commit.
+import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { callContext } from "#platform/values/call-context.ts";
-import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
 import { type Action, actionsOf, mayGive } from "../../rules/people/roles.ts";
-import { provedUntil } from "../../rules/people/session.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { findMembership, lockScope } from "../../store/people/memberships.ts";
-import { findFullSession } from "../sign-in/session.ts";
+import { assertProved, findFullSession } from "../sign-in/session.ts";
 import { asPerson } from "./people-events.ts";
 
 /** Whose people, and by whose wish. */
@@ -45,25 +44,47 @@ export async function manage<T>(
   const managed = () =>
     context.db.transaction(async (tx) => {
       await lockScope(tx, place.merchantId);
-      return await work(tx, await admit(tx, place, session, action));
+      return await work(tx, await admit(tx.em, place, session, action));
     });
   return session ? await asPerson(session.person.id, managed) : await managed();
 }
 
+/**
+ * Reads for whoever may look there.
+ * @param action undefined: every member may
+ * @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN
+ */
+export async function look<T>(
+  context: MerchantContext,
+  place: Place,
+  action: "team.read" | undefined,
+  read: (em: SqlEntityManager) => Promise<T>,
+): Promise<T> {
+  assertPlace(place);
+  const session = await sessionOf(context, place);
+  const em = context.db.em();
+  await admit(em, place, session, action);
+  return await read(em);
+}
+
 async function admit(
-  tx: MappedTx,
+  em: SqlEntityManager,
   { door, merchantId }: Place,
   session: SessionRow | undefined,
-  action: "team.read" | "team.write",
+  action: "team.read" | "team.write" | undefined,
 ): Promise<Manager> {
-  if (merchantId !== "" && !(await findMerchant(tx.em, merchantId))) throw new Failure("NOT_FOUND");
+  if (merchantId !== "" && !(await findMerchant(em, merchantId))) throw new Failure("NOT_FOUND");
   if (!session) return { personId: undefined, mayGive: () => true };
   const isFromAbove = session.door === "operators" && door === "merchants";
-  const own = await findMembership(tx.em, session.person.id, isFromAbove ? "" : merchantId);
+  const own = await findMembership(em, session.person.id, isFromAbove ? "" : merchantId);
   if (!own) throw new Failure("NOT_FOUND");
-  const needed: Action = isFromAbove ? (action === "team.read" ? "merchants.read" : "merchants.write") : action;
-  if (!actionsOf(session.door, own.role).includes(needed)) throw new Failure("FORBIDDEN");
-  if (action === "team.write" && !provedUntil(session.provedAt, clockNow())) throw new Failure("FORBIDDEN");
+  const needed: Action | undefined = isFromAbove
+    ? action === "team.write"
+      ? "merchants.write"
+      : "merchants.read"
+    : action;
+  if (needed && !actionsOf(session.door, own.role).includes(needed)) throw new Failure("FORBIDDEN");
+  if (action === "team.write") assertProved(session);
   return { personId: own.personId, mayGive: (role) => isFromAbove || mayGive(door, own.role, role) };
 }
 

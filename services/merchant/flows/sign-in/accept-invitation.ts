@@ -12,6 +12,7 @@ import { languageOf, nameViolations, normalName } from "../../rules/people/perso
 import { findMerchant } from "../../store/merchants.ts";
 import { deleteSessionsOf, type SessionRow } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitationByHash, type Invitation } from "../../store/people/invitations.ts";
+import { rememberPerson } from "../../store/people/known-people.ts";
 import { findMembership, insertMembership, lockScope } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, insertPerson, lockPersonByEmail } from "../../store/people/persons.ts";
 import { isUnclaimed } from "../../store/people/ways-in.ts";
@@ -93,6 +94,7 @@ async function joinPlace(
   if (!(await findMembership(tx.em, personId, merchantId))) {
     const limit = { refundAmount, refundCurrency };
     await insertMembership(tx.em, { personId, merchantId, role, ...limit, joinedAt: clockNow() });
+    await rememberPerson(tx, merchantId, personId);
     const joined = memberEvent("member.joined", merchantId, personId, { role, invitation: invitation.id });
     await asPerson(personId, () => context.outbox.append(tx, [joined]));
   }
@@ -119,6 +121,6 @@ async function becomePerson(tx: MappedTx, invitation: Invitation, acceptance: Ac
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const id = newId("person");
   const language = languageOf(acceptance.language);
-  await insertPerson(tx.em, { id, email, emailProvedAt, name, language, createdAt: now });
+  await insertPerson(tx.em, { id, email, emailProvedAt, name, language, createdAt: now, lastSeenAt: now });
   return id;
 }

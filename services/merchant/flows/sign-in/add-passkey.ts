@@ -10,13 +10,12 @@ import { readRegistration } from "../../passkeys/answers.ts";
 import { PasskeyRefused, registrationOptions, verifyNewPasskey } from "../../passkeys/verify-passkey.ts";
 import type { OpenDoor } from "../../rules/people/door.ts";
 import { normalName } from "../../rules/people/person.ts";
-import { provedUntil } from "../../rules/people/session.ts";
 import { takeChallenge } from "../../store/people/challenges.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
 import { lockPerson } from "../../store/people/persons.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { findSession, openDoor, renewSession, viewSession } from "./session.ts";
+import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 
 /** More than anybody carries about; each is a way in. */
@@ -51,7 +50,7 @@ export async function finishPasskey(
 
 /** Who has no way in yet adds the first; who has one proves it first. @throws Failure FORBIDDEN */
 export function assertMayAddWayIn(session: SessionRow): void {
-  if (session.isFull && !provedUntil(session.provedAt, clockNow())) throw new Failure("FORBIDDEN");
+  if (session.isFull) assertProved(session);
 }
 
 async function verifyNew(

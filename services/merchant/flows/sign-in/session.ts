@@ -7,7 +7,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
-import { isSessionOver, isUseNews, lifeMsMax } from "../../rules/people/session.ts";
+import { isSessionOver, isUseNews, lifeMsMax, provedUntil } from "../../rules/people/session.ts";
 import {
   deleteSession,
   fillSession,
@@ -17,6 +17,7 @@ import {
   type SessionRow,
 } from "../../store/people/console-sessions.ts";
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
+import { recordSeen } from "../../store/people/persons.ts";
 import { announceOwn } from "../people/people-events.ts";
 
 export interface BrowserPlace {
@@ -62,6 +63,7 @@ export async function beginSession(
   const times = { createdAt: now, lastUsedAt: now, expiresAt: new Date(now.getTime() + lifeMsMax) };
   const session = { id: newId("consoleSession"), personId, door, isFull, codeFailures: 0, ...times, ...browser };
   await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, hashKeys.hash(hashed(secret)));
+  await recordSeen(tx, personId, now);
   return { id: session.id, secret };
 }
 
@@ -97,7 +99,10 @@ export async function findFullSession(
 export async function useSession(context: MerchantContext, secret: string, door: Door): Promise<SessionView> {
   const session = await findSession(context, secret, door);
   const now = clockNow();
-  if (isUseNews(session, now)) await recordSessionUse(context.db, session.id, now);
+  if (isUseNews(session, now)) {
+    await recordSessionUse(context.db, session.id, now);
+    await recordSeen(context.db, session.person.id, now);
+  }
   return await viewSession(context, session);
 }
 
@@ -120,6 +125,11 @@ export async function renewSession(
   const secret = randomToken(secretBytes);
   if (!(await fillSession(tx, sessionId, hashKeys.hash(hashed(secret)), clockNow()))) throw new Failure("UNAUTHORIZED");
   return secret;
+}
+
+/** Grave acts need it. @throws Failure FORBIDDEN: there is no proof within five minutes */
+export function assertProved({ provedAt }: Pick<SessionRow, "provedAt">): void {
+  if (!provedUntil(provedAt, clockNow())) throw new Failure("FORBIDDEN");
 }
 
 /** Ends the session; one that is over or unknown stays so. */

@@ -101,6 +101,31 @@ export async function fillSession(sql: Sql, id: string, secret: KeyedHash, prove
   return rows.length === 1;
 }
 
+/** @returns false: it ended meanwhile */
+export async function proveSession(sql: Sql, id: string, provedAt: Date): Promise<boolean> {
+  const rows = await sql.rows(
+    "update console_sessions set proved_at = $2, code_failures = 0 where id = $1 and is_full returning id",
+    [id, provedAt.toISOString()],
+  );
+  return rows.length === 1;
+}
+
+/** @returns how many wrong codes there were in the session */
+export async function recordWrongCode(sql: Sql, id: string): Promise<number> {
+  const rows = await sql.rows<{ failures: number }>(
+    `update console_sessions set code_failures = least(code_failures + 1, 6) where id = $1 returning code_failures as failures`,
+    [id],
+  );
+  return rows[0]?.failures ?? 0;
+}
+
+/** Of both doors, those that are not over, the last used first. */
+export function sessionsOf(em: SqlEntityManager, personId: string, now: Date): Promise<Row[]> {
+  const idleSince = new Date(now.getTime() - idleMsMax);
+  const open = { personId, expiresAt: { $gt: now }, lastUsedAt: { $gt: idleSince } };
+  return em.find(ConsoleSessionEntity, open, { orderBy: { lastUsedAt: "desc", id: "desc" }, limit: sessionsMax });
+}
+
 /** @returns false: it ended before */
 export async function deleteSession(em: SqlEntityManager, id: string): Promise<boolean> {
   return (await em.nativeDelete(ConsoleSessionEntity, { id })) === 1;
@@ -110,6 +135,8 @@ export async function deleteSessionsOf(em: SqlEntityManager, personId: string): 
   await em.nativeDelete(ConsoleSessionEntity, { personId });
 }
 
+// More than anybody has devices; the list shows no more.
+const sessionsMax = 100;
 const sweepMax = 1_000;
 
 /** @returns true when there may be more */

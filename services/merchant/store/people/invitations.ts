@@ -34,6 +34,10 @@ export function findInvitationByHash(em: SqlEntityManager, hashes: readonly Buff
   return em.findOne(InvitationEntity, { tokenHash: { $in: [...hashes] } });
 }
 
+export function findInvitation(em: SqlEntityManager, merchantId: string, id: string): Promise<Invitation | null> {
+  return em.findOne(InvitationEntity, { id, merchantId });
+}
+
 /** @returns false: it was accepted, taken back or replaced meanwhile */
 export async function deleteInvitation(em: SqlEntityManager, id: string): Promise<boolean> {
   return (await em.nativeDelete(InvitationEntity, { id })) === 1;

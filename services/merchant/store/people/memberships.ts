@@ -1,8 +1,9 @@
 // The memberships table, mapped: who may do what for which merchant, or (with an empty merchantId) for the
 // installation.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Sql } from "#platform/database/database.ts";
+import { type Sql, time } from "#platform/database/database.ts";
 import type { Door } from "../../rules/people/door.ts";
+import type { SessionPerson } from "./console-sessions.ts";
 
 export const MembershipEntity = defineEntity({
   name: "Membership",
@@ -31,8 +32,28 @@ export interface OwnMembership {
 // More than anybody has; a page reads them all.
 const membershipsMax = 500;
 
+/** A membership with its person, as colleagues see them. */
+export interface MemberRow extends SessionPerson {
+  readonly role: string;
+  readonly refundAmount: bigint | null;
+  readonly refundCurrency: string | null;
+  readonly joinedAt: Date;
+  readonly lastSeenAt: Date | null;
+  readonly hasPasskey: boolean;
+  readonly hasAuthenticator: boolean;
+}
+
 export async function insertMembership(em: SqlEntityManager, membership: Membership): Promise<void> {
   await em.insert(MembershipEntity, membership);
+}
+
+/** With what the person chose there. */
+export async function deleteMembership(em: SqlEntityManager, personId: string, merchantId: string): Promise<void> {
+  await em.nativeDelete(MembershipEntity, { personId, merchantId });
+}
+
+export function countInRole(em: SqlEntityManager, merchantId: string, role: string): Promise<number> {
+  return em.count(MembershipEntity, { merchantId, role });
 }
 
 export function findMembership(em: SqlEntityManager, personId: string, merchantId: string): Promise<Membership | null> {
@@ -49,6 +70,41 @@ export async function membershipsOf(sql: Sql, personId: string, door: Door): Pro
     [personId, door === "operators", membershipsMax],
   );
   return rows.map((row) => ({ ...row, refundAmount: row.refundAmount === null ? null : BigInt(row.refundAmount) }));
+}
+
+/** By name. @param only one person; absent: all */
+export async function membersOf(sql: Sql, merchantId: string, only?: string): Promise<MemberRow[]> {
+  const rows = await sql.rows<MemberFound>(
+    `select p.id, p.email, p.name, p.language, m.role, m.refund_amount, m.refund_currency, m.joined_at, p.last_seen_at,
+       exists (select from passkeys k where k.person_id = p.id) as has_passkey,
+       exists (select from authenticators a where a.person_id = p.id and a.confirmed_at is not null) as has_authenticator
+     from memberships m join persons p on p.id = m.person_id
+     where m.merchant_id = $1 and ($2::text is null or m.person_id = $2) order by lower(p.name), p.id limit $3`,
+    [merchantId, only ?? null, membershipsMax],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    language: row.language,
+    role: row.role,
+    refundAmount: row.refund_amount === null ? null : BigInt(row.refund_amount),
+    refundCurrency: row.refund_currency,
+    joinedAt: time(row.joined_at),
+    lastSeenAt: time(row.last_seen_at),
+    hasPasskey: row.has_passkey,
+    hasAuthenticator: row.has_authenticator,
+  }));
+}
+
+interface MemberFound extends SessionPerson {
+  readonly role: string;
+  readonly refund_amount: string | null;
+  readonly refund_currency: string | null;
+  readonly joined_at: string;
+  readonly last_seen_at: string | null;
+  readonly has_passkey: boolean;
+  readonly has_authenticator: boolean;
 }
 
 /** Until the transaction ends nobody else changes who belongs there, or who is invited. */

@@ -29,6 +29,11 @@ export function findPasskeyByCredential(em: SqlEntityManager, credentialId: Buff
   return em.findOne(PasskeyEntity, { credentialId });
 }
 
+/** @returns false: there is none of this person */
+export async function deletePasskey(em: SqlEntityManager, personId: string, id: string): Promise<boolean> {
+  return (await em.nativeDelete(PasskeyEntity, { id, personId })) === 1;
+}
+
 /** The person's for one host, the oldest first. */
 export function passkeysOf(em: SqlEntityManager, personId: string, rpId: string): Promise<Passkey[]> {
   return em.find(PasskeyEntity, { personId, rpId }, { orderBy: { id: "asc" } });

@@ -1,5 +1,6 @@
 // The persons table, mapped: who works in the consoles. A person is known by their address, which is theirs alone.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import type { Sql } from "#platform/database/database.ts";
 import type { Language } from "../../rules/people/person.ts";
 
 export const PersonEntity = defineEntity({
@@ -12,6 +13,7 @@ export const PersonEntity = defineEntity({
     name: p.string(),
     language: p.string().$type<Language>(),
     createdAt: p.datetime(3),
+    lastSeenAt: p.datetime(3).nullable(),
   },
 });
 export type Person = InferEntity<typeof PersonEntity>;
@@ -29,6 +31,10 @@ export function lockPerson(em: SqlEntityManager, id: string): Promise<Person | n
 /** The same by address. */
 export function lockPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {
   return em.findOne(PersonEntity, { email }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+export async function recordSeen(sql: Sql, id: string, at: Date): Promise<void> {
+  await sql.rows("update persons set last_seen_at = greatest(last_seen_at, $2) where id = $1", [id, at.toISOString()]);
 }
 
 export function findPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {

@@ -1,0 +1,98 @@
+// Changes who belongs to a merchant or to the installation: a member's role, their removal, and invitations that are
+// taken back. Each is ONE transaction under the lock of the place, so that the last owner stays however many try at
+// once.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { MerchantContext } from "../../context.ts";
+import { roleNamed } from "../../rules/people/roles.ts";
+import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
+import {
+  countInRole,
+  deleteMembership,
+  findMembership,
+  type MemberRow,
+  type Membership,
+  membersOf,
+} from "../../store/people/memberships.ts";
+import { type RefundLimit, readRole } from "./invite-member.ts";
+import { type Manager, manage, type Place } from "./manage-people.ts";
+import { memberEvent } from "./people-events.ts";
+
+/** @throws Failure NOT_FOUND, FORBIDDEN, INVALID_BODY, UNAUTHORIZED */
+export async function updateMember(
+  context: MerchantContext,
+  place: Place,
+  personId: string,
+  wanted: { readonly role: string; readonly refundLimit: RefundLimit | undefined },
+): Promise<MemberRow> {
+  const { merchantId } = place;
+  const role = readRole(place.door, wanted);
+  const { amount: refundAmount = null, currency: refundCurrency = null } = wanted.refundLimit ?? {};
+  const member = await manage(context, place, "team.write", async (tx, manager) => {
+    const membership = await lockMember(tx, place, personId, manager);
+    if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
+    const before = { role: membership.role, limit: limitText(membership) };
+    if (!role.isOwner) await assertOwnerLeft(tx, place, membership, manager);
+    tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
+    await tx.em.flush();
+    const limit = limitText(membership);
+    if (before.role !== role.name || before.limit !== limit) {
+      const attributes = { role: role.name, role_before: before.role, refund_limit: limit };
+      await context.outbox.append(tx, [memberEvent("member.changed", merchantId, personId, attributes)]);
+    }
+    const [changed] = await membersOf(tx, merchantId, personId);
+    if (!changed) throw new Failure("NOT_FOUND");
+    return changed;
+  });
+  context.outbox.wake();
+  return member;
+}
+
+/** @throws Failure NOT_FOUND, FORBIDDEN, UNAUTHORIZED */
+export async function removeMember(context: MerchantContext, place: Place, personId: string): Promise<void> {
+  await manage(context, place, "team.write", async (tx, manager) => {
+    const membership = await lockMember(tx, place, personId, manager);
+    await assertOwnerLeft(tx, place, membership, manager);
+    await deleteMembership(tx.em, personId, place.merchantId);
+    const removed = memberEvent("member.removed", place.merchantId, personId, { role: membership.role });
+    await context.outbox.append(tx, [removed]);
+  });
+  context.outbox.wake();
+}
+
+/** @throws Failure NOT_FOUND (there was never such a one), FORBIDDEN, UNAUTHORIZED */
+export async function revokeInvitation(context: MerchantContext, place: Place, invitationId: string): Promise<void> {
+  await manage(context, place, "team.write", async (tx, manager) => {
+    const invitation = await findInvitation(tx.em, place.merchantId, invitationId);
+    if (!invitation) throw new Failure("NOT_FOUND");
+    if (!manager.mayGive(invitation.role)) throw new Failure("FORBIDDEN");
+    await deleteInvitation(tx.em, invitationId);
+    const { email, role } = invitation;
+    const event = memberEvent("member.invitation_revoked", place.merchantId, invitationId, { email, role });
+    await context.outbox.append(tx, [event]);
+  });
+  context.outbox.wake();
+}
+
+/** Whoever may not give a role does not take it either. */
+async function lockMember(
+  tx: MappedTx,
+  { merchantId }: Place,
+  personId: string,
+  manager: Manager,
+): Promise<Membership> {
+  const membership = await findMembership(tx.em, personId, merchantId);
+  if (!membership) throw new Failure("NOT_FOUND");
+  if (!manager.mayGive(membership.role)) throw new Failure("FORBIDDEN");
+  return membership;
+}
+
+/** An operator by command may take the last one too: they can invite another. */
+async function assertOwnerLeft(tx: MappedTx, { door, merchantId }: Place, membership: Membership, manager: Manager) {
+  if (manager.personId === undefined || !roleNamed(door, membership.role)?.isOwner) return;
+  if ((await countInRole(tx.em, merchantId, membership.role)) <= 1) throw new Failure("FORBIDDEN");
+}
+
+function limitText({ refundAmount, refundCurrency }: Pick<Membership, "refundAmount" | "refundCurrency">): string {
+  return refundAmount == null ? "" : `${refundAmount} ${refundCurrency}`;
+}

@@ -1,0 +1,40 @@
+// Who belongs to a merchant or to the installation, who is invited, and what people are called in logs there.
+import type { MerchantContext } from "../../context.ts";
+import { rightsOf } from "../../rules/people/roles.ts";
+import type { SessionPerson } from "../../store/people/console-sessions.ts";
+import { type Invitation, listInvitations } from "../../store/people/invitations.ts";
+import { knownPeople } from "../../store/people/known-people.ts";
+import { type MemberRow, membersOf } from "../../store/people/memberships.ts";
+import { findPersons } from "../../store/people/persons.ts";
+import { openInvitationsMax } from "./invite-member.ts";
+import { look, type Place } from "./manage-people.ts";
+
+/** Members by role, then by name; invitations the newest first. @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN */
+export async function listPeople(
+  context: MerchantContext,
+  place: Place,
+): Promise<{ members: MemberRow[]; invitations: { invitation: Invitation; inviterName: string }[] }> {
+  return await look(context, place, "team.read", async (em) => {
+    const order = rightsOf(place.door).roles.map(({ name }) => name);
+    const members = await membersOf(context.db, place.merchantId);
+    const invitations = await listInvitations(em, place.merchantId, openInvitationsMax);
+    const inviters = await findPersons(em, [...new Set(invitations.flatMap(({ inviterId }) => inviterId ?? []))]);
+    const names = new Map(inviters.map(({ id, name }) => [id, name]));
+    return {
+      members: members.toSorted((a, b) => order.indexOf(a.role) - order.indexOf(b.role)),
+      invitations: invitations.map((invitation) => ({
+        invitation,
+        inviterName: names.get(invitation.inviterId ?? "") ?? "",
+      })),
+    };
+  });
+}
+
+/** Those who are or were members there. @throws Failure UNAUTHORIZED, NOT_FOUND */
+export async function listNames(
+  context: MerchantContext,
+  place: Place,
+  personIds: readonly string[],
+): Promise<SessionPerson[]> {
+  return await look(context, place, undefined, () => knownPeople(context.db, place.merchantId, personIds));
+}

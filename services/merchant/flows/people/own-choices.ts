@@ -1,0 +1,98 @@
+// What people choose for themselves at a merchant: which mails they get, and their named filters of lists.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import type { MerchantContext } from "../../context.ts";
+import { isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
+import { findMembership, type Membership } from "../../store/people/memberships.ts";
+import { choicesOf, putChoices } from "../../store/people/notification-choices.ts";
+import { lockPerson } from "../../store/people/persons.ts";
+import { deleteView, putView, type SavedView, viewsOf } from "../../store/people/saved-views.ts";
+import { findFullSession } from "../sign-in/session.ts";
+
+export interface OwnPlace {
+  readonly sessionSecret: string;
+  readonly merchantId: string;
+}
+
+export interface ChosenKind {
+  readonly name: NotificationKind;
+  readonly isOn: boolean;
+}
+
+const viewsMax = 30;
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+export async function readNotifications(context: MerchantContext, place: OwnPlace): Promise<ChosenKind[]> {
+  const own = await ownMembership(context, place);
+  const choices = await choicesOf(context.db.em(), keyOf(own));
+  return kindsFor(own.role).map((name) => ({ name, isOn: choices.get(name) ?? true }));
+}
+
+/** @param kinds those that are wanted; all others are off. @throws Failure … and INVALID_BODY (none of the role's) */
+export async function chooseNotifications(
+  context: MerchantContext,
+  place: OwnPlace,
+  kinds: readonly string[],
+): Promise<ChosenKind[]> {
+  const own = await ownMembership(context, place);
+  const possible = kindsFor(own.role);
+  if (!kinds.every((kind) => isKind(kind) && possible.includes(kind))) throw invalid("kinds", "has one that is none");
+  const chosen = possible.map((name) => ({ name, isOn: kinds.includes(name) }));
+  await change(context, own, (tx) => putChoices(tx.em, keyOf(own), new Map(chosen.map((c) => [c.name, c.isOn]))));
+  return chosen;
+}
+
+/** @param list empty: of all lists. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+export async function readViews(context: MerchantContext, place: OwnPlace, list: string): Promise<SavedView[]> {
+  return await viewsOf(context.db.em(), keyOf(await ownMembership(context, place)), list);
+}
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID_BODY (too many) */
+export async function saveView(
+  context: MerchantContext,
+  place: OwnPlace,
+  view: Pick<SavedView, "list" | "name" | "query">,
+): Promise<void> {
+  const own = await ownMembership(context, place);
+  await change(context, own, async (tx) => {
+    const others = (await viewsOf(tx.em, keyOf(own))).filter((v) => !(v.list === view.list && v.name === view.name));
+    if (others.length >= viewsMax) throw invalid("view", `would be one more than ${viewsMax}`);
+    const { list, name, query } = view;
+    await putView(tx.em, { ...keyOf(own), list, name, query });
+  });
+}
+
+/** One that is not there stays so. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+export async function forgetView(
+  context: MerchantContext,
+  place: OwnPlace,
+  view: Pick<SavedView, "list" | "name">,
+): Promise<void> {
+  const own = await ownMembership(context, place);
+  await change(context, own, (tx) => deleteView(tx.em, { ...keyOf(own), list: view.list, name: view.name }));
+}
+
+async function ownMembership(context: MerchantContext, { sessionSecret, merchantId }: OwnPlace): Promise<Membership> {
+  const { person } = await findFullSession(context, sessionSecret, "merchants");
+  const own = await findMembership(context.db.em(), person.id, merchantId);
+  if (!own) throw new Failure("NOT_FOUND");
+  return own;
+}
+
+/** The person's own changes one after the other, so that however many come at once there are not too many. */
+async function change(
+  { db }: MerchantContext,
+  { personId, merchantId }: Membership,
+  work: (tx: MappedTx) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockPerson(tx.em, personId);
+    // Removed meanwhile: there is nothing that it could belong to.
+    if (!(await findMembership(tx.em, personId, merchantId))) throw new Failure("NOT_FOUND");
+    await work(tx);
+  });
+}
+
+function keyOf({ personId, merchantId }: Membership) {
+  return { personId, merchantId };
+}

@@ -1,0 +1,54 @@
+// Sets up an authenticator app, for whom passkeys are impossible. Begin: keeps its secret, sealed, as one that opens
+// nothing. Finish: ONE transaction that takes its first code, makes the session full and proved under a new secret and
+// announces `authenticator.added`; the former app ends with it.
+import { randomBytes } from "node:crypto";
+import { clockNow } from "#platform/values/clock.ts";
+import type { MerchantContext } from "../../context.ts";
+import { setupOf } from "../../rules/people/one-time-code.ts";
+import { putPending } from "../../store/people/authenticators.ts";
+import { announceOwn } from "../people/people-events.ts";
+import { assertMayAddWayIn } from "./add-passkey.ts";
+import { checkCode, countWrongCode, sealFor, wrongCode } from "./check-code.ts";
+import { findSession, renewSession, viewSession } from "./session.ts";
+import type { IssuedSession } from "./sign-in-by-passkey.ts";
+
+/** As RFC 4226 §4 recommends. */
+const secretBytes = 20;
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN */
+export async function beginAuthenticator(
+  context: MerchantContext,
+  sessionSecret: string,
+): Promise<{ secret: string; uri: string }> {
+  const session = await findSession(context, sessionSecret);
+  assertMayAddWayIn(session);
+  const secret = randomBytes(secretBytes);
+  const { id, email } = session.person;
+  const sealed = sealFor(context.vault, id, secret);
+  await context.db.transaction((tx) => putPending(tx.em, id, sealed, clockNow()));
+  return setupOf(secret, email);
+}
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY (field `code`) */
+export async function finishAuthenticator(
+  context: MerchantContext,
+  sessionSecret: string,
+  code: string,
+): Promise<IssuedSession> {
+  const session = await findSession(context, sessionSecret);
+  assertMayAddWayIn(session);
+  const { person, door, id } = session;
+  const secret = await context.db.transaction(async (tx) => {
+    const { isRight, app } = await checkCode(context.vault, tx, person.id, code, "pending");
+    if (!isRight || !app) {
+      await countWrongCode(context, tx, session);
+      return undefined;
+    }
+    tx.em.assign(app, { secret: app.pending, pending: null, confirmedAt: clockNow() });
+    await announceOwn(context, tx, { personId: person.id, door }, "authenticator.added", person.id);
+    return await renewSession(context, tx, id);
+  });
+  context.outbox.wake();
+  if (secret === undefined) throw wrongCode();
+  return { secret, view: await viewSession(context, await findSession(context, secret)) };
+}

@@ -1,0 +1,25 @@
+// What people of a merchant can get mail about: each kind with the right that it needs. Whoever may have it gets it
+// unless they say no. Pure.
+import { type Action, actionsOf } from "./roles.ts";
+
+const kinds = {
+  dispute_opened: "disputes.answer",
+  dispute_due: "disputes.answer",
+  refund_failed: "payments.refund",
+  endpoint_failing: "webhooks.read",
+  key_created: "keys.read",
+  key_expiring: "keys.read",
+} as const satisfies Readonly<Record<string, Action>>;
+
+export type NotificationKind = keyof typeof kinds;
+const kindNames = Object.keys(kinds).filter(isKind);
+
+export function isKind(name: string): name is NotificationKind {
+  return Object.hasOwn(kinds, name);
+}
+
+/** In the order of the table. */
+export function kindsFor(role: string): readonly NotificationKind[] {
+  const actions = actionsOf("merchants", role);
+  return kindNames.filter((kind) => actions.includes(kinds[kind]));
+}

@@ -1,0 +1,58 @@
+// Codes of authenticator apps (TOTP, RFC 6238): six digits of thirty seconds, also of the one before and after. No code
+// works twice, and none before it works any more. Pure.
+import { Secret, TOTP } from "otpauth";
+
+const stepMs = 30_000;
+/** Clocks of phones are off by less. */
+const stepsAround = 1;
+/** So many wrong codes of an account within a day: then none opens anything until the day is over. */
+const failuresMax = 10;
+const failuresMs = 86_400_000;
+
+export interface CodeState {
+  /** The last step whose code was taken. */
+  readonly lastStep: bigint;
+  readonly failures: number;
+  readonly failuresSince: Date;
+}
+
+/** What becomes of the state with this code. */
+export type CodeJudgement = { readonly isRight: boolean } & CodeState;
+
+export function judgeCode(secret: Uint8Array, code: string, state: CodeState, now: Date): CodeJudgement {
+  const isNewDay = now.getTime() - state.failuresSince.getTime() >= failuresMs;
+  const { failures, failuresSince } = isNewDay ? { failures: 0, failuresSince: now } : state;
+  const step = failures < failuresMax ? stepOf(secret, code, now) : undefined;
+  const isRight = step !== undefined && step > state.lastStep;
+  return isRight
+    ? { isRight, lastStep: step, failures: 0, failuresSince }
+    : { isRight, lastStep: state.lastStep, failures: failures + 1, failuresSince };
+}
+
+/** The step that the code is of; undefined: of none around now. */
+function stepOf(secret: Uint8Array, code: string, now: Date): bigint | undefined {
+  const digits = code.replace(/\s/g, "");
+  if (!/^\d{6}$/.test(digits)) return undefined;
+  const timestamp = now.getTime();
+  const delta = appOf(secret).validate({ token: digits, timestamp, window: stepsAround });
+  return delta === null ? undefined : BigInt(Math.floor(timestamp / stepMs) + delta);
+}
+
+/** What an app is told: the secret in base32, and the same as an `otpauth://` address. */
+export function setupOf(secret: Uint8Array, email: string): { secret: string; uri: string } {
+  const app = appOf(secret, email);
+  return { secret: app.secret.base32, uri: app.toString() };
+}
+
+function appOf(secret: Uint8Array, label = ""): TOTP {
+  const buffer = new Uint8Array(secret).buffer;
+  const issuer = "Tollbooth";
+  return new TOTP({
+    issuer,
+    label,
+    secret: new Secret({ buffer }),
+    algorithm: "SHA1",
+    digits: 6,
+    period: stepMs / 1_000,
+  });
+}
