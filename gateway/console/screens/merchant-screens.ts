@@ -11,11 +11,17 @@ import { webhookRoutes } from "./developers/webhook.ts";
 import { webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
 import { paymentsRoutes } from "./money/payments.ts";
+import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
+import { notificationsRoutes } from "./settings/notifications.ts";
 import { processorRoutes } from "./settings/processor.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
 import { processorsRoutes } from "./settings/processors.ts";
+import { profileRoutes } from "./settings/profile.ts";
+import { teamRoutes } from "./settings/team.ts";
+import { teamInviteRoutes } from "./settings/team-invite.ts";
+import { teamMemberRoutes } from "./settings/team-member.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
   paymentsRoutes(context);
@@ -34,4 +40,10 @@ export function merchantScreens(context: ConsoleContext): void {
   processorsRoutes(context);
   processorRoutes(context);
   processorCredentialRoutes(context);
+  teamRoutes(context);
+  teamInviteRoutes(context);
+  teamMemberRoutes(context);
+  profileRoutes(context);
+  notificationsRoutes(context);
+  auditRoutes(context);
 }

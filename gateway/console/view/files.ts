@@ -48,6 +48,7 @@ export function fileRoutes(app: FastifyInstance): void {
 
 function fileOf(bundle: string, ending: string): ConsoleFile {
   const name = globSync(`${bundle}-*.${ending}`, { cwd: dist })[0];
-  if (name === undefined) throw new Error(`no ${bundle}.${ending} in gateway/web/dist/console: npm run generate -- web`);
+  if (name === undefined)
+    throw new Error(`no ${bundle}.${ending} in gateway/web/dist/console: npm run generate -- web`);
   return { ...servedFile(name, readFileSync(join(dist, name), "utf8")), path: `${filesPath}/${name}` };
 }

@@ -8,7 +8,12 @@ interface SmallField {
   readonly value: string;
 }
 
-export function filterSelect({ name, label, value, choices }: SmallField & { readonly choices: readonly Choice[] }): Html {
+export function filterSelect({
+  name,
+  label,
+  value,
+  choices,
+}: SmallField & { readonly choices: readonly Choice[] }): Html {
   const options = choices.map(
     (choice) =>
       html`<option value="${choice.value}"${choice.value === value ? html` selected` : ""}>${choice.label}</option>`,

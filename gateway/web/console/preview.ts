@@ -48,7 +48,11 @@ addEventListener("message", ({ origin, source, data: told }: MessageEvent<unknow
 // The page moves the reader to what is new; here that would take them out of the field that they type in.
 HTMLElement.prototype.focus = () => {};
 // Links of the page lead nowhere here.
-addEventListener("click", (event) => event.target instanceof Element && event.target.closest("a") && event.preventDefault(), true);
+addEventListener(
+  "click",
+  (event) => event.target instanceof Element && event.target.closest("a") && event.preventDefault(),
+  true,
+);
 draw();
 
 function draw(): void {

@@ -53,7 +53,12 @@ ${paging(language, {
   });
   const types = await section(language, texts.filters, context.peers.webhooks.listEventTypes({}), ({ eventTypes }) => {
     const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
-    return filters(visit, path, value, sent.map(({ code }) => code));
+    return filters(
+      visit,
+      path,
+      value,
+      sent.map(({ code }) => code),
+    );
   });
   return {
     title: texts.events,
@@ -71,7 +76,14 @@ function filters(
   const choices = [{ value: "", label: texts.anyType }, ...types.map((code) => ({ value: code, label: code }))];
   return filterForm(path, texts.filters, texts.filter, [
     filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
-    filterInput({ name: "payment", label: texts.payment, value: value("payment"), type: "text", placeholder: "pay_…", maxlength: 64 }),
+    filterInput({
+      name: "payment",
+      label: texts.payment,
+      value: value("payment"),
+      type: "text",
+      placeholder: "pay_…",
+      maxlength: 64,
+    }),
     filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
     filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
   ]);

@@ -162,7 +162,10 @@ ${facts([
   [texts.at, moment(language, request.at)],
   [texts.took, tookOf(language, request)],
   [texts.key, key],
-  [texts.payment, paymentId && visit.may("payments.read") ? html`<a href="${base}/payments/${paymentId}">${paymentId}</a>` : ""],
+  [
+    texts.payment,
+    paymentId && visit.may("payments.read") ? html`<a href="${base}/payments/${paymentId}">${paymentId}</a>` : "",
+  ],
 ])}`,
   };
 }

@@ -6,11 +6,17 @@ import { type Form, formFields } from "../../http/form.ts";
 import { refusedFields } from "../../http/refusal.ts";
 import { merchantForm, merchantPage } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { brandingTexts } from "../../texts/settings/branding.ts";
 import { frameTexts } from "../../texts/frame.ts";
+import { brandingTexts } from "../../texts/settings/branding.ts";
 import { hidden, problemSummary, selectField, textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
-import { type BrandingField, brandingFields, type TypedBranding, typedBranding, wrongBranding } from "./branding-fields.ts";
+import {
+  type BrandingField,
+  brandingFields,
+  type TypedBranding,
+  typedBranding,
+  wrongBranding,
+} from "./branding-fields.ts";
 import { previewPanel } from "./branding-preview.ts";
 
 type Wrong = ReadonlySet<string>;
@@ -27,7 +33,12 @@ export function brandingRoutes(context: ConsoleContext): void {
   merchantPage(context, "/branding", undefined, async (visit) => {
     return brandingPage(visit, await storedBranding(context, visit));
   });
-  merchantForm(context, "/branding", { action: "branding.write" }, async (visit, form) => await save(context, visit, form));
+  merchantForm(
+    context,
+    "/branding",
+    { action: "branding.write" },
+    async (visit, form) => await save(context, visit, form),
+  );
 }
 
 async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): Promise<TypedBranding> {

@@ -32,7 +32,9 @@ interface Wrong {
 
 export function processorCredentialRoutes(context: ConsoleContext): void {
   merchantPage(context, "/processors/new", "connectors.write", async (visit) => credentialsPage(visit, "new"));
-  merchantForm(context, "/processors/new/proof", processorNeeds, async ({ base }) => ({ go: `${base}/processors/new` }));
+  merchantForm(context, "/processors/new/proof", processorNeeds, async ({ base }) => ({
+    go: `${base}/processors/new`,
+  }));
   merchantForm(context, "/processors/new", processorNeeds, async (visit, form) => await add(context, visit, form));
   merchantPage(context, "/processors/:id/rotate", "connectors.write", async (visit) => {
     const { id } = await connectorOf(context, visit);

@@ -63,7 +63,8 @@ export const processorTexts = both(
     credentialWrong: "The processor does not take this, or it is of the other environment.",
     againWrong: "Enter the keys again: they are not kept anywhere in between.",
     otherAccount: "These keys are of another account. Add that one instead.",
-    notEligible: "This account cannot be used: it is another merchant's, may not take payments yet, or is not for live.",
+    notEligible:
+      "This account cannot be used: it is another merchant's, may not take payments yet, or is not for live.",
     noAnswer: "The processor does not answer. Nothing was changed; try again in a moment.",
     toAccount: "To the account",
     keepEmpty: "Empty: it stays.",
