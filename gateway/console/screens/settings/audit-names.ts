@@ -5,6 +5,8 @@ import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 export interface Names {
   readonly people: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, string>;
+  /** Of endpoints that are still there. */
+  readonly endpoints: ReadonlyMap<string, string>;
 }
 
 interface Place {
@@ -25,10 +27,14 @@ export const objectPlaces: readonly Place[] = [
 
 const idsMax = 200;
 
-/** Names of people and API keys. The log is worth reading without them, too. */
+/** Names of people, API keys and endpoints. The log is worth reading without them, too. */
 export async function namesOf(context: ConsoleContext, visit: MerchantVisit, ids: readonly string[]): Promise<Names> {
-  const [people, keys] = await Promise.all([peopleOf(context, visit, ids), keysOf(context, visit)]);
-  return { people, keys };
+  const [people, keys, endpoints] = await Promise.all([
+    peopleOf(context, visit, ids),
+    keysOf(context, visit),
+    endpointsOf(context, visit),
+  ]);
+  return { people, keys, endpoints };
 }
 
 async function peopleOf({ peers, door }: ConsoleContext, visit: MerchantVisit, ids: readonly string[]) {
@@ -47,6 +53,15 @@ async function keysOf({ peers }: ConsoleContext, { merchantId, environment }: Me
   try {
     const { apiKeys } = await peers.apiKeys.listApiKeys({ merchantId, environment });
     return new Map(apiKeys.map(({ id, name, suffix }) => [id, `${name} ····${suffix}`]));
+  } catch {
+    return new Map<string, string>();
+  }
+}
+
+async function endpointsOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
+  try {
+    const { endpoints } = await peers.webhooks.listEndpoints({ merchantId, environment });
+    return new Map(endpoints.map(({ id, url }) => [id, url]));
   } catch {
     return new Map<string, string>();
   }

@@ -154,10 +154,12 @@ function detailsOf(visit: MerchantVisit, { details, status, requestId, environme
 }
 
 /** With the way to it, where it has a page that the person may see. */
-function objectOf(visit: MerchantVisit, { people, keys }: Names, objectId: string): Html | string {
-  const text = people.get(objectId) ?? keys.get(objectId) ?? objectId;
+function objectOf(visit: MerchantVisit, { people, keys, endpoints }: Names, objectId: string): Html | string {
+  const text = people.get(objectId) ?? keys.get(objectId) ?? endpoints.get(objectId) ?? objectId;
   if (objectId === "" || objectId === visit.merchantId) return "";
   const place = objectPlaces.find(({ noun, action }) => isId(noun, objectId) && visit.may(action));
+  // A deleted endpoint has no page any more.
+  const isGone = isId("endpoint", objectId) && !endpoints.has(objectId);
   const shown = text === objectId ? html`<code>${objectId}</code>` : html`${text}`;
-  return place ? html`<a href="${visit.base}${place.path}/${objectId}">${shown}</a>` : shown;
+  return place && !isGone ? html`<a href="${visit.base}${place.path}/${objectId}">${shown}</a>` : shown;
 }

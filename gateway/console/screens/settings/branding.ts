@@ -29,6 +29,9 @@ const problems = {
   choice: "choiceWrong",
 } as const;
 
+// What the page takes where no colour is chosen.
+const pickerStart = "#2447d6";
+
 export function brandingRoutes(context: ConsoleContext): void {
   merchantPage(context, "/branding", undefined, async (visit) => {
     return brandingPage(visit, await storedBranding(context, visit));
@@ -115,7 +118,7 @@ function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wron
   }
   if (kind === "colour") {
     return html`<div class="with-colour">${textField({ ...parts, maxlength: lengthMax, placeholder: "#0a7d4f" })}
-<input type="color" data-colour-of="${name}" aria-label="${texts.picker(label)}" hidden></div>`;
+<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${texts.picker(label)}" hidden></div>`;
   }
   const type = kind === "text" ? {} : { type: kind, inputmode: kind };
   return textField({ ...parts, ...type, maxlength: lengthMax });
