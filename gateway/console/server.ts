@@ -15,6 +15,7 @@ import { readAddresses, trustedProxies } from "../http/caller-address.ts";
 import { secureTransport } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
 import { uploadLimits } from "./http/upload.ts";
+import { fileRoutes } from "./layout/files.ts";
 import { connectConsolePeers } from "./peers.ts";
 import { accountRoutes } from "./screens/entry/account.ts";
 import { errorRoutes } from "./screens/entry/errors.ts";
@@ -28,7 +29,6 @@ import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
-import { fileRoutes } from "./view/files.ts";
 
 // A form is texts; files come by a route of their own.
 const formMaxBytes = 128 * 1024;

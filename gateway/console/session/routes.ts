@@ -5,10 +5,10 @@ import { type CallContext, callContext } from "#platform/values/call-context.ts"
 import { Form, formFields } from "../http/form.ts";
 import { sendPage } from "../http/send-page.ts";
 import { readUpload, type Upload } from "../http/upload.ts";
-import { entryLayout } from "../view/entry-layout.ts";
-import { merchantLayout } from "../view/merchant-layout.ts";
-import { operatorLayout } from "../view/operator-layout.ts";
-import { personLayout } from "../view/person-layout.ts";
+import { entryLayout } from "../layout/entry-layout.ts";
+import { merchantLayout } from "../layout/merchant-layout.ts";
+import { operatorLayout } from "../layout/operator-layout.ts";
+import { personLayout } from "../layout/person-layout.ts";
 import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.ts";
 import { isFormToken } from "./form-token.ts";
 import { proved } from "./prove.ts";
