@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
+import multipart from "@fastify/multipart";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance } from "fastify";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
@@ -13,6 +14,7 @@ import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { readAddresses, trustedProxies } from "../http/caller-address.ts";
 import { secureTransport } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
+import { uploadLimits } from "./http/upload.ts";
 import { connectConsolePeers } from "./peers.ts";
 import { accountRoutes } from "./screens/entry/account.ts";
 import { errorRoutes } from "./screens/entry/errors.ts";
@@ -30,7 +32,8 @@ import { fileRoutes } from "./view/files.ts";
 
 // A form is texts; files come by a route of their own.
 const formMaxBytes = 128 * 1024;
-const requestMs = 15_000;
+// A file of 5 MB takes most of it over a phone's line.
+const requestMs = 60_000;
 const headersMs = 10_000;
 const lateCheckMs = 1_000;
 
@@ -55,6 +58,7 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   errorRoutes(context);
   await app.register(cookie);
   await app.register(formbody, { bodyLimit: formMaxBytes });
+  await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });
   await limitSignIns(app, config);
   fileRoutes(app);
   startRoutes(context);

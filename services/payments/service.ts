@@ -43,6 +43,7 @@ import { paymentsRpc } from "./rpc/payments.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
+import { foldMoneyDays } from "./store/money-days.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
@@ -87,6 +88,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     ],
     jobs: [
       listCountsJob(db),
+      { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },
       ...recovery.pausing([driveOperationsJob(context, driveNow)]),
       ...reconcileJobs(context),
       pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),

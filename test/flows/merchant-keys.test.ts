@@ -96,6 +96,14 @@ test("a key makes and rolls only what has no scope beyond its own; an operator m
   assert.deepEqual((await rolled(merchantId, full.id, 60)).scopes, every);
 });
 
+test("a person at a console gives any scope: what they may do was looked up there", async () => {
+  const merchantId = await newMerchant();
+  const by = newId("person");
+  const { id, scopes } = await made(merchantId, { by });
+  assert.deepEqual(scopes, every);
+  assert.deepEqual((await rolled(merchantId, id, 60, by)).scopes, every);
+});
+
 test("a key makes and rolls nothing that outlives it, and what it makes ends with it unless told otherwise", async () => {
   const merchantId = await newMerchant();
   const end = inAnHour();

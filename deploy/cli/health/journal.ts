@@ -7,6 +7,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { auditAdjustments } from "../../../services/payments/audit/adjustments.ts";
 import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
+import { auditMoneyDays } from "../../../services/payments/audit/money-days.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import type { Commands, Row } from "../command.ts";
 
@@ -64,6 +65,13 @@ export async function checkBooks(
     );
     await auditListCounts(db, (found) =>
       onDifference({ paymentId: "", about: `${found.list} of ${found.merchantId}`, differences: [countText(found)] }),
+    );
+    await auditMoneyDays(db, ({ merchantId, kind, environment, day, currency, added, there }) =>
+      onDifference({
+        paymentId: "",
+        about: `${kind} money of ${merchantId}`,
+        differences: [`environment ${environment}, day ${day}, ${currency}: ${added} added up, ${there} there`],
+      }),
     );
     return checked;
   } finally {

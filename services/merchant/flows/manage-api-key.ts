@@ -42,7 +42,7 @@ import { lockMerchant } from "../store/merchants.ts";
 
 /** Whose keys, and for whom they are made. */
 export interface KeyWish extends KeyOwner {
-  /** The key that calls, which gives no more than it has; undefined: an operator does, who may give everything. */
+  /** The key that calls, which gives no more than it has; undefined: an operator or a person does, who may give all. */
   readonly callerId: string | undefined;
 }
 

@@ -62,7 +62,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
   };
 }
 
-/** The API key on whose behalf the call is made; undefined: an operator's call. */
+/** The API key on whose behalf the call is made; undefined: an operator's call, or a person's at a console. */
 function callingKey(): string | undefined {
   const actor = callContext.getStore()?.actor ?? "";
   return actor.startsWith("ak_") ? actor : undefined;

@@ -120,7 +120,7 @@ export class Circuits {
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
-      retrieveIntent: (a, ref, all) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, all)),
+      retrieveIntent: (a, ref, toldBy) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, toldBy)),
       captureIntent: (a, order, key) => change(a, "capture_intent", () => connector.captureIntent(a, order, key)),
       cancelIntent: (a, ref, authorized) =>
         change(a, "cancel_intent", () => connector.cancelIntent(a, ref, authorized)),

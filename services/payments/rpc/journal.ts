@@ -6,13 +6,13 @@ import { keysetPage } from "#platform/lists/keyset-page.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import {
   AdjustmentSchema,
-  JournalEntrySchema,
   type JournalService,
   type AdjustmentLine as WireLine,
 } from "#proto/payments/v1/journal_pb.ts";
 import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
+import { toJournalEntry } from "../messages.ts";
 import { isJournalAccount, readLine } from "../rules/adjustment.ts";
-import { type JournalRow, listEntries } from "../store/journal.ts";
+import { listEntries } from "../store/journal.ts";
 import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/operators/adjustments.ts";
 
 export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService> {
@@ -32,7 +32,10 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
         limit: limit + 1,
       });
       const entries = found.slice(0, limit);
-      return { entries: entries.map(toEntry), nextPageToken: found.length > limit ? String(entries.at(-1)?.id) : "" };
+      return {
+        entries: entries.map(toJournalEntry),
+        nextPageToken: found.length > limit ? String(entries.at(-1)?.id) : "",
+      };
     },
     listAdjustments: async ({ state, merchantId, ...wish }) => {
       const { page, nextPageToken } = await keysetPage("adjustment", wish, (beforeId, limit) =>
@@ -63,10 +66,6 @@ function fromLine(line: WireLine, index: number) {
   const read = readLine(line);
   if ("field" in read) throw invalid(`lines[${index}].${read.field}`, read.problem);
   return read;
-}
-
-function toEntry({ createdAt, ...entry }: JournalRow) {
-  return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(createdAt) });
 }
 
 function toAdjustment({ proposedAt, decidedAt, lines, ...adjustment }: StoredAdjustment) {

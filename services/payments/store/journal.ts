@@ -140,6 +140,19 @@ interface StoredRow {
   created_at: string;
 }
 
+// A payment has some ten; hundreds of partial refunds are the most that was seen.
+const entriesMax = 1_000;
+
+/** A payment's entries, oldest first. */
+export async function readEntries(
+  sql: Sql,
+  owner: { merchantId: string; environment: Environment },
+  paymentId: string,
+): Promise<JournalRow[]> {
+  const all = { account: "", since: undefined, until: undefined, beforeId: "", limit: entriesMax };
+  return (await listEntries(sql, { ...owner, paymentId, ...all })).reverse();
+}
+
 /** Debits minus credits per currency and account, minor units. */
 export async function readBalances(
   sql: Sql,

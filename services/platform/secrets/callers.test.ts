@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
-import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { actorOf, allowedCallers, callerLine, callersFile, tokenFile } from "./callers.ts";
 
@@ -67,8 +70,11 @@ test("a file that cannot be used is refused at the start, in words that repeat n
 
 test("each method's callers are those of its proto: reads for readers, money for the service that moves it", () => {
   assert.deepEqual([...allowedCallers(PaymentsService.method.createIntent)], ["checkout"]);
-  assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway"]);
-  assert.deepEqual([...allowedCallers(PaymentsService.method.getPayment)], ["gateway", "operator", "reader"]);
+  assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway", "console"]);
+  assert.deepEqual(
+    [...allowedCallers(PaymentsService.method.getPayment)],
+    ["gateway", "operator", "reader", "console"],
+  );
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
   const openToWebhook = [CheckoutService, PaymentsService, MerchantService]
@@ -78,6 +84,33 @@ test("each method's callers are those of its proto: reads for readers, money for
     CheckoutService.method.confirmAnnouncements,
     PaymentsService.method.confirmAnnouncements,
   ]);
+});
+
+test("a console does what merchants' backends do, and neither verifies keys nor speaks for buyers and processors", () => {
+  const closed = [
+    ApiKeyService.method.authenticateKey,
+    ApiKeyService.method.recordKeyUse,
+    AuditService.method.recordApiRequests,
+    CheckoutService.method.createPayment,
+    CheckoutService.method.resolveSession,
+    CheckoutService.method.describePage,
+    CheckoutService.method.confirmSession,
+    PaymentsService.method.verifyIntent,
+    PaymentsService.method.findProcessorAccount,
+    PaymentsService.method.receiveProcessorEvent,
+  ];
+  const services = [MerchantService, ApiKeyService, ConnectorService, AuditService, CheckoutService, PaymentsService];
+  const gateways = [...services, DisputeService, WebhookService]
+    .flatMap(({ methods }) => methods)
+    .filter((method) => allowedCallers(method).has("gateway"));
+  assert.deepEqual(
+    gateways
+      .filter((method) => !allowedCallers(method).has("console"))
+      .map(({ name }) => name)
+      .sort(),
+    closed.flatMap((method) => (allowedCallers(method).has("gateway") ? [method.name] : [])).sort(),
+  );
+  assert.equal(closed.filter((method) => allowedCallers(method).has("console")).length, 0);
 });
 
 test.run();
