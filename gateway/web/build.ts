@@ -19,6 +19,8 @@ const pageFiles = [
   { entry: "gateway/web/page/page.css", name: "page.css", folder: "page" },
   { entry: "gateway/web/console/console.ts", name: "console.js", folder: "console" },
   { entry: "gateway/web/console/console.css", name: "console.css", folder: "console" },
+  { entry: "gateway/web/console/preview.ts", name: "preview.js", folder: "console" },
+  { entry: "gateway/web/console/preview.css", name: "preview.css", folder: "console" },
 ] as const;
 
 /**

@@ -13,6 +13,13 @@ const gzipped = (path: string) => gzipSync(readFileSync(join(dist, path)), { lev
 const budgets = [
   ["the loader", [`js/${releaseVersion()}/loader.mjs`], 1_500],
   ["the SDK, every surface included", [`js/${releaseVersion()}/checkout.js`], 9_000],
+  ["a console's script", globSync("console/console-*.js", { cwd: dist }), 8_000],
+  ["a console's style", globSync("console/console-*.css", { cwd: dist }), 8_000],
+  [
+    "the script and style of the console's preview of the payment page",
+    globSync("console/preview-*", { cwd: dist }),
+    20_000,
+  ],
   ["the hosted page's script and style", globSync("page/*", { cwd: dist }), 25_000],
 ] as const;
 

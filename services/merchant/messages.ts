@@ -12,6 +12,7 @@ import {
   ConnectorAccountSchema,
   type Connector as ConnectorMessage,
   ConnectorSchema,
+  KeyNetworkSchema,
   type Merchant as MerchantMessage,
   MerchantSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
@@ -20,6 +21,7 @@ import { missingFields } from "./rules/application.ts";
 import type { Branding } from "./rules/branding.ts";
 import { surfaceOf } from "./rules/connector-choice.ts";
 import type { Profile } from "./rules/profile.ts";
+import type { SeenNetwork } from "./store/api-key-networks.ts";
 import type { ApiKey } from "./store/api-keys.ts";
 import type { Application } from "./store/applications.ts";
 import type { AccountRow, ConnectorRow } from "./store/connectors.ts";
@@ -74,6 +76,10 @@ export function toApiKey(key: ApiKey, now: Date): ApiKeyMessage {
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
     ...(key.expiresAt ? { expiresAt: timestampFromDate(key.expiresAt) } : {}),
   });
+}
+
+export function toKeyNetwork({ network, firstSeenAt }: SeenNetwork) {
+  return create(KeyNetworkSchema, { network, firstSeenAt: timestampFromDate(firstSeenAt) });
 }
 
 export function toConnector(connector: ConnectorRow): ConnectorMessage {

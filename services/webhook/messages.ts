@@ -9,9 +9,11 @@ import {
   DeliverySchema,
   type Endpoint as EndpointMessage,
   EndpointSchema,
+  EventTypeSchema,
   FindDeliveryResponseSchema,
   RetryRunSchema,
 } from "#proto/webhook/v1/webhook_pb.ts";
+import type { EventType } from "./rules/event-types.ts";
 import type { AttemptRow } from "./store/attempts.ts";
 import type { DeliveryRow, HealthRow } from "./store/deliveries.ts";
 import type { FoundDelivery } from "./store/delivery-search.ts";
@@ -47,8 +49,12 @@ export function toDelivery(row: DeliveryRow) {
   });
 }
 
-export function toDeliveryWithoutPayload(row: DeliveryRow) {
+function toDeliveryWithoutPayload(row: DeliveryRow) {
   return { ...toDelivery(row), payload: new Uint8Array() };
+}
+
+export function toEventDelivery(row: DeliveryRow & { readonly endpoint_id: string }) {
+  return { endpointId: row.endpoint_id, delivery: toDeliveryWithoutPayload(row) };
 }
 
 export function toFoundDelivery(row: FoundDelivery) {
@@ -103,6 +109,11 @@ export function toRetryRun(row: RetryRunRow) {
     queued: BigInt(row.queued),
     createdAt: timestampFromDate(time(row.created_at)),
   });
+}
+
+export function toEventType({ code, label, category, announcedAs }: EventType) {
+  const isReserved = announcedAs === undefined && category !== "test";
+  return create(EventTypeSchema, { code, label, category, isReserved });
 }
 
 export function toEvent({ id, type, payment_id, body }: EventRow) {

@@ -29,13 +29,19 @@ export class Form {
     return this.all(name).length > 0;
   }
 
-  /** Every field but those that the consoles themselves add; to carry a form through another page. */
+  /**
+   * Every field but those that the consoles themselves add, and secrets; to carry a form through another page. Whoever
+   * takes a secret asks for it again.
+   */
   entries(): readonly (readonly [string, string])[] {
     return Object.keys(this.#fields)
-      .filter((name) => !ownFields.has(name))
+      .filter((name) => !ownFields.has(name) && !name.startsWith(secretPrefix))
       .flatMap((name) => this.all(name).map((value) => [name, value] as const));
   }
 }
+
+/** Names of fields with a secret begin so: no page carries them. */
+export const secretPrefix = "secret_";
 
 /** Names of the fields that the consoles add to forms. */
 export const formFields = {

@@ -1,5 +1,5 @@
-// The one script and the one style sheet of the consoles, as `npm run generate -- web` bundles them; served under names
-// that change with their content.
+// The one script and the one style sheet of the consoles, and those of the payment page's preview, as `npm run generate
+// -- web` bundles them; served under names that change with their content.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -13,24 +13,42 @@ interface ConsoleFile extends ServedFile {
   readonly path: string;
 }
 
-let known: { readonly script: ConsoleFile; readonly style: ConsoleFile } | undefined;
+interface Bundle {
+  readonly script: ConsoleFile;
+  readonly style: ConsoleFile;
+}
 
-/** Read once, when the first page is made. */
-export function consoleFiles(): { readonly script: ConsoleFile; readonly style: ConsoleFile } {
-  return (known ??= { script: fileOf(".js"), style: fileOf(".css") });
+const known = new Map<string, Bundle>();
+
+/** Of every page. Read once, when the first page is made. */
+export function consoleFiles(): Bundle {
+  return bundleOf("console");
+}
+
+/** Of the payment page's preview. */
+export function previewFiles(): Bundle {
+  return bundleOf("preview");
+}
+
+function bundleOf(name: "console" | "preview"): Bundle {
+  const read = known.get(name) ?? { script: fileOf(name, "js"), style: fileOf(name, "css") };
+  known.set(name, read);
+  return read;
 }
 
 /** Adds the route that serves them. */
 export function fileRoutes(app: FastifyInstance): void {
   app.get<{ Params: { name: string } }>(`${filesPath}/:name`, async (request, reply) => {
-    const file = Object.values(consoleFiles()).find(({ path }) => basename(path) === request.params.name);
+    const all = [consoleFiles(), previewFiles()].flatMap((bundle) => Object.values(bundle));
+    const file = all.find(({ path }) => basename(path) === request.params.name);
     if (!file) throw new Failure("NOT_FOUND");
     return sendFile(request, reply, file, foreverCache);
   });
 }
 
-function fileOf(ending: string): ConsoleFile {
-  const name = globSync(`*${ending}`, { cwd: dist })[0];
-  if (name === undefined) throw new Error(`no console${ending} in gateway/web/dist/console: npm run generate -- web`);
+function fileOf(bundle: string, ending: string): ConsoleFile {
+  const name = globSync(`${bundle}-*.${ending}`, { cwd: dist })[0];
+  if (name === undefined)
+    throw new Error(`no ${bundle}.${ending} in gateway/web/dist/console: npm run generate -- web`);
   return { ...servedFile(name, readFileSync(join(dist, name), "utf8")), path: `${filesPath}/${name}` };
 }

@@ -47,10 +47,13 @@ export function minorUnits(typed: string, currency: string): bigint | undefined 
 export function moment(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
-  const text = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(
-    date,
-  );
-  return html`<time datetime="${date.toISOString()}">${text} UTC</time>`;
+  return html`<time datetime="${date.toISOString()}">${momentText(language, date)}</time>`;
+}
+
+/** The same within a sentence. */
+export function momentText(language: Language, at: Date): string {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+  return `${format.format(at)} UTC`;
 }
 
 /** A day in UTC. */

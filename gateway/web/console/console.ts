@@ -1,5 +1,6 @@
 // What a console's pages do beyond HTML: passkeys, copying, times in the reader's zone, one send per form, keys. Every
 // page works without it but for passkeys.
+import { brandingPreview } from "./branding.ts";
 import { passkeyForms } from "./passkeys.ts";
 
 /** `/` goes to the search field, as in most lists on the web. */
@@ -76,6 +77,7 @@ function focusProblems(): void {
 }
 
 passkeyForms();
+brandingPreview();
 searchKey();
 copyButtons();
 localTimes();

@@ -3,15 +3,16 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { authenticateKey } from "../flows/authenticate-key.ts";
 import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "../flows/manage-api-key.ts";
 import { recordKeyUses } from "../flows/record-key-uses.ts";
-import { toApiKey } from "../messages.ts";
-import { listKeys } from "../store/api-keys.ts";
+import { toApiKey, toKeyNetwork } from "../messages.ts";
+import { listNetworks } from "../store/api-key-networks.ts";
+import { findKey, listKeys } from "../store/api-keys.ts";
 
 // What the list answered before it had pages, so that a caller who knows none misses nothing now.
 const keysPageDefault = 200;
@@ -37,6 +38,12 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       if (!found) throw invalid("after", "is none of these keys");
       const apiKeys = found.keys.map((key) => toApiKey(key, now));
       return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
+    },
+    async getApiKey({ merchantId, environment, apiKeyId }) {
+      const key = await findKey(context.db, { merchantId, environment }, apiKeyId);
+      if (!key) throw new Failure("NOT_FOUND");
+      const networks = await listNetworks(context.db, key.id);
+      return { apiKey: toApiKey(key, clockNow()), networks: networks.map(toKeyNetwork) };
     },
     async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
       const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };

@@ -1,5 +1,5 @@
 // The api_key_networks table: where live keys were used from.
-import type { Sql } from "#platform/database/database.ts";
+import { type Sql, time } from "#platform/database/database.ts";
 import { networksMax } from "../rules/key-network.ts";
 
 /** A key at a network. */
@@ -51,4 +51,20 @@ export async function insertPlaces(sql: Sql, places: readonly KeyPlace[], at: Da
      select key_id, network::cidr, $3 from unnest($1::text[], $2::text[]) as p (key_id, network)`,
     [places.map(({ keyId }) => keyId), places.map(({ network }) => network), at.toISOString()],
   );
+}
+
+/** A network of one key. */
+export interface SeenNetwork {
+  readonly network: string;
+  readonly firstSeenAt: Date;
+}
+
+/** The newest first; there are few (rules/key-network.ts). */
+export async function listNetworks(sql: Sql, keyId: string): Promise<SeenNetwork[]> {
+  const rows = await sql.rows<{ network: string; first_seen_at: string }>(
+    `select text(network) as network, first_seen_at from api_key_networks where key_id = $1
+     order by first_seen_at desc, network`,
+    [keyId],
+  );
+  return rows.map((row) => ({ network: row.network, firstSeenAt: time(row.first_seen_at) }));
 }

@@ -1,5 +1,4 @@
 // webhook.v1.WebhookService: the methods about endpoints, those about deliveries, and those about events.
-import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
@@ -8,7 +7,7 @@ import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { idFloor, isId } from "#platform/values/id.ts";
 import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
-import { EventTypeSchema, type WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
 import { type QueueDeps, retryDelivery, sendTestEvent } from "../flows/queue-delivery.ts";
@@ -16,9 +15,10 @@ import { type RetryFailedDeps, retryFailed } from "../flows/retry-failed.ts";
 import {
   toAttempt,
   toDelivery,
-  toDeliveryWithoutPayload,
   toEndpoint,
   toEvent,
+  toEventDelivery,
+  toEventType,
   toFoundDelivery,
   toHealth,
   toRetryRun,
@@ -35,7 +35,7 @@ import {
 } from "../store/deliveries.ts";
 import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
 import { type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
-import { listEvents } from "../store/events.ts";
+import { findEvent, listEvents } from "../store/events.ts";
 import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
@@ -151,7 +151,7 @@ function deliveryMethods(deps: RpcDeps) {
     async listEventDeliveries({ merchantId, eventId }) {
       const rows = await listEventDeliveries(deps.db, merchantId, eventId);
       return {
-        deliveries: rows.map((row) => ({ endpointId: row.endpoint_id, delivery: toDeliveryWithoutPayload(row) })),
+        deliveries: rows.map(toEventDelivery),
         parked: await parkedProblem(deps.db, eventId),
       };
     },
@@ -162,7 +162,7 @@ function eventMethods({ db }: RpcDeps) {
   return {
     listEventTypes() {
       return {
-        eventTypes: eventTypes.map(({ code, label, category }) => create(EventTypeSchema, { code, label, category })),
+        eventTypes: eventTypes.map(toEventType),
       };
     },
     async listEvents(request) {
@@ -178,6 +178,12 @@ function eventMethods({ db }: RpcDeps) {
         }),
       );
       return { events: page.map(toEvent), nextPageToken };
+    },
+    async getEvent(request) {
+      const event = await findEvent(db, request, request.eventId);
+      if (!event) throw new Failure("NOT_FOUND");
+      const rows = await listEventDeliveries(db, request.merchantId, event.id);
+      return { event: toEvent(event), deliveries: rows.map(toEventDelivery) };
     },
   } satisfies Methods;
 }

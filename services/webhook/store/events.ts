@@ -1,6 +1,7 @@
 // The table events: what was announced to a merchant, subscribed or not, for 30 days (docs/contract.md §9). Its rows
 // are written where events are taken in (delivery-queue.ts), in the same statement.
 import type { Sql } from "#platform/database/database.ts";
+import { listedCodes } from "../rules/event-types.ts";
 import type { Owner } from "./endpoints.ts";
 
 export interface EventRow {
@@ -43,4 +44,13 @@ export async function listEvents(sql: Sql, owner: Owner, filter: EventFilter): P
      order by e.id desc limit $6`,
     values,
   );
+}
+
+/** The owner's event of this id, if merchants are told of its type. */
+export async function findEvent(sql: Sql, owner: Owner, id: string): Promise<EventRow | undefined> {
+  const [row] = await sql.rows<EventRow>(
+    `select ${columns} from events where merchant_id = $1 and environment = $2 and id = $3 and type = any ($4::text[])`,
+    [owner.merchantId, owner.environment, id, listedCodes],
+  );
+  return row;
 }

@@ -42,7 +42,7 @@ export function errorRoutes(context: ConsoleContext): void {
   });
 }
 
-/** An open request without a session is sent to the sign-in and back; a form stays where it is, with what it carries. */
+/** A page without a session is sent to the sign-in and back; a form stays where it is, with what it carries. */
 async function signInAgain(
   context: ConsoleContext,
   { visit }: SignedOut,

@@ -1,0 +1,95 @@
+// What was sent to an endpoint, newest first, with filters in the address.
+import type { Delivery, Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { queryOf } from "../../http/query.ts";
+import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { filterForm, filterSelect, pageAfter } from "../../view/filter-form.ts";
+import { chip, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+
+const pageSize = 50;
+const states = ["pending", "delivered", "failed"] as const;
+
+export async function deliveryList(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  endpoint: Endpoint,
+): Promise<Html | string> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = webhookTexts[language];
+  const path = `${base}/webhooks/${endpoint.id}`;
+  const query = queryOf(visit);
+  const status = states.find((each) => each === query.get("status")) ?? "";
+  const [eventType, pageToken] = [query.get("event") ?? "", query.get("after") ?? ""];
+  const asked = context.peers.webhooks.listDeliveries({
+    merchantId,
+    environment,
+    endpointId: endpoint.id,
+    pageSize,
+    pageToken,
+    status,
+    eventType,
+  });
+  const isFiltered = status !== "" || eventType !== "";
+  const shown = [
+    { name: "status", label: texts.status, value: status === "" ? "" : texts[status] },
+    { name: "event", label: texts.event, value: eventType },
+  ];
+  const found = await section(language, texts.deliveries, asked, ({ deliveries, nextPageToken }) => {
+    return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
+${paging(language, {
+  total: texts.total(count(language, deliveries.length)),
+  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
+  first: pageToken === "" ? undefined : withFilter(path, query, {}),
+})}`;
+  });
+  return html`<h2>${texts.deliveries}</h2>${filters(language, path, endpoint, status, eventType)}
+${filterChips(language, path, query, shown)}${found}`;
+}
+
+function filters(language: Language, path: string, { eventTypes }: Endpoint, status: string, eventType: string): Html {
+  const texts = webhookTexts[language];
+  const statuses = [{ value: "", label: texts.anyStatus }, ...states.map((value) => ({ value, label: texts[value] }))];
+  const events = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
+  return filterForm(path, texts.deliveries, texts.find, [
+    filterSelect({ name: "status", label: texts.status, value: status, choices: statuses }),
+    filterSelect({
+      name: "event",
+      label: texts.event,
+      value: eventType,
+      choices: [{ value: "", label: texts.anyEvent }, ...events],
+    }),
+  ]);
+}
+
+function deliveryTable(language: Language, path: string, deliveries: readonly Delivery[], empty: string): Html {
+  const texts = webhookTexts[language];
+  return table({
+    caption: texts.deliveries,
+    rows: deliveries,
+    empty,
+    columns: [
+      { heading: texts.event, cell: ({ id, eventType }) => html`<a href="${path}/deliveries/${id}">${eventType}</a>` },
+      { heading: texts.status, cell: (delivery) => deliveryChip(language, delivery) },
+      { heading: texts.attempts, isNumber: true, cell: ({ attempts }) => String(attempts) },
+      { heading: texts.answer, cell: answerOf },
+      { heading: texts.next, cell: ({ nextAttemptAt }) => moment(language, nextAttemptAt) },
+      { heading: texts.queued, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  });
+}
+
+export function deliveryChip(language: Language, { delivered, failed }: Delivery): Html {
+  const texts = webhookTexts[language];
+  if (delivered) return chip(texts.delivered, "good");
+  return failed ? chip(texts.failed, "bad") : chip(texts.pending, "wait");
+}
+
+/** The error says the status where there is one. */
+export function answerOf({ lastError, statusCode }: Delivery): string {
+  return lastError || (statusCode === 0 ? "" : String(statusCode));
+}

@@ -1,0 +1,127 @@
+// One delivery: what was sent, every attempt with what the endpoint answered, and sending it again; and the run that
+// sends all failed ones again, whose page renews itself until it is over.
+import { Failure } from "#platform/values/failure.ts";
+import type { Attempt, Delivery } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { paramOf } from "../../http/param.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { buttonForm } from "../../view/button-form.ts";
+import { chip, codeBlock, copyable } from "../../view/pieces.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { facts, table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+import { answerOf, deliveryChip } from "./delivery-list.ts";
+import { endpointOf } from "./webhook.ts";
+
+// Often enough to see it move, seldom enough to read.
+const renewSeconds = "3";
+
+export function deliveryRoutes(context: ConsoleContext): void {
+  const { peers } = context;
+  merchantPage(context, "/webhooks/:id/deliveries/:did", "webhooks.read", async (visit) => {
+    return await deliveryPage(context, visit);
+  });
+  merchantForm(context, "/webhooks/:id/deliveries/:did/retry", { action: "webhooks.write" }, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const [endpointId, deliveryId] = [paramOf(visit, "id"), paramOf(visit, "did")];
+    await peers.webhooks.retryDelivery({ merchantId, environment, endpointId, deliveryId });
+    return { go: `${base}/webhooks/${endpointId}/deliveries/${deliveryId}`, done: "delivery-queued" };
+  });
+  merchantPage(context, "/webhooks/:id/runs/:run", "webhooks.read", async (visit) => await runPage(context, visit));
+}
+
+async function deliveryPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = webhookTexts[language];
+  const endpoint = await endpointOf(context, visit);
+  const wanted = { endpointId: endpoint.id, deliveryId: paramOf(visit, "did") };
+  const answer = await context.peers.webhooks.getDelivery({ merchantId, environment, ...wanted });
+  const { delivery, attempts } = answer;
+  if (!delivery) throw new Failure("NOT_FOUND");
+  const place = `${base}/webhooks/${endpoint.id}`;
+  // Whoever has just sent it again waits for what comes of it.
+  const isAwaited = queryOf(visit).get("done") === "delivery-queued";
+  if (isAwaited && !delivery.delivered && !delivery.failed) visit.reply.header("refresh", renewSeconds);
+  return {
+    title: `${texts.delivery} ${delivery.eventType}`,
+    body: html`<h1>${delivery.eventType}</h1>
+${deliveryFacts(language, delivery, html`<a href="${place}">${endpoint.url}</a>`)}
+${visit.may("webhooks.write") ? buttonForm(visit, { action: `${place}/deliveries/${delivery.id}/retry`, text: texts.retry, kind: "primary" }) : ""}
+<h2>${texts.attemptList}</h2>${attemptTable(language, attempts)}
+<h2>${texts.body}</h2>${codeBlock(language, prettyJson(delivery.payload))}`,
+  };
+}
+
+function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): Html {
+  const texts = webhookTexts[language];
+  return facts([
+    [texts.status, deliveryChip(language, delivery)],
+    [texts.endpoint, endpoint],
+    [texts.answer, answerOf(delivery)],
+    [texts.next, moment(language, delivery.nextAttemptAt)],
+    [texts.queued, moment(language, delivery.createdAt)],
+    ["Service-Delivery", copyable(language, delivery.id)],
+  ]);
+}
+
+function attemptTable(language: Language, attempts: readonly Attempt[]): Html {
+  const texts = webhookTexts[language];
+  return table({
+    caption: texts.attemptList,
+    rows: attempts,
+    empty: texts.noAttempt,
+    columns: [
+      { heading: texts.at, cell: ({ startedAt }) => moment(language, startedAt) },
+      { heading: texts.why, cell: ({ trigger }) => triggerText(language, trigger) },
+      { heading: texts.answer, cell: (attempt) => attemptAnswer(language, attempt) },
+      {
+        heading: texts.took,
+        cell: ({ durationMs, dnsMs, connectMs, tlsMs, firstByteMs }) =>
+          html`${count(language, durationMs)} ms<br><span class="muted">${texts.parts(dnsMs, connectMs, tlsMs, firstByteMs)}</span>`,
+      },
+    ],
+  });
+}
+
+function attemptAnswer(language: Language, { statusCode, errorCode, responseSnippet }: Attempt): Html {
+  const texts = webhookTexts[language];
+  const status =
+    statusCode === 0
+      ? chip(texts.noAnswer, "bad")
+      : chip(String(statusCode), statusCode >= 200 && statusCode < 300 ? "good" : "bad");
+  const snippet =
+    responseSnippet === ""
+      ? ""
+      : html`<details class="more"><summary>${texts.snippet}</summary>${codeBlock(language, responseSnippet)}</details>`;
+  return html`<div>${status} ${errorCode === "" ? "" : html`<code>${errorCode}</code>`}${snippet}</div>`;
+}
+
+function triggerText(language: Language, trigger: string): string {
+  const texts = webhookTexts[language];
+  if (trigger === "manual") return texts.manual;
+  return trigger === "test" ? texts.testTrigger : texts.auto;
+}
+
+async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = webhookTexts[language];
+  const endpoint = await endpointOf(context, visit);
+  const { run } = await context.peers.webhooks.getRetryRun({ merchantId, environment, runId: paramOf(visit, "run") });
+  if (run?.endpointId !== endpoint.id) throw new Failure("NOT_FOUND");
+  const isRunning = run.status === "running";
+  if (isRunning) visit.reply.header("refresh", renewSeconds);
+  const place = `${base}/webhooks/${endpoint.id}`;
+  const [queued, total] = [count(language, run.queued), count(language, run.total)];
+  return {
+    title: texts.runTitle,
+    body: html`<h1>${texts.runTitle}</h1><p><a href="${place}">${endpoint.url}</a></p>
+<section class="panel"><p>${isRunning ? chip(texts.running, "wait") : chip(texts.finished, "good")}</p>
+<progress max="${String(run.total > 0n ? run.total : 1n)}" value="${String(isRunning ? run.queued : run.total > 0n ? run.total : 1n)}" aria-label="${texts.runTitle}"></progress>
+<p role="status">${texts.runProgress(queued, total)}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
+<p><a class="button secondary" href="${place}?status=pending">${texts.deliveries}</a></p>`,
+  };
+}

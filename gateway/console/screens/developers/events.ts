@@ -1,0 +1,159 @@
+// What was announced to a merchant, with what was sent of each to its endpoints.
+import { Failure } from "#platform/values/failure.ts";
+import type { AnnouncedEvent, Endpoint, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
+import { paramOf } from "../../http/param.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { logTexts } from "../../texts/developers/logs.ts";
+import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
+import { codeBlock, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { section } from "../../view/section.ts";
+import { facts, table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+import { answerOf, deliveryChip } from "./delivery-list.ts";
+
+const pageSize = 50;
+
+export function eventsRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/events", "logs.read", async (visit) => await eventsPage(context, visit));
+  merchantPage(context, "/events/:id", "logs.read", async (visit) => await eventPage(context, visit));
+}
+
+async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = logTexts[language];
+  const path = `${base}/events`;
+  const query = queryOf(visit);
+  const value = (name: string) => query.get(name)?.trim() ?? "";
+  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const asked = context.peers.webhooks.listEvents({
+    merchantId,
+    environment,
+    pageSize,
+    pageToken: value("after"),
+    type: value("type"),
+    paymentId: value("payment"),
+    ...(since && { since }),
+    ...(until && { until }),
+  });
+  const names = ["type", "payment", "from", "to"] as const;
+  const isFiltered = names.some((name) => value(name) !== "");
+  const shown = names.map((name) => ({ name, label: texts[name], value: value(name) }));
+  const list = await section(language, texts.events, asked, ({ events, nextPageToken }) => {
+    return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
+${paging(language, {
+  total: texts.total(count(language, events.length)),
+  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
+  first: value("after") === "" ? undefined : withFilter(path, query, {}),
+})}`;
+  });
+  const types = await section(language, texts.filters, context.peers.webhooks.listEventTypes({}), ({ eventTypes }) => {
+    const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
+    return filters(
+      visit,
+      path,
+      value,
+      sent.map(({ code }) => code),
+    );
+  });
+  return {
+    title: texts.events,
+    body: html`<h1>${texts.events}</h1><p class="muted">${texts.eventsAbout}</p>${types}${filterChips(language, path, query, shown)}${list}`,
+  };
+}
+
+function filters(
+  { language }: MerchantVisit,
+  path: string,
+  value: (name: string) => string,
+  types: readonly string[],
+): Html {
+  const texts = logTexts[language];
+  const choices = [{ value: "", label: texts.anyType }, ...types.map((code) => ({ value: code, label: code }))];
+  return filterForm(path, texts.filters, texts.filter, [
+    filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
+    filterInput({
+      name: "payment",
+      label: texts.payment,
+      value: value("payment"),
+      type: "text",
+      placeholder: "pay_…",
+      maxlength: 64,
+    }),
+    filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
+    filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
+  ]);
+}
+
+function eventTable(visit: MerchantVisit, events: readonly AnnouncedEvent[], empty: string): Html {
+  const { language, base } = visit;
+  const texts = logTexts[language];
+  return table({
+    caption: texts.events,
+    rows: events,
+    empty,
+    columns: [
+      { heading: texts.event, cell: ({ id, type }) => html`<a href="${base}/events/${id}">${type}</a>` },
+      { heading: texts.payment, cell: ({ paymentId }) => paymentLink(visit, paymentId) },
+      { heading: texts.at, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  });
+}
+
+function paymentLink(visit: MerchantVisit, paymentId: string): Html | string {
+  if (paymentId === "") return "";
+  return visit.may("payments.read")
+    ? html`<a href="${visit.base}/payments/${paymentId}"><code>${paymentId}</code></a>`
+    : html`<code>${paymentId}</code>`;
+}
+
+async function eventPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language } = visit;
+  const texts = logTexts[language];
+  const { webhooks } = context.peers;
+  const { event, deliveries } = await webhooks.getEvent({ merchantId, environment, eventId: paramOf(visit, "id") });
+  if (!event) throw new Failure("NOT_FOUND");
+  const { endpoints } = await webhooks.listEndpoints({ merchantId, environment });
+  return {
+    title: event.type,
+    body: html`<h1>${event.type}</h1>
+${facts([
+  [texts.at, moment(language, event.createdAt)],
+  [texts.payment, paymentLink(visit, event.paymentId)],
+  ["Id", copyable(language, event.id)],
+])}
+<h2>${texts.body}</h2>${codeBlock(language, prettyJson(event.payload))}
+<h2>${texts.deliveries}</h2>${deliveryTable(visit, deliveries, endpoints)}`,
+  };
+}
+
+function deliveryTable(
+  { language, base, may }: MerchantVisit,
+  deliveries: readonly PaymentDelivery[],
+  endpoints: readonly Endpoint[],
+): Html {
+  const texts = logTexts[language];
+  const rows = deliveries.flatMap(({ endpointId, delivery }) => (delivery ? [{ endpointId, delivery }] : []));
+  const endpointOf = ({ endpointId, delivery }: (typeof rows)[number]) => {
+    const endpoint = endpoints.find(({ id }) => id === endpointId);
+    if (!endpoint) return texts.deleted;
+    return may("webhooks.read")
+      ? html`<a href="${base}/webhooks/${endpointId}/deliveries/${delivery.id}">${endpoint.url}</a>`
+      : endpoint.url;
+  };
+  return table({
+    caption: texts.deliveries,
+    rows,
+    empty: texts.noDelivery,
+    columns: [
+      { heading: texts.endpoint, cell: endpointOf },
+      { heading: texts.state, cell: ({ delivery }) => deliveryChip(language, delivery) },
+      { heading: texts.attempts, isNumber: true, cell: ({ delivery }) => String(delivery.attempts) },
+      { heading: texts.answer, cell: ({ delivery }) => answerOf(delivery) },
+    ],
+  });
+}

@@ -1,0 +1,179 @@
+// One API key: what it may do, when and from where it was used, and rolling, limiting, revoking it.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/values/failure.ts";
+import { type ApiKey, Environment, type KeyNetwork } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { type Form, formFields } from "../../http/form.ts";
+import { paramOf } from "../../http/param.ts";
+import { refusedFields, unlessRefused } from "../../http/refusal.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { keyTexts } from "../../texts/developers/keys.ts";
+import { frameTexts } from "../../texts/frame.ts";
+import { questionPage } from "../../view/button-form.ts";
+import { hidden, problemSummary, selectField, textArea } from "../../view/fields.ts";
+import { copyable } from "../../view/pieces.ts";
+import { facts, table } from "../../view/table.ts";
+import { moment, momentText } from "../../view/values.ts";
+import { keyNeeds, linesOf, newKeyPage } from "./key-form.ts";
+import { keyChip, scopeList } from "./keys.ts";
+
+const overlaps = { now: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
+type Overlap = keyof typeof overlaps;
+
+export function keyRoutes(context: ConsoleContext): void {
+  const { peers } = context;
+  merchantPage(context, "/keys/:id", "keys.read", async (visit) => await keyPage(context, visit));
+  merchantPage(context, "/keys/:id/roll", "keys.write", async (visit) => await rollPage(context, visit));
+  merchantForm(context, "/keys/:id/roll", keyNeeds, async (visit, form) => await roll(context, visit, form));
+  merchantPage(context, "/keys/:id/addresses", "keys.write", async (visit) => {
+    const { apiKey } = await keyOf(context, visit);
+    return limitPage(visit, apiKey, apiKey.allowedIps.join("\n"));
+  });
+  merchantForm(context, "/keys/:id/addresses", keyNeeds, async (visit, form) => await limit(context, visit, form));
+  merchantPage(context, "/keys/:id/revoke", "keys.write", async (visit) => await revokePage(context, visit));
+  merchantForm(context, "/keys/:id/revoke", keyNeeds, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    await peers.apiKeys.revokeApiKey({ merchantId, environment, apiKeyId: paramOf(visit, "id") });
+    return { go: `${base}/keys`, done: "key-revoked" };
+  });
+}
+
+/** @throws Failure NOT_FOUND */
+async function keyOf({ peers }: ConsoleContext, visit: MerchantVisit) {
+  const { merchantId, environment } = visit;
+  const { apiKey, networks } = await peers.apiKeys.getApiKey({
+    merchantId,
+    environment,
+    apiKeyId: paramOf(visit, "id"),
+  });
+  if (!apiKey) throw new Failure("NOT_FOUND");
+  return { apiKey, networks };
+}
+
+async function keyPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base, environment } = visit;
+  const texts = keyTexts[language];
+  const { apiKey, networks } = await keyOf(context, visit);
+  const isLive = environment === Environment.LIVE;
+  const mayChange = visit.may("keys.write") && apiKey.status === "active";
+  return {
+    title: apiKey.name,
+    body: html`<h1>${apiKey.name}</h1>
+${facts([
+  [texts.key, html`<code>····${apiKey.suffix}</code>`],
+  [texts.status, keyChip(language, apiKey.status)],
+  [texts.scopes, scopeList(apiKey.scopes)],
+  [texts.addresses, isLive ? apiKey.allowedIps.join(", ") || texts.everywhere : ""],
+  [texts.lastUsed, moment(language, apiKey.lastUsedAt) || texts.never],
+  [texts.expires, moment(language, apiKey.expiresAt) || texts.endless],
+  [texts.created, moment(language, apiKey.createdAt)],
+  ["Id", copyable(language, apiKey.id)],
+])}
+${mayChange ? actions(visit, apiKey, isLive) : ""}
+${visit.may("logs.read") ? html`<p><a href="${base}/requests?key=${apiKey.id}">${texts.requests}</a></p>` : ""}
+${isLive ? networkTable(visit, networks) : ""}`,
+  };
+}
+
+function actions({ language, base }: MerchantVisit, { id, name }: ApiKey, isLive: boolean): Html {
+  const texts = keyTexts[language];
+  const place = `${base}/keys/${id}`;
+  const limitLink = isLive ? html`<a class="button secondary" href="${place}/addresses">${texts.limit}</a>` : "";
+  return html`<div class="actions" role="group" aria-label="${texts.actions(name)}"><a class="button" href="${place}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${place}/revoke">${texts.revoke}</a></div>`;
+}
+
+function networkTable({ language }: MerchantVisit, networks: readonly KeyNetwork[]): Html {
+  const texts = keyTexts[language];
+  const columns = [
+    { heading: texts.network, cell: ({ network }: KeyNetwork) => html`<code>${network}</code>` },
+    { heading: texts.firstSeen, cell: ({ firstSeenAt }: KeyNetwork) => moment(language, firstSeenAt) },
+  ];
+  return html`<h2>${texts.networks}</h2>${table({ caption: texts.networks, rows: networks, empty: texts.noNetwork, columns })}`;
+}
+
+async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany = false): Promise<Page> {
+  const { language, base } = visit;
+  const texts = keyTexts[language];
+  const { apiKey } = await keyOf(context, visit);
+  const place = `${base}/keys/${apiKey.id}`;
+  const choices = (["now", "hour", "day", "week"] as const).map((value) => ({ value, label: texts[value] }));
+  return {
+    ...questionPage(visit, {
+      title: texts.rollTitle,
+      text: html`${tooMany ? html`<p class="problem" role="alert">${texts.tooMany}</p>` : ""}<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.rollText}</p>`,
+      action: `${place}/roll`,
+      button: texts.roll,
+      kind: "primary",
+      fields: [selectField({ name: "overlap", label: texts.overlap, value: "day", choices })],
+      back: place,
+    }),
+    status: tooMany ? 422 : 200,
+  };
+}
+
+async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, language } = visit;
+  const texts = keyTexts[language];
+  const chosen = form.raw("overlap");
+  const overlapSeconds = overlaps[isOverlap(chosen) ? chosen : "day"];
+  const apiKeyId = paramOf(visit, "id");
+  const asked = context.peers.apiKeys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds });
+  const rolled = await unlessRefused(asked, "TOO_MANY_KEYS");
+  if (!rolled) return await rollPage(context, visit, true);
+  // Its own end may come before the overlap's.
+  const { apiKey: old } = await keyOf(context, visit);
+  const until = old.status === "active" ? old.expiresAt : undefined;
+  const note = until ? texts.rolledText(momentText(language, timestampDate(until))) : texts.rolledNow;
+  return newKeyPage(visit, rolled.secret, "rolledTitle", note, context.config.API_ORIGIN);
+}
+
+async function limit(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const typed = form.text("addresses");
+  const { apiKey } = await keyOf(context, visit);
+  try {
+    const allowedIps = { ranges: linesOf(typed) };
+    await context.peers.apiKeys.limitApiKey({ merchantId, environment, apiKeyId: apiKey.id, allowedIps });
+    return { go: `${base}/keys/${apiKey.id}`, done: "key-limited" };
+  } catch (error) {
+    refusedFields(error);
+    return limitPage(visit, apiKey, typed, true);
+  }
+}
+
+function limitPage(
+  { language, base, token }: MerchantVisit,
+  { id, name }: ApiKey,
+  typed: string,
+  isWrong = false,
+): Page {
+  const texts = keyTexts[language];
+  const problem = isWrong ? texts.addressesWrong : "";
+  return {
+    title: texts.limitTitle,
+    status: isWrong ? 422 : 200,
+    body: html`<h1>${texts.limitTitle}</h1>${problemSummary(frameTexts[language].wrongTitle, isWrong ? [["addresses", problem]] : [])}
+<form method="post" action="${base}/keys/${id}/addresses" class="panel">${hidden(formFields.token, token)}<p><strong>${name}</strong></p>
+${textArea({ name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed, rows: 6, maxlength: 2_000, problem })}
+<div class="actions"><button class="button">${texts.limit}</button><a href="${base}/keys/${id}">${frameTexts[language].leaveIt}</a></div></form>`,
+  };
+}
+
+async function revokePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base } = visit;
+  const texts = keyTexts[language];
+  const { apiKey } = await keyOf(context, visit);
+  const place = `${base}/keys/${apiKey.id}`;
+  return questionPage(visit, {
+    title: texts.revokeTitle,
+    text: html`<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.revokeText}</p>`,
+    action: `${place}/revoke`,
+    button: texts.revokeButton,
+    back: place,
+  });
+}
+
+function isOverlap(text: string): text is Overlap {
+  return Object.hasOwn(overlaps, text);
+}

@@ -1,0 +1,73 @@
+// The API keys of a merchant in an environment, active ones first; never more of one than its last four characters.
+import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { keyTexts } from "../../texts/developers/keys.ts";
+import { chip, paging } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+
+const pageSize = 50;
+
+export function keysRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/keys", "keys.read", async (visit) => await keysPage(context, visit));
+}
+
+async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = keyTexts[language];
+  const path = `${base}/keys`;
+  const afterId = queryOf(visit).get("after") ?? "";
+  const asked = peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
+  const list = await section(language, texts.title, asked, ({ apiKeys, total, offset }) => {
+    const last = apiKeys.at(-1)?.id;
+    const hasMore = Number(offset) + apiKeys.length < Number(total);
+    return html`${keyTable(visit, apiKeys)}
+${paging(language, {
+  total: texts.total(count(language, total)),
+  next: hasMore && last ? `${path}?after=${last}` : undefined,
+  first: afterId === "" ? undefined : path,
+})}`;
+  });
+  const add = visit.may("keys.write") ? html`<p><a class="button" href="${path}/new">${texts.add}</a></p>` : "";
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${add}${list}`,
+  };
+}
+
+function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): Html {
+  const texts = keyTexts[language];
+  return table({
+    caption: texts.title,
+    rows: keys,
+    empty: texts.none,
+    columns: [
+      {
+        heading: texts.name,
+        cell: ({ id, name, suffix }) =>
+          html`<a href="${base}/keys/${id}">${name}</a><br><code class="muted">····${suffix}</code>`,
+      },
+      { heading: texts.status, cell: ({ status }) => keyChip(language, status) },
+      { heading: texts.scopes, cell: ({ scopes }) => scopeList(scopes) },
+      { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(language, lastUsedAt) || texts.never },
+      { heading: texts.expires, cell: ({ expiresAt }) => moment(language, expiresAt) || texts.endless },
+      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  });
+}
+
+export function keyChip(language: Language, status: string): Html {
+  const texts = keyTexts[language];
+  if (status === "active") return chip(texts.active, "good");
+  return chip(status === "expired" ? texts.expired : texts.revoked, "quiet");
+}
+
+/** As the API names them. */
+export function scopeList(scopes: readonly string[]): Html {
+  return html`<span class="words">${scopes.map((scope) => html`<code>${scope}</code>`)}</span>`;
+}

@@ -1,0 +1,171 @@
+// The log of API requests: found by Request-Id, or listed with filters. It holds no bodies and no secrets.
+import { Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { ApiRequest } from "#proto/merchant/v1/audit_pb.ts";
+import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
+import { paramOf } from "../../http/param.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { logTexts } from "../../texts/developers/logs.ts";
+import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
+import { chip, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { facts, table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+
+const pageSize = 50;
+
+export function requestsRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/requests", "logs.read", async (visit) => await requestsPage(context, visit));
+  merchantPage(context, "/requests/:id", "logs.read", async (visit) => await requestPage(context, visit));
+}
+
+async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Answer> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = logTexts[language];
+  const path = `${base}/requests`;
+  const query = queryOf(visit);
+  const id = (query.get("id") ?? "").trim();
+  if (isId("request", id)) return { go: `${path}/${id}` };
+  const value = (name: string) => query.get(name) ?? "";
+  const minStatus = value("outcome") === "500" ? 500 : value("outcome") === "400" ? 400 : 0;
+  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const asked = context.peers.audit.listApiRequests({
+    merchantId,
+    environment,
+    apiKeyId: value("key"),
+    minStatus,
+    ...(since && { since }),
+    ...(until && { until }),
+    pageSize,
+    pageToken: value("after"),
+  });
+  const keys = await keysOf(context, visit);
+  const isFiltered = ["key", "outcome", "from", "to"].some((name) => value(name) !== "");
+  const shown = [
+    { name: "key", label: texts.key, value: nameOf(keys, value("key")) },
+    { name: "outcome", label: texts.outcome, value: minStatus === 500 ? texts.broken : minStatus ? texts.refused : "" },
+    { name: "from", label: texts.from, value: value("from") },
+    { name: "to", label: texts.to, value: value("to") },
+  ];
+  const list = await section(language, texts.requests, asked, ({ requests, nextPageToken }) => {
+    return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}
+${paging(language, {
+  total: texts.total(count(language, requests.length)),
+  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
+  first: value("after") === "" ? undefined : withFilter(path, query, {}),
+})}`;
+  });
+  return {
+    title: texts.requests,
+    body: html`<h1>${texts.requests}</h1><p class="muted">${texts.requestsAbout}</p>
+${searchForm(visit, path, id)}${filters(visit, path, query, keys)}${filterChips(language, path, query, shown)}${list}`,
+  };
+}
+
+function searchForm({ language }: MerchantVisit, path: string, id: string): Html {
+  const texts = logTexts[language];
+  return html`<form method="get" action="${path}" role="search" class="filters" aria-label="${texts.byId}"><label class="visually-hidden" for="id">${texts.byId}</label>
+<input id="id" name="id" type="search" value="${id}" placeholder="${texts.byIdHint}" maxlength="64" data-search><button class="button secondary">${texts.find}</button></form>`;
+}
+
+function filters({ language }: MerchantVisit, path: string, query: URLSearchParams, keys: readonly ApiKey[]): Html {
+  const texts = logTexts[language];
+  const value = (name: string) => query.get(name) ?? "";
+  const outcomes = [
+    { value: "", label: texts.anyOutcome },
+    { value: "400", label: texts.refused },
+    { value: "500", label: texts.broken },
+  ];
+  const keyChoices = keys.map(({ id, name, suffix }) => ({ value: id, label: `${name} ····${suffix}` }));
+  return filterForm(path, texts.filters, texts.filter, [
+    filterSelect({ name: "outcome", label: texts.outcome, value: value("outcome"), choices: outcomes }),
+    filterSelect({
+      name: "key",
+      label: texts.key,
+      value: value("key"),
+      choices: [{ value: "", label: texts.anyKey }, ...keyChoices],
+    }),
+    filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
+    filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
+  ]);
+}
+
+/** For their names; a log without names is better than none. */
+async function keysOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
+  try {
+    return (await peers.apiKeys.listApiKeys({ merchantId, environment })).apiKeys;
+  } catch {
+    return [];
+  }
+}
+
+function nameOf(keys: readonly ApiKey[], id: string): string {
+  const key = keys.find((each) => each.id === id);
+  return key ? `${key.name} ····${key.suffix}` : id;
+}
+
+function requestTable(
+  { language, base }: MerchantVisit,
+  requests: readonly ApiRequest[],
+  keys: readonly ApiKey[],
+  empty: string,
+): Html {
+  const texts = logTexts[language];
+  return table({
+    caption: texts.requests,
+    rows: requests,
+    empty,
+    columns: [
+      {
+        heading: texts.what,
+        cell: ({ requestId, method, path }) =>
+          html`<a href="${base}/requests/${requestId}"><code>${method} ${path}</code></a>`,
+      },
+      { heading: texts.status, cell: (request) => statusOf(request) },
+      { heading: texts.key, cell: ({ apiKeyId }) => nameOf(keys, apiKeyId) },
+      { heading: texts.took, isNumber: true, cell: (request) => tookOf(language, request) },
+      { heading: texts.at, cell: ({ at }) => moment(language, at) },
+    ],
+  });
+}
+
+function statusOf({ status, errorCode }: ApiRequest): Html {
+  const tone = status < 400 ? "good" : status < 500 ? "wait" : "bad";
+  return html`${chip(String(status), tone)} ${errorCode === "" ? "" : html`<code>${errorCode}</code>`}`;
+}
+
+function tookOf(language: Language, { durationMs }: ApiRequest): string {
+  return `${count(language, Math.round(durationMs))} ms`;
+}
+
+async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = logTexts[language];
+  const { request } = await context.peers.audit.getApiRequest({ requestId: paramOf(visit, "id") });
+  // The service knows a request by its id alone: one of somebody else is one of nobody.
+  if (request?.merchantId !== merchantId || request.environment !== environment) throw new Failure("NOT_FOUND");
+  const keys = await keysOf(context, visit);
+  const keyName = nameOf(keys, request.apiKeyId);
+  const key = visit.may("keys.read") ? html`<a href="${base}/keys/${request.apiKeyId}">${keyName}</a>` : keyName;
+  const [, paymentId] = /\/(pay_[0-9a-z]{26})\b/.exec(request.path) ?? [];
+  return {
+    title: `${request.method} ${request.path}`,
+    body: html`<h1 class="long"><code>${request.method} ${request.path}</code></h1>
+${facts([
+  [texts.status, statusOf(request)],
+  [texts.byId, copyable(language, request.requestId)],
+  [texts.at, moment(language, request.at)],
+  [texts.took, tookOf(language, request)],
+  [texts.key, key],
+  [
+    texts.payment,
+    paymentId && visit.may("payments.read") ? html`<a href="${base}/payments/${paymentId}">${paymentId}</a>` : "",
+  ],
+])}`,
+  };
+}

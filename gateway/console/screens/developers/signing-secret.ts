@@ -1,0 +1,85 @@
+// An endpoint's signing secret, shown once, with the code that verifies what it signs; and making a new one.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { paramOf } from "../../http/param.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { questionPage } from "../../view/button-form.ts";
+import { codeBlock } from "../../view/pieces.ts";
+import { secretOnce } from "../../view/secret-once.ts";
+
+const samplesFolder = join(import.meta.dirname, "../../../docs/samples");
+const samples = [
+  ["Node", "verify-webhook.mjs"],
+  ["Python", "verify_webhook.py"],
+  ["Go", "verify_webhook.go"],
+] as const;
+
+export function signingSecretRoutes(context: ConsoleContext): void {
+  const { peers } = context;
+  merchantPage(context, "/webhooks/:id/roll", "webhooks.write", async (visit) => {
+    const { merchantId, environment, base, language } = visit;
+    const texts = webhookTexts[language];
+    const { endpoint } = await peers.webhooks.getEndpoint({
+      merchantId,
+      environment,
+      endpointId: paramOf(visit, "id"),
+    });
+    const place = `${base}/webhooks/${endpoint?.id ?? ""}`;
+    return questionPage(visit, {
+      title: texts.rollTitle,
+      text: html`<p>${endpoint?.url ?? ""}</p><p>${texts.rollText}</p>`,
+      action: `${place}/roll`,
+      button: texts.roll,
+      kind: "primary",
+      back: place,
+    });
+  });
+  merchantForm(context, "/webhooks/:id/roll", { action: "webhooks.write" }, async (visit) => {
+    const { merchantId, environment } = visit;
+    const endpointId = paramOf(visit, "id");
+    const rolled = await peers.webhooks.rollEndpointSecret({ merchantId, environment, endpointId });
+    return secretPage(visit, rolled, "rolledTitle");
+  });
+}
+
+/** @param made with an empty secret when it was shown already */
+export function secretPage(
+  { language, base }: MerchantVisit,
+  made: { readonly endpoint?: Endpoint | undefined; readonly signingSecret: string },
+  titleName: "secretTitle" | "rolledTitle" | "repeatedTitle",
+): Page {
+  const texts = webhookTexts[language];
+  const title = texts[titleName];
+  const { signingSecret, endpoint } = made;
+  const shown =
+    signingSecret === "" ? html`<p>${texts.repeatedText}</p>` : secretOnce(language, texts.secret, signingSecret);
+  return {
+    title,
+    body: html`<h1>${title}</h1><p>${endpoint?.url ?? ""}</p>${shown}
+${verifyingCode(language, true)}
+<p><a class="button" href="${base}/webhooks/${endpoint?.id ?? ""}">${texts.toEndpoint}</a></p>`,
+  };
+}
+
+/** In the languages of the reference's samples. */
+export function verifyingCode(language: Language, isOpen = false): Html {
+  const texts = webhookTexts[language];
+  const blocks = samples.map(
+    ([name, file], i) =>
+      html`<details class="more" name="sample"${i === 0 && isOpen ? html` open` : ""}><summary>${name}</summary>${codeBlock(language, sampleText(file))}</details>`,
+  );
+  return html`<section class="panel"><h2>${texts.verify}</h2><p class="muted">${texts.verifyText}</p>${blocks}</section>`;
+}
+
+const read = new Map<string, string>();
+
+function sampleText(file: string): string {
+  const known = read.get(file) ?? readFileSync(join(samplesFolder, file), "utf8").trimEnd();
+  read.set(file, known);
+  return known;
+}

@@ -1,0 +1,141 @@
+// One webhook endpoint: how it does, what can be done with it, what was sent to it.
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Failure } from "#platform/values/failure.ts";
+import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { formFields } from "../../http/form.ts";
+import { paramOf } from "../../http/param.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { buttonForm, questionPage } from "../../view/button-form.ts";
+import { hidden, selectField } from "../../view/fields.ts";
+import { copyable } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { facts } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+import { deliveryList } from "./delivery-list.ts";
+import { verifyingCode } from "./signing-secret.ts";
+import { endpointHealth, healthChip, statusChip } from "./webhooks.ts";
+
+const write = { action: "webhooks.write" };
+const hourMs = 3_600_000;
+/** How far back failed deliveries are sent again. */
+const sinceHours = { hour: 1, day: 24, threeDays: 72, month: 720 } as const;
+type Since = keyof typeof sinceHours;
+
+export function webhookRoutes(context: ConsoleContext): void {
+  const { peers } = context;
+  merchantPage(context, "/webhooks/:id", "webhooks.read", async (visit) => await endpointPage(context, visit));
+  merchantPage(context, "/webhooks/:id/delete", "webhooks.write", async (visit) => await deletePage(context, visit));
+  merchantForm(context, "/webhooks/:id/delete", write, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    await peers.webhooks.deleteEndpoint({ merchantId, environment, endpointId: paramOf(visit, "id") });
+    return { go: `${base}/webhooks`, done: "endpoint-deleted" };
+  });
+  merchantForm(context, "/webhooks/:id/status", write, async (visit, form) => {
+    const { merchantId, environment, base } = visit;
+    const status = form.raw("status") === "active" ? "active" : "disabled";
+    const endpointId = paramOf(visit, "id");
+    await peers.webhooks.updateEndpoint({ merchantId, environment, endpointId, status });
+    return {
+      go: `${base}/webhooks/${endpointId}`,
+      done: status === "active" ? "endpoint-enabled" : "endpoint-disabled",
+    };
+  });
+  merchantForm(context, "/webhooks/:id/test", write, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const endpointId = paramOf(visit, "id");
+    const { deliveryId } = await peers.webhooks.sendTestEvent({ merchantId, environment, endpointId });
+    const place = `${base}/webhooks/${endpointId}`;
+    if (deliveryId === "") return { go: place, done: "endpoint-not-tested" };
+    return { go: `${place}/deliveries/${deliveryId}`, done: "delivery-queued" };
+  });
+  merchantForm(context, "/webhooks/:id/retry-failed", write, async (visit, form) => {
+    const { merchantId, environment, base } = visit;
+    const endpointId = paramOf(visit, "id");
+    const chosen = form.raw("since");
+    const since = timestampFromMs(Date.now() - sinceHours[isSince(chosen) ? chosen : "day"] * hourMs);
+    const { run } = await peers.webhooks.retryFailedDeliveries({ merchantId, environment, endpointId, since });
+    return { go: `${base}/webhooks/${endpointId}/runs/${run?.id ?? ""}` };
+  });
+}
+
+/** @throws Failure NOT_FOUND */
+export async function endpointOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Endpoint> {
+  const { merchantId, environment } = visit;
+  const { endpoint } = await peers.webhooks.getEndpoint({ merchantId, environment, endpointId: paramOf(visit, "id") });
+  if (!endpoint) throw new Failure("NOT_FOUND");
+  return endpoint;
+}
+
+async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = webhookTexts[language];
+  const endpoint = await endpointOf(context, visit);
+  const health = endpointHealth(context, visit, endpoint.id);
+  return {
+    title: endpoint.url,
+    body: html`<h1 class="long">${endpoint.url}</h1>
+${facts([
+  [texts.status, statusChip(language, endpoint.status)],
+  [texts.description, endpoint.description],
+  [texts.events, html`${endpoint.eventTypes.map((code) => html`<code>${code}</code>`)}`],
+  ["Id", copyable(language, endpoint.id)],
+  [texts.created, moment(language, endpoint.createdAt)],
+])}
+${await section(language, texts.health, health, (found) => healthFacts(visit, endpoint, found))}
+${visit.may("webhooks.write") ? actions(visit, endpoint) : ""}
+${await deliveryList(context, visit, endpoint)}
+${verifyingCode(language)}`,
+  };
+}
+
+function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: GetEndpointHealthResponse): Html {
+  const texts = webhookTexts[language];
+  return html`<section class="panel"><h2>${texts.health}</h2>${facts([
+    [texts.status, healthChip(language, endpoint, health)],
+    [texts.delivered, count(language, health.delivered)],
+    [texts.failed, count(language, health.failed)],
+    [texts.pending, count(language, health.pending)],
+    [texts.oldest, moment(language, health.oldestPendingAt)],
+  ])}</section>`;
+}
+
+function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
+  const { language, base, token } = visit;
+  const texts = webhookTexts[language];
+  const place = `${base}/webhooks/${id}`;
+  const isActive = status === "active";
+  const other = isActive ? "disabled" : "active";
+  const choices = [
+    { value: "hour", label: texts.hour },
+    { value: "day", label: texts.day },
+    { value: "threeDays", label: texts.threeDays },
+    { value: "month", label: texts.month },
+  ];
+  return html`<div class="actions"><a class="button secondary" href="${place}/edit">${texts.edit}</a>
+${buttonForm(visit, { action: `${place}/status`, text: isActive ? texts.disable : texts.enable, fields: [hidden("status", other)] })}
+${isActive ? buttonForm(visit, { action: `${place}/test`, text: texts.test }) : ""}
+<a class="button secondary" href="${place}/roll">${texts.roll}</a><a class="button danger" href="${place}/delete">${texts.remove}</a></div>
+<details class="more panel"><summary>${texts.retryFailed}</summary><p class="muted">${texts.retryFailedText}</p>
+<form method="post" action="${place}/retry-failed">${hidden(formFields.token, token)}
+${selectField({ name: "since", label: texts.since, value: "day", choices })}<button class="button">${texts.retryFailed}</button></form></details>`;
+}
+
+async function deletePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const texts = webhookTexts[visit.language];
+  const { id, url } = await endpointOf(context, visit);
+  const place = `${visit.base}/webhooks/${id}`;
+  return questionPage(visit, {
+    title: texts.removeTitle,
+    text: html`<p><strong>${url}</strong></p><p>${texts.removeText}</p>`,
+    action: `${place}/delete`,
+    button: texts.removeButton,
+    back: place,
+  });
+}
+
+function isSince(text: string): text is Since {
+  return Object.hasOwn(sinceHours, text);
+}

@@ -1,0 +1,88 @@
+// The webhook endpoints of a merchant, each with how it has done in the last day.
+import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import type { Language } from "../../texts/both.ts";
+import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { chip } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { table } from "../../view/table.ts";
+import { moment } from "../../view/values.ts";
+
+const daySeconds = 86_400;
+
+interface Watched {
+  readonly endpoint: Endpoint;
+  readonly health: GetEndpointHealthResponse;
+}
+
+export function webhooksRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/webhooks", "webhooks.read", async (visit) => await webhooksPage(context, visit));
+}
+
+async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base } = visit;
+  const texts = webhookTexts[language];
+  const add = visit.may("webhooks.write")
+    ? html`<p><a class="button" href="${base}/webhooks/new">${texts.add}</a></p>`
+    : "";
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${add}
+${await section(language, texts.title, watchedEndpoints(context, visit), (watched) => endpointTable(visit, watched))}`,
+  };
+}
+
+/** There are few (docs/contract.md §9), so each is asked about. */
+async function watchedEndpoints({ peers }: ConsoleContext, visit: MerchantVisit): Promise<readonly Watched[]> {
+  const { merchantId, environment } = visit;
+  const { endpoints } = await peers.webhooks.listEndpoints({ merchantId, environment });
+  return await Promise.all(
+    endpoints.map(async (endpoint) => ({ endpoint, health: await endpointHealth({ peers }, visit, endpoint.id) })),
+  );
+}
+
+/** Of the last day. */
+export async function endpointHealth(
+  { peers }: Pick<ConsoleContext, "peers">,
+  { merchantId, environment }: MerchantVisit,
+  endpointId: string,
+): Promise<GetEndpointHealthResponse> {
+  return await peers.webhooks.getEndpointHealth({ merchantId, environment, endpointId, windowSeconds: daySeconds });
+}
+
+function endpointTable({ language, base }: MerchantVisit, watched: readonly Watched[]): Html {
+  const texts = webhookTexts[language];
+  return table({
+    caption: texts.title,
+    rows: watched,
+    empty: texts.none,
+    columns: [
+      {
+        heading: texts.url,
+        cell: ({ endpoint: { id, url, description } }) =>
+          html`<a href="${base}/webhooks/${id}">${url}</a>${description === "" ? "" : html`<br><span class="muted">${description}</span>`}`,
+      },
+      { heading: texts.status, cell: ({ endpoint }) => statusChip(language, endpoint.status) },
+      { heading: texts.health, cell: ({ endpoint, health }) => healthChip(language, endpoint, health) },
+      { heading: texts.events, cell: ({ endpoint }) => String(endpoint.eventTypes.length) },
+      { heading: texts.created, cell: ({ endpoint }) => moment(language, endpoint.createdAt) },
+    ],
+  });
+}
+
+export function statusChip(language: Language, status: string): Html {
+  const texts = webhookTexts[language];
+  return status === "active" ? chip(texts.active, "good") : chip(texts.disabled, "quiet");
+}
+
+/** How it does: given up is worse than late. */
+export function healthChip(language: Language, { status }: Endpoint, health: GetEndpointHealthResponse): Html {
+  const texts = webhookTexts[language];
+  const { delivered, failed, failedAttempts } = health;
+  if (failed > 0n || (failedAttempts > 0n && delivered === 0n)) return chip(texts.failing, "bad");
+  if (failedAttempts > 0n) return chip(texts.troubled, "wait");
+  if (delivered > 0n) return chip(texts.healthy, "good");
+  return chip(status === "active" ? texts.quiet : texts.disabled, "quiet");
+}

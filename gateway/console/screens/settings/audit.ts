@@ -1,0 +1,165 @@
+// The audit log: who did what, in plain words, with the names of people and keys.
+import { isId } from "#platform/values/id.ts";
+import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { actText, auditTexts, detailName, knownActs } from "../../texts/settings/audit.ts";
+import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
+import { filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { facts, table } from "../../view/table.ts";
+import { count, moment } from "../../view/values.ts";
+import { type Names, namesOf, objectPlaces } from "./audit-names.ts";
+
+const pageSize = 50;
+
+export function auditRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/audit", "audit.read", async (visit) => await auditPage(context, visit));
+}
+
+async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = auditTexts[language];
+  const path = `${base}/audit`;
+  const query = queryOf(visit);
+  const value = (name: string) => query.get(name)?.trim() ?? "";
+  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const asked = context.peers.audit.listAuditEntries({
+    merchantId,
+    environment,
+    action: value("action"),
+    actor: value("actor"),
+    objectId: value("object"),
+    ...(since && { since }),
+    ...(until && { until }),
+    pageSize,
+    pageToken: value("after"),
+  });
+  const found = await section(language, texts.title, withNames(context, visit, asked), ({ entries, next, names }) => {
+    const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
+    const shown = [
+      { name: "action", label: texts.action, value: value("action") && actText(language, value("action")) },
+      { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
+      { name: "object", label: texts.object, value: value("object") },
+      { name: "from", label: texts.from, value: value("from") },
+      { name: "to", label: texts.to, value: value("to") },
+    ];
+    return html`${filterChips(language, path, query, shown)}
+${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
+${paging(language, {
+  total: texts.total(count(language, entries.length)),
+  next: next === "" ? undefined : pageAfter(path, query, next),
+  first: value("after") === "" ? undefined : withFilter(path, query, {}),
+})}`;
+  });
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${filters(visit, path, value)}${found}`,
+  };
+}
+
+async function withNames(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  asked: ReturnType<ConsoleContext["peers"]["audit"]["listAuditEntries"]>,
+) {
+  const { entries, nextPageToken: next } = await asked;
+  const chosen = queryOf(visit).get("actor") ?? "";
+  const ids = [chosen, ...entries.flatMap(({ actor, objectId }) => [actor, objectId])];
+  return { entries, next, names: await namesOf(context, visit, ids) };
+}
+
+function filters({ language }: MerchantVisit, path: string, value: (name: string) => string): Html {
+  const texts = auditTexts[language];
+  const acts = knownActs.map((act) => ({ value: act, label: actText(language, act) }));
+  const choices = [
+    { value: "", label: texts.anyAction },
+    ...acts.toSorted((a, b) => a.label.localeCompare(b.label, language)),
+  ];
+  const { action, object, from, to } = texts;
+  return filterForm(path, texts.filters, texts.filter, [
+    filterSelect({ name: "action", label: action, value: value("action"), choices }),
+    filterInput({
+      name: "object",
+      label: object,
+      value: value("object"),
+      type: "text",
+      maxlength: 64,
+      placeholder: "ak_…, whk_…",
+    }),
+    filterInput({
+      name: "actor",
+      label: texts.actor,
+      value: value("actor"),
+      type: "text",
+      maxlength: 64,
+      placeholder: "usr_…, ak_…",
+    }),
+    filterInput({ name: "from", label: from, value: value("from"), type: "date" }),
+    filterInput({ name: "to", label: to, value: value("to"), type: "date" }),
+  ]);
+}
+
+function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names: Names, empty: string): Html {
+  const { language, base } = visit;
+  const texts = auditTexts[language];
+  return table({
+    caption: texts.title,
+    rows: entries,
+    empty,
+    columns: [
+      { heading: texts.at, cell: ({ occurredAt }) => moment(language, occurredAt) },
+      {
+        heading: texts.who,
+        cell: ({ actor }) =>
+          actor === ""
+            ? texts.service
+            : html`<a href="${withFilter(`${base}/audit`, new URLSearchParams(), { actor })}">${actorText(visit, names, actor)}</a>`,
+      },
+      {
+        heading: texts.what,
+        cell: (entry) => html`<div>${actText(language, entry.action)}${detailsOf(visit, entry)}</div>`,
+      },
+      { heading: texts.object, cell: ({ objectId }) => objectOf(visit, names, objectId) },
+    ],
+  });
+}
+
+function actorText({ language }: MerchantVisit, { people, keys }: Names, actor: string): string {
+  const texts = auditTexts[language];
+  if (actor === "operator") return texts.operator;
+  if (actor === "reader") return texts.reader;
+  if (isId("person", actor)) return people.get(actor) ?? texts.somebody;
+  return isId("apiKey", actor) ? texts.key(keys.get(actor) ?? actor) : actor;
+}
+
+function detailsOf(visit: MerchantVisit, { details, status, requestId, environment }: AuditEntry): Html {
+  const { language, base } = visit;
+  const texts = auditTexts[language];
+  const request =
+    isId("request", requestId) && visit.may("logs.read")
+      ? html`<a href="${base}/requests/${requestId}"><code>${requestId}</code></a>`
+      : html`<code>${requestId}</code>`;
+  const rows = Object.entries(details).map(([name, text]): [string, string] => [detailName(language, name), text]);
+  return html`<details class="more"><summary class="muted">${texts.details}</summary>${facts([
+    ...rows,
+    [texts.status, status],
+    [texts.both, environment === Environment.UNSPECIFIED ? "✓" : ""],
+    [texts.request, requestId === "" ? "" : request],
+  ])}</details>`;
+}
+
+/** With the way to it, where it has a page that the person may see. */
+function objectOf(visit: MerchantVisit, { people, keys, endpoints }: Names, objectId: string): Html | string {
+  const text = people.get(objectId) ?? keys.get(objectId) ?? endpoints.get(objectId) ?? objectId;
+  if (objectId === "" || objectId === visit.merchantId) return "";
+  const place = objectPlaces.find(({ noun, action }) => isId(noun, objectId) && visit.may(action));
+  // A deleted endpoint has no page any more.
+  const isGone = isId("endpoint", objectId) && !endpoints.has(objectId);
+  const shown = text === objectId ? html`<code>${objectId}</code>` : html`${text}`;
+  return place && !isGone ? html`<a href="${visit.base}${place.path}/${objectId}">${shown}</a>` : shown;
+}

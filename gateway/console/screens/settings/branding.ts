@@ -1,0 +1,145 @@
+// The branding of the payment page: a form that works without script, beside the page itself, which shows what is typed.
+import { Failure } from "#platform/values/failure.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { presentBranding } from "../../../json/branding.ts";
+import { type Form, formFields } from "../../http/form.ts";
+import { refusedFields } from "../../http/refusal.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { frameTexts } from "../../texts/frame.ts";
+import { brandingTexts } from "../../texts/settings/branding.ts";
+import { hidden, problemSummary, selectField, textField } from "../../view/fields.ts";
+import { facts } from "../../view/table.ts";
+import {
+  type BrandingField,
+  brandingFields,
+  type TypedBranding,
+  typedBranding,
+  wrongBranding,
+} from "./branding-fields.ts";
+import { previewPanel } from "./branding-preview.ts";
+
+type Wrong = ReadonlySet<string>;
+
+const problems = {
+  text: "textWrong",
+  url: "urlWrong",
+  email: "emailWrong",
+  colour: "colourWrong",
+  choice: "choiceWrong",
+} as const;
+
+// What the page takes where no colour is chosen.
+const pickerStart = "#2447d6";
+
+export function brandingRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/branding", undefined, async (visit) => {
+    return brandingPage(visit, await storedBranding(context, visit));
+  });
+  merchantForm(
+    context,
+    "/branding",
+    { action: "branding.write" },
+    async (visit, form) => await save(context, visit, form),
+  );
+}
+
+async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): Promise<TypedBranding> {
+  const { merchantId, environment } = visit;
+  const { branding } = await peers.merchants.getBranding({ merchantId, environment });
+  if (!branding) throw new Failure("NOT_FOUND");
+  return { ...presentBranding(branding) };
+}
+
+async function save({ peers }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const typed = typedBranding(form);
+  const wrong = wrongBranding(typed);
+  if (wrong.size > 0) return brandingPage(visit, typed, wrong);
+  const of = (name: string) => typed[name] ?? "";
+  try {
+    await peers.merchants.updateBranding({
+      merchantId,
+      environment,
+      displayName: of("display_name"),
+      tagline: of("tagline"),
+      logoUrl: of("logo_url"),
+      accentColor: of("accent_color"),
+      secondaryColor: of("secondary_color"),
+      supportEmail: of("support_email"),
+      buttonStyle: of("button_style"),
+      backgroundStyle: of("background_style"),
+      theme: of("theme"),
+      fontFamily: of("font_family"),
+      termsUrl: of("terms_url"),
+      privacyUrl: of("privacy_url"),
+    });
+    return { go: `${base}/branding`, done: "branding-saved" };
+  } catch (error) {
+    return brandingPage(visit, typed, refusedFields(error));
+  }
+}
+
+function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong = new Set()): Page {
+  const texts = brandingTexts[visit.language];
+  const summary = brandingFields
+    .filter(({ name }) => wrong.has(name))
+    .map(({ name, label, kind }) => [name, `${textOf(visit, label)}: ${texts[problems[kind]]}`] as const);
+  return {
+    title: texts.title,
+    status: wrong.size > 0 ? 422 : 200,
+    body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
+${problemSummary(frameTexts[visit.language].wrongTitle, summary)}
+<div class="beside" data-beside>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
+${previewPanel(visit)}</div>`,
+  };
+}
+
+function formOf(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong): Html {
+  const fields = brandingFields.map((field) => fieldOf(visit, field, typed[field.name] ?? "", wrong));
+  return html`<form method="post" action="${visit.base}/branding" class="panel" data-preview-source>${hidden(formFields.token, visit.token)}
+${fields}
+<button class="button">${brandingTexts[visit.language].save}</button></form>`;
+}
+
+function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wrong: Wrong): Html {
+  const texts = brandingTexts[visit.language];
+  const { name, kind, lengthMax, choices = [] } = field;
+  const label = textOf(visit, field.label);
+  const parts = {
+    name,
+    label,
+    value,
+    ...(field.hint && { hint: textOf(visit, field.hint) }),
+    problem: wrong.has(name) ? texts[problems[kind]] : "",
+  };
+  if (kind === "choice") {
+    return selectField({ ...parts, choices: choices.map((word) => ({ value: word, label: wordOf(visit, word) })) });
+  }
+  if (kind === "colour") {
+    return html`<div class="with-colour">${textField({ ...parts, maxlength: lengthMax, placeholder: "#0a7d4f" })}
+<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${texts.picker(label)}" hidden></div>`;
+  }
+  const type = kind === "text" ? {} : { type: kind, inputmode: kind };
+  return textField({ ...parts, ...type, maxlength: lengthMax });
+}
+
+function readOnly(visit: MerchantVisit, typed: TypedBranding): Html {
+  const rows = brandingFields.map(({ name, label, kind }): [string, string] => {
+    const value = typed[name] ?? "";
+    return [textOf(visit, label), kind === "choice" ? wordOf(visit, value) : value];
+  });
+  return html`<section class="panel"><p class="muted">${brandingTexts[visit.language].readOnly}</p>${facts(rows)}</section>`;
+}
+
+/** Fonts are called by their own names. */
+function wordOf(visit: MerchantVisit, word: string): string {
+  const text = new Map<string, unknown>(Object.entries(brandingTexts[visit.language])).get(word);
+  if (typeof text === "string") return text;
+  return word.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => `${gap ? " " : ""}${letter.toUpperCase()}`);
+}
+
+function textOf({ language }: MerchantVisit, label: BrandingField["label"]): string {
+  const text = brandingTexts[language][label];
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,137 @@
+// Credentials of an account at a processor: entered once, tried at once, never shown again. The proof is asked for
+// before they are typed, and no page carries them (`http/form.ts`), so they stand in no HTML.
+import { Failure } from "#platform/values/failure.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { type Form, formFields, secretPrefix } from "../../http/form.ts";
+import { isProved } from "../../session/admit.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { frameTexts } from "../../texts/frame.ts";
+import { processorTexts } from "../../texts/settings/processors.ts";
+import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
+import { processorNeeds } from "./processor.ts";
+import { connectorOf } from "./processors.ts";
+
+const names = ["secret_key", "publishable_key", "webhook_secret"] as const;
+type Name = (typeof names)[number];
+const labels = { secret_key: "secretKey", publishable_key: "publishableKey", webhook_secret: "webhookSecret" } as const;
+const hints = {
+  secret_key: "secretKeyHint",
+  publishable_key: "publishableKeyHint",
+  webhook_secret: "webhookSecretHint",
+} as const;
+const credentialMax = 1_024;
+
+type Problem = "credentialWrong" | "againWrong" | "otherAccount" | "notEligible" | "noAnswer";
+
+/** What is wrong, and with which field; undefined: with all of them. */
+interface Wrong {
+  readonly problem: Problem;
+  readonly fields: readonly Name[];
+}
+
+export function processorCredentialRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/processors/new", "connectors.write", async (visit) => credentialsPage(visit, "new"));
+  merchantForm(context, "/processors/new/proof", processorNeeds, async ({ base }) => ({
+    go: `${base}/processors/new`,
+  }));
+  merchantForm(context, "/processors/new", processorNeeds, async (visit, form) => await add(context, visit, form));
+  merchantPage(context, "/processors/:id/rotate", "connectors.write", async (visit) => {
+    const { id } = await connectorOf(context, visit);
+    return credentialsPage(visit, id);
+  });
+  merchantForm(context, "/processors/:id/rotate/proof", processorNeeds, async (visit) => {
+    return { go: `${visit.base}/processors/${(await connectorOf(context, visit)).id}/rotate` };
+  });
+  merchantForm(context, "/processors/:id/rotate", processorNeeds, async (visit, form) => {
+    return await rotate(context, visit, form);
+  });
+}
+
+async function add({ peers }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const credentials = credentialsIn(form);
+  if (Object.keys(credentials).length === 0) return credentialsPage(visit, "new", again);
+  try {
+    const added = { connector: "stripe", credentials, makeDefault: form.has("make_default") };
+    const { connector } = await peers.accounts.addConnectorAccount({ merchantId, environment, ...added });
+    return { go: `${base}/processors/${connector?.id ?? ""}`, done: "processor-added" };
+  } catch (error) {
+    return credentialsPage(visit, "new", wrongOf(error));
+  }
+}
+
+async function rotate(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const { id: connectorId } = await connectorOf(context, visit);
+  const credentials = credentialsIn(form);
+  if (Object.keys(credentials).length === 0) return credentialsPage(visit, connectorId, again);
+  try {
+    await context.peers.accounts.rotateConnectorCredentials({ merchantId, environment, connectorId, credentials });
+    return { go: `${base}/processors/${connectorId}`, done: "processor-rotated" };
+  } catch (error) {
+    return credentialsPage(visit, connectorId, wrongOf(error));
+  }
+}
+
+const again: Wrong = { problem: "againWrong", fields: names };
+
+function credentialsIn(form: Form): Record<string, string> {
+  const given = names.map((name) => [name, form.text(`${secretPrefix}${name}`).slice(0, credentialMax + 1)] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+}
+
+/** @throws what no form can tell */
+function wrongOf(error: unknown): Wrong {
+  if (!(error instanceof Failure)) throw error;
+  if (error.reason === "CONNECTOR_NOT_ELIGIBLE") return { problem: "notEligible", fields: [] };
+  if (error.reason === "CONNECTOR_ERROR") return { problem: "noAnswer", fields: [] };
+  if (error.reason !== "INVALID_BODY") throw error;
+  const told = error.violations.map(({ field }) => field);
+  const fields = names.filter((name) => told.includes(`credentials.${name}`));
+  return fields.length > 0 ? { problem: "credentialWrong", fields } : { problem: "otherAccount", fields: names };
+}
+
+/** @param place `new`, or the id of the account whose credentials are replaced */
+function credentialsPage(visit: MerchantVisit, place: string, wrong?: Wrong): Page {
+  const { language, base, token, session } = visit;
+  const texts = processorTexts[language];
+  const isNew = place === "new";
+  const title = isNew ? texts.addTitle : texts.rotate;
+  const action = isNew ? `${base}/processors/new` : `${base}/processors/${place}/rotate`;
+  if (!isProved(session, Date.now())) return proofFirst(visit, title, `${action}/proof`);
+  const summary = wrong ? [[`${secretPrefix}${wrong.fields[0] ?? names[0]}`, texts[wrong.problem]] as const] : [];
+  return {
+    title,
+    status: wrong ? 422 : 200,
+    body: html`<h1>${title}</h1><p class="muted">${isNew ? texts.addText : texts.rotateText}</p>
+${problemSummary(frameTexts[language].wrongTitle, summary)}
+<form method="post" action="${action}" class="panel">${hidden(formFields.token, token)}
+${names.map((name) => credentialField(visit, name, isNew, wrong))}
+${isNew ? choiceField({ name: "make_default", label: texts.makeDefault, values: [], choices: [{ value: "yes", label: texts.makeDefaultLabel }] }) : ""}
+<div class="actions"><button class="button">${isNew ? texts.add : texts.rotate}</button><a href="${base}/processors">${frameTexts[language].leaveIt}</a></div></form>`,
+  };
+}
+
+function credentialField({ language }: MerchantVisit, name: Name, isNew: boolean, wrong: Wrong | undefined): Html {
+  const texts = processorTexts[language];
+  return textField({
+    name: `${secretPrefix}${name}`,
+    label: texts[labels[name]],
+    hint: isNew ? texts[hints[name]] : `${texts[hints[name]]} ${texts.keepEmpty}`,
+    value: "",
+    type: "password",
+    maxlength: credentialMax,
+    required: isNew,
+    problem: wrong?.fields.includes(name) ? texts[wrong.problem] : "",
+  });
+}
+
+function proofFirst({ language, token }: MerchantVisit, title: string, action: string): Page {
+  const texts = processorTexts[language];
+  return {
+    title,
+    body: html`<div class="panel question"><h1>${texts.proofTitle}</h1><p>${texts.proofText}</p>
+<form method="post" action="${action}">${hidden(formFields.token, token)}<button class="button">${texts.proofButton}</button></form></div>`,
+  };
+}

@@ -1,0 +1,165 @@
+// One account at a processor: making it the primary one, how buyers pay, checking it, switching it off. Each change
+// moves where money goes, so each needs a fresh proof.
+import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { formFields } from "../../http/form.ts";
+import { unlessRefused } from "../../http/refusal.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { processorTexts } from "../../texts/settings/processors.ts";
+import { buttonForm, questionPage } from "../../view/button-form.ts";
+import { choiceField, hidden } from "../../view/fields.ts";
+import { chip, codeBlock, copyable } from "../../view/pieces.ts";
+import { facts } from "../../view/table.ts";
+import { connectorChip, connectorOf, processorName, surfaceName } from "./processors.ts";
+
+export const processorNeeds = { action: "connectors.write", proof: () => true };
+
+export function processorRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/processors/:id", "connectors.read", async (visit) => {
+    return accountPage(context, visit, await connectorOf(context, visit));
+  });
+  merchantPage(context, "/processors/:id/primary", "connectors.write", async (visit) => {
+    return primaryPage(visit, await connectorOf(context, visit));
+  });
+  merchantForm(context, "/processors/:id/primary", processorNeeds, async (visit) => {
+    return await change(context, visit, { makeDefault: true });
+  });
+  merchantForm(context, "/processors/:id/surface", processorNeeds, async (visit, form) => {
+    const { surface, allowedSurfaces } = await connectorOf(context, visit);
+    const chosen = allowedSurfaces.find((each) => each === form.raw("surface")) ?? surface;
+    return await change(context, visit, { selectedSurface: chosen });
+  });
+  merchantForm(context, "/processors/:id/check", { action: "connectors.read" }, async (visit) => {
+    return await checkPage(context, visit);
+  });
+  merchantPage(context, "/processors/:id/deactivate", "connectors.write", async (visit) => {
+    return deactivatePage(visit, await connectorOf(context, visit));
+  });
+  merchantForm(context, "/processors/:id/deactivate", processorNeeds, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const { id } = await connectorOf(context, visit);
+    await context.peers.accounts.deactivateConnectorAccount({ merchantId, environment, connectorId: id });
+    return { go: `${base}/processors`, done: "processor-deactivated" };
+  });
+}
+
+async function change(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  change: { readonly makeDefault?: boolean; readonly selectedSurface?: string },
+): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const { id } = await connectorOf(context, visit);
+  const asked = context.peers.connectors.updateConnector({ merchantId, environment, connectorId: id, ...change });
+  const place = `${base}/processors/${id}`;
+  const changed = await unlessRefused(asked, "CONNECTOR_NOT_ELIGIBLE");
+  return { go: place, done: changed ? "processor-saved" : "processor-refused" };
+}
+
+function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: Connector): Page {
+  const { language } = visit;
+  const texts = processorTexts[language];
+  const name = processorName(language, account.connector);
+  // The simulator of an installation tells by itself.
+  const webhook =
+    account.connector === "simulator"
+      ? ""
+      : html`<section class="panel"><h2>${texts.webhook}</h2><p class="muted">${texts.webhookText}</p>${codeBlock(language, `${config.API_ORIGIN ?? ""}/processors/${account.connector}/${account.externalAccountId}`)}</section>`;
+  return {
+    title: `${name} ${account.externalAccountId}`,
+    body: html`<h1>${name}</h1>
+${facts([
+  [texts.status, connectorChip(language, account)],
+  [texts.account, copyable(language, account.externalAccountId)],
+  [texts.surface, surfaceName(language, account.surface)],
+  ["Id", copyable(language, account.id)],
+])}
+${actions(visit, account)}${visit.may("connectors.write") && account.allowedSurfaces.length > 1 ? surfaceForm(visit, account) : ""}${webhook}`,
+  };
+}
+
+function actions(visit: MerchantVisit, account: Connector): Html {
+  const { language, base } = visit;
+  const texts = processorTexts[language];
+  const place = `${base}/processors/${account.id}`;
+  const mayChange = visit.may("connectors.write");
+  const primary =
+    mayChange && account.isActive && account.canBePrimary && !account.isDefault
+      ? html`<a class="button" href="${place}/primary">${texts.makePrimary}</a>`
+      : "";
+  const rotate =
+    mayChange && account.connector === "stripe"
+      ? html`<a class="button secondary" href="${place}/rotate">${texts.rotate}</a>`
+      : "";
+  const off =
+    mayChange && account.isActive
+      ? html`<a class="button danger" href="${place}/deactivate">${texts.deactivate}</a>`
+      : "";
+  return html`<div class="actions">${primary}${buttonForm(visit, { action: `${place}/check`, text: texts.check })}${rotate}${off}</div>`;
+}
+
+function surfaceForm({ language, base, token }: MerchantVisit, account: Connector): Html {
+  const texts = processorTexts[language];
+  return html`<form method="post" action="${base}/processors/${account.id}/surface" class="panel">${hidden(formFields.token, token)}
+${choiceField({
+  name: "surface",
+  label: texts.chooseSurface,
+  one: true,
+  values: [account.surface],
+  choices: account.allowedSurfaces.map((value) => ({ value, label: surfaceName(language, value) })),
+})}<button class="button">${texts.save}</button></form>`;
+}
+
+function primaryPage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
+  const texts = processorTexts[visit.language];
+  const place = `${visit.base}/processors/${id}`;
+  return questionPage(visit, {
+    title: texts.makePrimaryTitle,
+    text: html`<p><strong>${processorName(visit.language, connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
+    action: `${place}/primary`,
+    button: texts.makePrimary,
+    kind: "primary",
+    back: place,
+  });
+}
+
+function deactivatePage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
+  const texts = processorTexts[visit.language];
+  const place = `${visit.base}/processors/${id}`;
+  return questionPage(visit, {
+    title: texts.deactivateTitle,
+    text: html`<p><strong>${processorName(visit.language, connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
+    action: `${place}/deactivate`,
+    button: texts.deactivate,
+    back: place,
+  });
+}
+
+async function checkPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = processorTexts[language];
+  const { id, connector } = await connectorOf(context, visit);
+  const asked = context.peers.accounts.checkConnectorAccount({ merchantId, environment, connectorId: id });
+  const answer = await unlessRefused(asked, "CONNECTOR_ERROR");
+  return {
+    title: texts.checkTitle,
+    body: html`<h1>${texts.checkTitle}</h1><p>${processorName(language, connector)}</p>
+${answer ? reportOf(visit, answer.account) : html`<p class="missing" role="alert">${texts.noAnswer}</p>`}
+<p><a class="button" href="${base}/processors/${id}">${texts.toAccount}</a></p>`,
+  };
+}
+
+function reportOf({ language, environment }: MerchantVisit, account: AccountStatus | undefined): Html {
+  const texts = processorTexts[language];
+  if (!account?.credentialsTaken) return html`<p class="problems" role="alert">${texts.notTaken}</p>`;
+  // Test modes take payments whatever the account may.
+  const tone = account.canCharge ? "good" : environment === Environment.LIVE ? "bad" : "wait";
+  return html`<p class="notice" role="status">${texts.taken}</p>${facts([
+    [texts.account, html`<code>${account.externalAccountId}</code>`],
+    [texts.displayName, account.displayName],
+    [texts.country, account.country],
+    [texts.canCharge, chip(account.canCharge ? texts.yes : texts.no, tone)],
+  ])}`;
+}

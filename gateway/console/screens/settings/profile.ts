@@ -1,0 +1,132 @@
+// The merchant's profile, one copy for each environment; everybody of the team may read it.
+import { Failure } from "#platform/values/failure.ts";
+import { Environment, type Merchant } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { displayFormats, displayLine } from "../../../http/display-text.ts";
+import { type Form, formFields } from "../../http/form.ts";
+import { refusedFields } from "../../http/refusal.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { frameTexts } from "../../texts/frame.ts";
+import { profileTexts } from "../../texts/settings/profile.ts";
+import { hidden, problemSummary, textField } from "../../view/fields.ts";
+import { copyable } from "../../view/pieces.ts";
+import { facts } from "../../view/table.ts";
+
+type Typed = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
+type Wrong = ReadonlySet<string>;
+
+/** In the service's words, with their limits. */
+const fields = [
+  { name: "name", of: "name", label: "name", problem: "nameWrong", lengthMax: 100 },
+  {
+    name: "legal_name",
+    of: "legalName",
+    label: "legalName",
+    hint: "legalNameHint",
+    problem: "legalNameWrong",
+    lengthMax: 200,
+  },
+  { name: "email", of: "email", label: "email", problem: "emailWrong", type: "email", lengthMax: 254 },
+  { name: "phone", of: "phone", label: "phone", hint: "phoneHint", problem: "phoneWrong", type: "tel", lengthMax: 16 },
+  {
+    name: "website",
+    of: "website",
+    label: "website",
+    hint: "websiteHint",
+    problem: "websiteWrong",
+    type: "url",
+    lengthMax: 2_048,
+  },
+] as const;
+
+export function profileRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/profile", undefined, async (visit) => profilePage(visit, await merchantOf(context, visit)));
+  merchantForm(
+    context,
+    "/profile",
+    { action: "profile.write" },
+    async (visit, form) => await save(context, visit, form),
+  );
+}
+
+async function merchantOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<Merchant> {
+  const { merchant } = await peers.merchants.getMerchant({ merchantId, environment });
+  if (!merchant) throw new Failure("NOT_FOUND");
+  return merchant;
+}
+
+async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, base } = visit;
+  const typed: Typed = {
+    name: form.text("name"),
+    legalName: form.text("legal_name"),
+    email: form.text("email"),
+    phone: form.text("phone").replace(/[\s()-]/g, ""),
+    website: form.text("website"),
+  };
+  const again = async (wrong: Wrong) => profilePage(visit, await merchantOf(context, visit), typed, wrong);
+  const isLine = displayFormats[displayLine] ?? (() => true);
+  const wrong = fields.filter(({ of, lengthMax }) => typed[of].length > lengthMax || !isLine(typed[of]));
+  if (wrong.length > 0 || typed.name === "") {
+    return await again(new Set([...wrong.map(({ name }) => name), ...(typed.name === "" ? ["name"] : [])]));
+  }
+  try {
+    await context.peers.merchants.updateProfile({ merchantId, environment, ...typed });
+    return { go: `${base}/profile`, done: "profile-saved" };
+  } catch (error) {
+    return await again(refusedFields(error));
+  }
+}
+
+function profilePage(
+  visit: MerchantVisit,
+  merchant: Merchant,
+  typed: Typed = merchant,
+  wrong: Wrong = new Set(),
+): Page {
+  const { language, environment } = visit;
+  const texts = profileTexts[language];
+  const summary = fields
+    .filter(({ name }) => wrong.has(name))
+    .map(({ name, label, problem }) => [name, `${texts[label]}: ${texts[problem]}`] as const);
+  const shown = visit.may("profile.write")
+    ? formOf(visit, typed, wrong)
+    : html`<section class="panel">${facts(fields.map(({ of, label }): [string, string] => [texts[label], typed[of]]))}</section>`;
+  return {
+    title: texts.title,
+    status: wrong.size > 0 ? 422 : 200,
+    body: html`<h1>${texts.title}</h1><p class="muted">${texts.about} ${environment === Environment.SANDBOX ? texts.sandboxNote : ""}</p>
+${problemSummary(frameTexts[language].wrongTitle, summary)}${shown}
+${fixedFacts(visit, merchant)}`,
+  };
+}
+
+function formOf({ language, base, token }: MerchantVisit, typed: Typed, wrong: Wrong): Html {
+  const texts = profileTexts[language];
+  const inputs = fields.map((field) =>
+    textField({
+      name: field.name,
+      label: texts[field.label],
+      value: typed[field.of],
+      maxlength: field.lengthMax,
+      problem: wrong.has(field.name) ? texts[field.problem] : "",
+      required: field.name === "name" || field.name === "email",
+      ...("hint" in field && { hint: texts[field.hint] }),
+      ...("type" in field && { type: field.type }),
+    }),
+  );
+  return html`<form method="post" action="${base}/profile" class="panel">${hidden(formFields.token, token)}
+${inputs}
+<button class="button">${texts.save}</button></form>`;
+}
+
+function fixedFacts({ language }: MerchantVisit, { id, country, currency, refundsEnabled }: Merchant): Html {
+  const texts = profileTexts[language];
+  return html`<section class="panel">${facts([
+    [texts.country, country],
+    [texts.currency, currency],
+    [texts.refunds, refundsEnabled ? texts.on : texts.off],
+    ["Id", copyable(language, id)],
+  ])}<p class="muted">${texts.fixed}</p></section>`;
+}

@@ -1,0 +1,109 @@
+// Changing a member's role or limit, and removing them.
+import { Failure } from "#platform/values/failure.ts";
+import type { Member } from "#proto/merchant/v1/people_pb.ts";
+import { html } from "../../../docs/html.ts";
+import { type Form, formFields } from "../../http/form.ts";
+import { paramOf } from "../../http/param.ts";
+import { refusedFields, unlessRefused } from "../../http/refusal.ts";
+import { merchantForm, merchantPage } from "../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { frameTexts } from "../../texts/frame.ts";
+import { teamTexts } from "../../texts/settings/team.ts";
+import { questionPage } from "../../view/button-form.ts";
+import { hidden, problemSummary } from "../../view/fields.ts";
+import { teamNeeds } from "./team.ts";
+import {
+  mayChangeRole,
+  type RoleChoice,
+  readRole,
+  roleChoice,
+  roleFields,
+  roleProblems,
+  type TypedRole,
+  typedRole,
+} from "./team-role.ts";
+
+/** What the service refuses without a field: the last owner, a role above one's own. */
+const refused = "refused";
+
+export function teamMemberRoutes(context: ConsoleContext): void {
+  const { peers, door } = context;
+  merchantPage(context, "/team/members/:id", "team.write", async (visit) => {
+    const member = await memberOf(context, visit);
+    return memberPage(visit, member, await roleChoice(context, visit), typedRole(member.role, member.refundLimit));
+  });
+  merchantForm(context, "/team/members/:id", teamNeeds, async (visit, form) => await change(context, visit, form));
+  merchantPage(context, "/team/members/:id/remove", "team.write", async (visit) => {
+    return removePage(visit, await memberOf(context, visit));
+  });
+  merchantForm(context, "/team/members/:id/remove", teamNeeds, async (visit) => {
+    const { secret: sessionSecret, merchantId, base } = visit;
+    const member = await memberOf(context, visit);
+    const personId = member.person?.id ?? "";
+    const asked = peers.people.removeMember({ sessionSecret, door, merchantId, personId });
+    if (!(await unlessRefused(asked, "FORBIDDEN"))) return removePage(visit, member, true);
+    return personId === visit.session.person?.id ? { go: "/" } : { go: `${base}/team`, done: "member-removed" };
+  });
+}
+
+/** @throws Failure NOT_FOUND; FORBIDDEN for one whose role is above */
+async function memberOf({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Member> {
+  const { secret: sessionSecret, merchantId } = visit;
+  const { members } = await peers.people.listMembers({ sessionSecret, door, merchantId });
+  const member = members.find(({ person }) => person?.id === paramOf(visit, "id"));
+  if (!member) throw new Failure("NOT_FOUND");
+  if (!mayChangeRole(visit, member.role)) throw new Failure("FORBIDDEN");
+  return member;
+}
+
+async function change(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { secret: sessionSecret, merchantId, base } = visit;
+  const member = await memberOf(context, visit);
+  const choice = await roleChoice(context, visit);
+  const { typed, refundLimit, isWrong } = readRole(form, choice);
+  if (isWrong) return memberPage(visit, member, choice, typed, new Set(["refund_limit"]));
+  const wanted = { personId: member.person?.id ?? "", role: typed.role, ...(refundLimit && { refundLimit }) };
+  try {
+    await context.peers.people.updateMember({ sessionSecret, door: context.door, merchantId, ...wanted });
+    return { go: `${base}/team`, done: "member-changed" };
+  } catch (error) {
+    const isForbidden = error instanceof Failure && error.reason === "FORBIDDEN";
+    return memberPage(visit, member, choice, typed, isForbidden ? new Set([refused]) : refusedFields(error));
+  }
+}
+
+function memberPage(
+  visit: MerchantVisit,
+  { person }: Member,
+  choice: RoleChoice,
+  typed: TypedRole,
+  wrong: ReadonlySet<string> = new Set(),
+): Page {
+  const { language, base, token } = visit;
+  const texts = teamTexts[language];
+  const place = `${base}/team/members/${person?.id ?? ""}`;
+  const problems = [...(wrong.has(refused) ? [["role-0", texts.refused] as const] : []), ...roleProblems(visit, wrong)];
+  return {
+    title: texts.changeTitle,
+    status: wrong.size > 0 ? 422 : 200,
+    body: html`<h1>${person?.name || texts.changeTitle}</h1><p class="muted">${person?.email ?? ""}</p>
+${problemSummary(frameTexts[language].wrongTitle, problems)}
+<form method="post" action="${place}" class="panel">${hidden(formFields.token, token)}
+${roleFields(visit, choice, typed, wrong)}
+<div class="actions"><button class="button">${texts.save}</button><a href="${base}/team/roles">${texts.rolesLink}</a></div></form>
+<p><a class="button danger" href="${place}/remove">${texts.remove}</a></p>`,
+  };
+}
+
+function removePage(visit: MerchantVisit, { person }: Member, isRefused = false): Page {
+  const texts = teamTexts[visit.language];
+  const place = `${visit.base}/team/members/${person?.id ?? ""}`;
+  const page = questionPage(visit, {
+    title: texts.removeTitle,
+    text: html`${isRefused ? html`<p class="problem" role="alert">${texts.refused}</p>` : ""}<p><strong>${person?.name ?? ""}</strong> ${person?.email ?? ""}</p><p>${texts.removeText}</p>`,
+    action: `${place}/remove`,
+    button: texts.removeButton,
+    back: `${visit.base}/team`,
+  });
+  return { ...page, status: isRefused ? 422 : 200 };
+}

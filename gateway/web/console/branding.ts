@@ -1,0 +1,54 @@
+// The branding's form beside its preview: what is typed is told to the frame, which is a page of our own origin.
+
+export function brandingPreview(): void {
+  const place = document.querySelector<HTMLElement>("[data-preview]");
+  const frame = place?.querySelector("iframe");
+  if (!place || !frame) return;
+  const form = document.querySelector<HTMLFormElement>("form[data-preview-source]");
+  const chosen = (name: string) => place.querySelector<HTMLSelectElement>(`[name=preview_${name}]`)?.value ?? "";
+  const tell = () => {
+    // Without the form's token: the frame needs the texts alone. Without a form it shows what is stored.
+    const typed = form && Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "form_token"));
+    frame.contentWindow?.postMessage(
+      { kind: "tollbooth-preview", state: chosen("state"), ...(typed && { branding: typed }) },
+      location.origin,
+    );
+  };
+  const load = () => {
+    frame.src = `${frame.dataset.src}?language=${encodeURIComponent(chosen("language"))}`;
+  };
+  const size = () => {
+    document.querySelector("[data-beside]")?.classList.toggle("is-wide", chosen("size") === "desktop");
+  };
+  place.hidden = false;
+  colourPickers(tell);
+  form?.addEventListener("input", tell);
+  frame.addEventListener("load", tell);
+  place.addEventListener("change", ({ target }) => {
+    if (!(target instanceof HTMLSelectElement)) return;
+    if (target.name === "preview_language") load();
+    if (target.name === "preview_size") size();
+    if (target.name === "preview_state") tell();
+  });
+  size();
+  load();
+}
+
+/** A picker beside each field of a colour; the field is what is sent. */
+function colourPickers(tell: () => void): void {
+  for (const picker of document.querySelectorAll<HTMLInputElement>("[data-colour-of]")) {
+    const field = document.querySelector<HTMLInputElement>(`[name="${picker.dataset.colourOf}"]`);
+    if (!field) continue;
+    const follow = () => {
+      if (/^#[0-9a-f]{6}$/i.test(field.value)) picker.value = field.value.toLowerCase();
+    };
+    picker.hidden = false;
+    follow();
+    field.addEventListener("input", follow);
+    picker.addEventListener("input", (event) => {
+      event.stopPropagation();
+      field.value = picker.value;
+      tell();
+    });
+  }
+}

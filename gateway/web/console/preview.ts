@@ -1,0 +1,136 @@
+// The payment page in the console's preview: its own screens, on an order that does not exist. What is typed beside it
+// comes as messages of our own origin, as texts; nothing is loaded, sent or kept.
+import { guardLeaving } from "../page/around.ts";
+import { makeElement } from "../page/element.ts";
+import { notePaying } from "../page/link.ts";
+import { Screens } from "../page/screens.ts";
+import type { CheckoutError, CheckoutHandle, HandleState, LoadResult, SessionView } from "../sdk/contract.ts";
+import { membersOf } from "../sdk/members.ts";
+import { readSession } from "../sdk/session.ts";
+import type { PageTexts } from "../texts/page-texts.ts";
+
+interface PreviewData {
+  readonly locale: string;
+  readonly texts: PageTexts;
+  readonly merchantName: string;
+  /** Of the card fields, which are the processor's on the real page. */
+  readonly labels: readonly string[];
+  /** As the API answers. */
+  readonly session: Readonly<Record<string, unknown>>;
+}
+
+type Shown = HandleState | "declined" | "unavailable";
+const states: ReadonlyMap<string, { readonly handle: HandleState; readonly status: string }> = new Map([
+  ["ready", { handle: "ready", status: "open" }],
+  ["submitting", { handle: "submitting", status: "open" }],
+  ["action_required", { handle: "action_required", status: "open" }],
+  ["declined", { handle: "ready", status: "open" }],
+  ["processing", { handle: "processing", status: "processing" }],
+  ["succeeded", { handle: "succeeded", status: "completed" }],
+  ["expired", { handle: "expired", status: "expired" }],
+  ["canceled", { handle: "canceled", status: "canceled" }],
+  ["unavailable", { handle: "failed", status: "open" }],
+]);
+
+const block = document.querySelector('script[data-name="preview"]');
+const data: PreviewData = JSON.parse(block?.textContent ?? "{}");
+let branding: Readonly<Record<string, unknown>> = membersOf(data.session.branding);
+let shown: Shown | string = "ready";
+
+addEventListener("message", ({ origin, source, data: told }: MessageEvent<unknown>) => {
+  if (origin !== location.origin || source !== parent) return;
+  const message = membersOf(told);
+  if (message.kind !== "tollbooth-preview") return;
+  branding = membersOf(message.branding);
+  shown = typeof message.state === "string" ? message.state : shown;
+  draw();
+});
+// The page moves the reader to what is new; here that would take them out of the field that they type in.
+HTMLElement.prototype.focus = () => {};
+// Links of the page lead nowhere here.
+addEventListener(
+  "click",
+  (event) => event.target instanceof Element && event.target.closest("a") && event.preventDefault(),
+  true,
+);
+draw();
+
+function draw(): void {
+  const { handle: state, status } = states.get(shown) ?? { handle: "ready", status: "open" };
+  const session = sampleOf(status);
+  if (!session) return;
+  document.documentElement.removeAttribute("style");
+  const sessionId = `cs_preview_${shown}`;
+  // The buyer who has just paid is told so; who comes back later, that it was paid.
+  notePaying(sessionId, state === "succeeded" || state === "processing");
+  const handle = stillHandle(session, state);
+  const screens = new Screens({
+    handle,
+    sessionId,
+    texts: data.texts,
+    locale: data.locale,
+    payNow: () => {},
+    onOpen: () => {},
+  });
+  if (shown === "unavailable") screens.lastError = unsupported;
+  screens.render(state);
+  if (shown === "declined") screens.warn(data.texts.declinedCard);
+  guardLeaving(false);
+  notePaying(sessionId, false);
+  // Ends what counts down to the way back.
+  dispatchEvent(new Event("pagehide"));
+}
+
+function sampleOf(status: string): SessionView | undefined {
+  const name = textOf(branding.display_name) || data.merchantName;
+  const json = {
+    ...data.session,
+    status,
+    branding,
+    merchant: { display_name: name, support_email: textOf(branding.support_email) },
+    legal: { ...membersOf(data.session.legal), terms_url: branding.terms_url, privacy_url: branding.privacy_url },
+    ...(status === "completed" && { payment_id: "pay_preview", payment_status: "succeeded" }),
+  };
+  return readSession(json, data.locale)?.view;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+const unsupported: CheckoutError = {
+  name: "CheckoutError",
+  type: "session",
+  code: "unsupported_surface",
+  message: "",
+  retryable: false,
+};
+
+/** A handle that stands still: nothing is asked, nothing is paid. */
+function stillHandle(session: SessionView, state: HandleState): CheckoutHandle {
+  const loaded: LoadResult = { ok: true, session };
+  return {
+    state,
+    session,
+    testCards: [],
+    load: async () => loaded,
+    refresh: async () => loaded,
+    mount: async (target) => {
+      if (target instanceof Element) target.append(cardFields());
+      return loaded;
+    },
+    confirm: async () => ({ type: "canceled" }),
+    on: () => () => {},
+    unmount: () => {},
+    destroy: () => {},
+    setAppearance: () => {},
+    focus: () => {},
+    fillTestCard: () => {},
+  };
+}
+
+/** In the place of the processor's. */
+function cardFields(): HTMLElement {
+  const fields = data.labels.map((label) => makeElement("span", { class: "preview-field" }, label));
+  return makeElement("div", { class: "preview-fields" }, ...fields);
+}

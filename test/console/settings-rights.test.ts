@@ -1,0 +1,370 @@
+// Who may see and do what on the developers' and settings' screens: every role of the table on every route; ids of
+// others; forms from elsewhere; and every screen for everybody who reads with other means than a mouse and two eyes.
+import { globSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { merchantApi } from "../harness/api.ts";
+import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
+import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { suite } from "../harness/suite.ts";
+import { getPage, type SignedIn, sendForm, signedIn, tokenOf } from "./console-forms.ts";
+
+const test = suite("console rights", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
+const visit = browserSuite(test);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const root = join(import.meta.dirname, "../..");
+
+/** Each page with the right that it needs; empty: every member. */
+const pages = {
+  "/webhooks": "webhooks.read",
+  "/webhooks/new": "webhooks.write",
+  "/webhooks/:id": "webhooks.read",
+  "/webhooks/:id/edit": "webhooks.write",
+  "/webhooks/:id/roll": "webhooks.write",
+  "/webhooks/:id/delete": "webhooks.write",
+  "/webhooks/:id/deliveries/:did": "webhooks.read",
+  "/webhooks/:id/runs/:run": "webhooks.read",
+  "/keys": "keys.read",
+  "/keys/new": "keys.write",
+  "/keys/:id": "keys.read",
+  "/keys/:id/roll": "keys.write",
+  "/keys/:id/addresses": "keys.write",
+  "/keys/:id/revoke": "keys.write",
+  "/requests": "logs.read",
+  "/requests/:id": "logs.read",
+  "/events": "logs.read",
+  "/events/:id": "logs.read",
+  "/branding": "",
+  "/branding/preview": "",
+  "/processors": "connectors.read",
+  "/processors/new": "connectors.write",
+  "/processors/:id": "connectors.read",
+  "/processors/:id/primary": "connectors.write",
+  "/processors/:id/rotate": "connectors.write",
+  "/processors/:id/deactivate": "connectors.write",
+  "/team": "team.read",
+  "/team/roles": "team.read",
+  "/team/invite": "team.write",
+  "/team/members/:id": "team.write",
+  "/team/members/:id/remove": "team.write",
+  "/profile": "",
+  "/notifications": "",
+  "/audit": "audit.read",
+} as const;
+
+const forms = {
+  "/webhooks": "webhooks.write",
+  "/webhooks/:id/edit": "webhooks.write",
+  "/webhooks/:id/roll": "webhooks.write",
+  "/webhooks/:id/delete": "webhooks.write",
+  "/webhooks/:id/status": "webhooks.write",
+  "/webhooks/:id/test": "webhooks.write",
+  "/webhooks/:id/retry-failed": "webhooks.write",
+  "/webhooks/:id/deliveries/:did/retry": "webhooks.write",
+  "/keys": "keys.write",
+  "/keys/:id/roll": "keys.write",
+  "/keys/:id/addresses": "keys.write",
+  "/keys/:id/revoke": "keys.write",
+  "/branding": "branding.write",
+  "/processors/new": "connectors.write",
+  "/processors/new/proof": "connectors.write",
+  "/processors/:id/primary": "connectors.write",
+  "/processors/:id/surface": "connectors.write",
+  "/processors/:id/check": "connectors.read",
+  "/processors/:id/deactivate": "connectors.write",
+  "/processors/:id/rotate": "connectors.write",
+  "/processors/:id/rotate/proof": "connectors.write",
+  "/team/invite": "team.write",
+  "/team/invitations/revoke": "team.write",
+  "/team/members/:id": "team.write",
+  "/team/members/:id/remove": "team.write",
+  "/profile": "profile.write",
+  "/notifications": "",
+} as const;
+
+const roles = ["owner", "admin", "developer", "support", "finance", "viewer"] as const;
+type Role = (typeof roles)[number];
+
+let running: RunningStack;
+let base: string;
+let merchantId: string;
+/** By the beginning of the path: the ids of the stack's own merchant, and of another one. */
+let own: Readonly<Record<string, string>>;
+let others: Readonly<Record<string, string>>;
+let actions: ReadonlyMap<string, readonly string[]>;
+const people = new Map<Role, SignedIn>();
+
+test.before(async () => {
+  running = await startConsoleStack();
+  merchantId = running.stack.merchant_id;
+  base = `/${merchantId}/sandbox`;
+  for (const role of roles) {
+    const { context } = await openAs(visit, running.stack, { email: `${role}@example.com`, name: role, role });
+    people.set(role, await signedIn(context, running.stack.console ?? ""));
+  }
+  const peer = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
+  const { roles: table } = await peer.client(PeopleService).listRoles({ door: Door.MERCHANTS });
+  actions = new Map(table.map(({ name, actions: held }) => [name, held]));
+  peer.close();
+  const other = await freshMerchant(running.stack);
+  own = await objectsOf(merchantId, running.stack.api_key);
+  others = await objectsOf(other.id, other.apiKey);
+});
+test.after(async () => await running.stop());
+
+/** One object of each kind, made as its merchant makes them. */
+async function objectsOf(of: string, apiKey: string): Promise<Record<string, string>> {
+  const { rpc, rpc_token: token, gateway } = running.stack;
+  const [merchant, webhook] = [connectPeer({ url: rpc.merchant, token }), connectPeer({ url: rpc.webhook, token })];
+  try {
+    const api = merchantApi(gateway, apiKey);
+    const target = { url: "https://localhost:9/hook", event_types: ["payment.succeeded"] };
+    const endpoint = (await api.post("/v1/merchants/me/webhooks", target)).expect(201);
+    const endpointId = endpoint.text("id");
+    await api.post(`/v1/merchants/me/webhooks/${endpointId}/test`);
+    const owned = { merchantId: of, environment: Environment.SANDBOX };
+    const { deliveries } = await webhook.client(WebhookService).listDeliveries({ ...owned, endpointId });
+    const since = { seconds: 0n, nanos: 0 };
+    const { run } = await webhook.client(WebhookService).retryFailedDeliveries({ ...owned, endpointId, since });
+    const { connectors } = await merchant.client(ConnectorService).listConnectors(owned);
+    const keys = (await api.get("/v1/merchants/me/api-keys")).text("data.0.id");
+    const requestId = endpoint.headers.get("request-id") ?? "";
+    const session = (await api.post("/v1/checkout-sessions", { amount: 100, currency: "USD" })).expect(201);
+    (await api.post(`/v1/checkout-sessions/${session.text("id")}/expire`)).expect(200);
+    const eventId = await eventually("an event", async () => {
+      const { events } = await webhook.client(WebhookService).listEvents(owned);
+      return events[0]?.id;
+    });
+    const members = await merchant.client(PeopleService).listMembers({ door: Door.MERCHANTS, merchantId: of });
+    const viewer =
+      members.members.find(({ role }) => role === "viewer")?.person?.id ?? "usr_00000000000000000000000000";
+    return {
+      "/webhooks": endpointId,
+      "/keys": keys,
+      "/requests": requestId,
+      "/events": eventId,
+      "/processors": connectors[0]?.id ?? "",
+      "/team": viewer,
+      ":did": deliveries[0]?.id ?? "",
+      ":run": run?.id ?? "",
+    };
+  } finally {
+    merchant.close();
+    webhook.close();
+  }
+}
+
+/** The route with the ids of these objects. */
+function addressOf(route: string, ids: Readonly<Record<string, string>>, at = base): string {
+  const [, kind = ""] = /^(\/\w+)/.exec(route) ?? [];
+  return `${at}${route
+    .replace(":id", ids[kind] ?? "")
+    .replace(":did", ids[":did"] ?? "")
+    .replace(":run", ids[":run"] ?? "")}`;
+}
+
+function personOf(role: Role): SignedIn {
+  const person = people.get(role);
+  if (!person) throw new Error(`nobody is ${role}`);
+  return person;
+}
+
+function may(role: Role, action: string): boolean {
+  return action === "" || (actions.get(role) ?? []).includes(action);
+}
+
+/** A route as a pattern of addresses. */
+function patternOf(route: string): RegExp {
+  return new RegExp(`^${base}${route.replaceAll(/:\w+/g, "[^/]+")}$`);
+}
+
+/** Which right an address of the page leads to; undefined: it is none of ours. */
+function neededFor(table: Readonly<Record<string, string>>, address: string): string | undefined {
+  const path = address.split("?")[0] ?? "";
+  // What is named literally wins over an id, as in the router.
+  const route = Object.keys(table)
+    .toSorted((a, b) => a.split(":").length - b.split(":").length)
+    .find((each) => patternOf(each).test(path));
+  return route === undefined ? undefined : table[route];
+}
+
+test("the table of this test has every route of the developers' and settings' screens", () => {
+  const files = globSync("gateway/console/screens/{developers,settings}/*.ts", { cwd: root });
+  const text = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  const named = (kind: string) =>
+    [...text.matchAll(new RegExp(`${kind}\\(\\s*context,\\s*"([^"]+)"`, "g"))].map(([, path]) => path ?? "").sort();
+  assert.equal(named("merchantPage"), Object.keys(pages).sort());
+  assert.equal(named("merchantForm"), Object.keys(forms).sort());
+});
+
+for (const role of roles) {
+  visit.alone(
+    `${role}: each page is shown or refused as the table of rights says, and shows no way to what is refused`,
+    async () => {
+      const person = personOf(role);
+      for (const [route, action] of Object.entries(pages)) {
+        const answer = await getPage(person, addressOf(route, own));
+        assert.is(answer.status, may(role, action) ? 200 : 403, `${role} at ${route}`);
+        if (answer.status !== 200) continue;
+        const text = await answer.text();
+        for (const [, kind, address = ""] of text.matchAll(/(href|action)="([^"]+)"/g)) {
+          const needed = neededFor(kind === "href" ? pages : forms, address.replaceAll("&#38;", "&"));
+          assert.ok(needed === undefined || may(role, needed), `${role} at ${route} is shown ${address}`);
+        }
+      }
+    },
+  );
+
+  visit.alone(`${role}: no form is taken that the table of rights does not allow`, async () => {
+    const person = personOf(role);
+    const form_token = await tokenOf(person);
+    for (const [route, action] of Object.entries(forms).filter(([, needed]) => !may(role, needed))) {
+      const answer = await sendForm(person, addressOf(route, own), { form_token });
+      assert.is(answer.status, 403, `${role} sends ${route} (${action})`);
+    }
+  });
+}
+
+visit.alone("another merchant's id in any address is the id of nothing, and so is each of its objects", async () => {
+  const person = personOf("owner");
+  const form_token = await tokenOf(person);
+  const elsewhere = `/${(await freshMerchant(running.stack)).id}/sandbox`;
+  for (const route of Object.keys(pages)) {
+    assert.is((await getPage(person, addressOf(route, others, elsewhere))).status, 404, route);
+    if (route.includes(":")) assert.is((await getPage(person, addressOf(route, others))).status, 404, `own ${route}`);
+  }
+  const filled = { form_token, role: "viewer", url: "https://localhost:9/x", event_types: "payment.failed" };
+  for (const route of Object.keys(forms)) {
+    assert.is((await sendForm(person, addressOf(route, others, elsewhere), filled)).status, 404, route);
+    if (!route.includes(":")) continue;
+    const answer = await sendForm(person, addressOf(route, others), filled);
+    assert.is(answer.status, 404, `own ${route}`);
+  }
+  // One part foreign is enough.
+  for (const part of [":did", ":run"] as const) {
+    const route = part === ":did" ? "/webhooks/:id/deliveries/:did" : "/webhooks/:id/runs/:run";
+    const mixed = { ...own, [part]: others[part] ?? "" };
+    assert.is((await getPage(person, addressOf(route, mixed))).status, 404, `${part} of another`);
+  }
+});
+
+visit.alone("objects of the sandbox are unknown in live", async () => {
+  const person = personOf("owner");
+  for (const route of Object.keys(pages).filter((each) => each.includes(":") && !each.startsWith("/team"))) {
+    assert.is((await getPage(person, addressOf(route, own, `/${merchantId}/live`))).status, 404, route);
+  }
+});
+
+visit.alone("no form is taken from elsewhere, or without the token of a page of this session", async () => {
+  const person = personOf("owner");
+  const form_token = await tokenOf(person);
+  const foreign = await tokenOf(personOf("admin"));
+  const ours = { "sec-fetch-site": "same-origin" };
+  for (const route of Object.keys(forms)) {
+    const address = addressOf(route, own);
+    const refused = async (fields: Record<string, string>, headers: Record<string, string>) =>
+      assert.is((await sendForm(person, address, fields, headers)).status, 403, `${route} ${JSON.stringify(headers)}`);
+    await refused({ form_token }, { "sec-fetch-site": "cross-site" });
+    await refused({ form_token }, { "sec-fetch-site": "same-site" });
+    await refused({ form_token }, { origin: "https://evil.example" });
+    await refused({}, ours);
+    await refused({ form_token: foreign }, ours);
+  }
+});
+
+visit.alone("hostile text in filters, names and addresses is text on every page that shows it", async () => {
+  const hostile = `"><script>alert(1)</script>`;
+  const person = personOf("owner");
+  const form_token = await tokenOf(person);
+  const name = `${hostile} key`;
+  assert.is((await sendForm(person, `${base}/keys`, { form_token, name, scopes: "payments:read" })).status, 200);
+  const description = `${hostile} endpoint`;
+  const change = { form_token, url: `https://localhost:9/?q=${hostile}`, description, event_types: "payment.failed" };
+  assert.is((await sendForm(person, addressOf("/webhooks/:id/edit", own), change)).status, 303);
+  const queries = [
+    "status",
+    "event",
+    "after",
+    "id",
+    "key",
+    "outcome",
+    "from",
+    "to",
+    "type",
+    "payment",
+    "action",
+    "actor",
+    "object",
+    "done",
+  ];
+  const query = new URLSearchParams(queries.map((each): [string, string] => [each, hostile])).toString();
+  for (const route of Object.keys(pages)) {
+    for (const address of [addressOf(route, own), `${addressOf(route, own)}?${query}`]) {
+      const text = await (await getPage(person, address)).text();
+      assert.not.ok(text.includes("<script>alert"), address);
+    }
+  }
+});
+
+visit.alone("no address with a scheme of its own can be clicked, and no secret stands in a list", async () => {
+  const person = personOf("owner");
+  const form_token = await tokenOf(person);
+  for (const url of ["javascript:alert(1)//https://x", "data:text/html,x"]) {
+    const typed = { form_token, display_name: "x", button_style: "pill", background_style: "plain", theme: "dark" };
+    const fields = { ...typed, font_family: "inter", logo_url: url, terms_url: url };
+    assert.is((await sendForm(person, `${base}/branding`, fields)).status, 422, url);
+    assert.is(
+      (await sendForm(person, `${base}/profile`, { form_token, name: "x", email: "x@example.com", website: url }))
+        .status,
+      422,
+    );
+  }
+  for (const route of Object.keys(pages)) {
+    const text = await (await getPage(person, addressOf(route, own))).text();
+    assert.not.match(text, /href="(?!https?:|\/|#|data:,|mailto:)/, route);
+    assert.not.match(text, /sk_(test|live)_\w{20}|whsec_\w{20}/, route);
+  }
+});
+
+const shown: readonly (readonly [number, "light" | "dark"])[] = [
+  [320, "light"],
+  [1280, "dark"],
+];
+
+async function everyScreen({ page }: Pick<Visit, "page">, width: number, scheme: "light" | "dark"): Promise<string[]> {
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+  const found: string[] = [];
+  for (const route of Object.keys(pages)) {
+    await page.goto(`${running.stack.console}${addressOf(route, own)}`);
+    await page.evaluate(axe);
+    const violations: string[] = await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+    found.push(...violations.map((violation) => `${route}: ${violation}`));
+    const overflow: number = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    if (overflow > 0) found.push(`${route}: is ${overflow} wider than ${width}`);
+    if (process.env.SCREENS === "all") await shoot(page, `console${route.replaceAll(/\W+/g, "-")}-${width}-${scheme}`);
+  }
+  return found;
+}
+
+for (const [width, scheme] of shown) {
+  visit.alone(`every screen can be used by everybody at ${width} pixels, ${scheme}`, async () => {
+    // axe is put in as a script of the page, which its policy forbids.
+    const someone = await visit.open({ bypassCSP: true });
+    await signInNew(someone, running.stack, { email: `axe-${width}@example.com`, name: "Axe" });
+    const found = await everyScreen(someone, width, scheme);
+    await someone.close();
+    assert.is(found.join("\n"), "");
+  });
+}
+
+test.run();
