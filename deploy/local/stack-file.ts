@@ -18,7 +18,7 @@ export interface StackInfo {
   console?: string;
   operators_console?: string;
   mailbox?: string;
-  /** Where the merchant's first owner, and the first operator, set up their sign-in, once; absent: they have. */
+  /** Where the sandbox merchant's first owner, and the first operator, set up their sign-in, once; then absent. */
   console_invite?: string;
   operators_invite?: string;
   /** Key of the sandbox merchant, with every scope. */

@@ -86,6 +86,25 @@ test("a circuit's pause ends when its time is over, whatever the machine's clock
   await eventually("a probe to be sent", isAsked, { limitMs: 2_000, everyMs: 10 });
 });
 
+test("operators see each account's circuit, the open ones first, with when it opened and when it probes", async () => {
+  const rig = processor();
+  const [well, broken] = [account("mco_well"), account("mco_broken")];
+  rig.acme.answer = refused;
+  await rig.guarded.cancelIntent(well, "pi_1", "release");
+  rig.acme.answer = noAnswer;
+  await breakIt(rig, broken);
+  const [first, second] = rig.circuits.sights();
+  assert.deepEqual([first?.connectorAccountId, first?.connector, first?.state], ["mco_broken", "acme", "open"]);
+  assert.ok(first?.since instanceof Date && first.probeInMs >= 0 && first.probeInMs <= 60);
+  assert.deepEqual(second, {
+    connectorAccountId: "mco_well",
+    connector: "acme",
+    state: "closed",
+    since: undefined,
+    probeInMs: 0,
+  });
+});
+
 test("one account's circuit is no other account's", async () => {
   const rig = processor();
   await breakIt(rig, account("a"));

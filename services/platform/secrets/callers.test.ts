@@ -10,7 +10,16 @@ import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { actorOf, allowedCallers, callerLine, callersFile, tokenFile } from "./callers.ts";
+import {
+  actorOf,
+  allowedCallers,
+  callerLine,
+  callersFile,
+  holderLines,
+  isTokenHolder,
+  tokenFile,
+  tokenHolders,
+} from "./callers.ts";
 
 const test = suite("trust between processes");
 const dir = mkdtempSync(join(tmpdir(), "tollbooth-trust-"));
@@ -34,6 +43,15 @@ test("a token stands for the callers that the file names it for, two tokens of o
   assert.deepEqual(trusted.of(fresh), ["gateway", "reader"]);
   assert.deepEqual(trusted.of(`${old}x`), []);
   assert.deepEqual(trusted.of(""), []);
+});
+
+test("the operators' console is a console, whose word for whom it acts is believed, with an operator's rights", () => {
+  const trusted = callersFile.parse(file("operators", holderLines("operators-console", old).join("\n")));
+  assert.deepEqual(trusted.of(old), ["console", "operator"]);
+  assert.deepEqual(actorOf(trusted.of(old), "usr_1"), { actor: "usr_1" });
+  for (const name of Object.keys(tokenHolders).filter(isTokenHolder))
+    assert.equal(holderLines(name, old).length, name === "operators-console" ? 2 : 1, name);
+  assert.ok(!isTokenHolder("toString"));
 });
 
 test("our services hand on whom they act for; whoever is none acts for himself, and what he names is no more than said", () => {

@@ -74,7 +74,8 @@ export type AuditEntry = Message<"merchant.v1.AuditEntry"> & {
    * What was done: `api_key.created|rolled|limited|revoked|new_network`, `endpoint.created|updated|secret_rolled|deleted`,
    * `connector.updated`, `branding.updated`, `merchant.created|updated`, `application.submitted|approved|rejected`, `refund.requested`,
    * `dispute_response.evidence_requested|acceptance_requested`,
-   * `session.expiry_requested`; of operators: `fee_schedule.set|removed`, `risk_rule.changed`, `operation.retried|resolved`.
+   * `session.expiry_requested`; of operators: `fee_schedule.set|removed`, `risk_rule.changed`, `operation.retried|resolved`,
+   * `adjustment.proposed|approved|rejected`.
    *
    * @generated from field: string action = 7;
    */

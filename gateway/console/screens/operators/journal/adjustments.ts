@@ -89,7 +89,7 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
     title: texts.adjustments,
     body: html`${backTo("/journal", texts.title)}<h1>${texts.adjustments}</h1><p>${texts.adjustmentsText}</p>
 ${visit.may("journal.propose") ? html`<p><a class="button" href="/journal/propose">${texts.propose}</a></p>` : ""}
-<nav class="tabs" aria-label="${texts.adjustments}">${tabs}</nav>
+<nav class="part-links" aria-label="${texts.adjustments}">${tabs}</nav>
 ${table({
   caption: texts.adjustments,
   rows: adjustments,

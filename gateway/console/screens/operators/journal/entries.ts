@@ -46,7 +46,7 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
-<nav class="tabs" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
+<nav class="part-links" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
 ${filterForm(visit, filters)}${entryTable(visit, entries)}
 ${paging(language, {
   total: operatorFormTexts[language].onPage(count(language, entries.length)),

@@ -171,7 +171,7 @@ function lineFields({ language }: OperatorVisit, line: TypedLine | undefined, i:
     { value: "", label: texts.choose },
     ...journalAccounts.map((account) => ({ value: account, label: accountName(language, account) })),
   ];
-  return html`<fieldset class="field line"><legend>${texts.line(String(i + 1))}</legend>
+  return html`<fieldset class="field adjustment-line"><legend>${texts.line(String(i + 1))}</legend>
 ${selectField({ name: `debit_${i}`, label: texts.from, value: line?.debit ?? "", choices })}
 ${selectField({ name: `credit_${i}`, label: texts.to, value: line?.credit ?? "", choices })}
 ${textField({ name: `currency_${i}`, label: ownTexts.currency, value: line?.currency ?? "EUR", maxlength: 3 })}

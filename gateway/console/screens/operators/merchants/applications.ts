@@ -94,7 +94,7 @@ function tabs({ language }: OperatorVisit, shown: string): Html {
     const text = each === "all" ? operatorFormTexts[language].all : standingOf(language, each).text;
     return html`<a href="${address("/applications", { status: each })}"${each === shown ? html` aria-current="true"` : ""}>${text}</a>`;
   });
-  return html`<nav class="tabs" aria-label="${merchantTexts[language].status}">${links}</nav>`;
+  return html`<nav class="part-links" aria-label="${merchantTexts[language].status}">${links}</nav>`;
 }
 
 async function onePage(

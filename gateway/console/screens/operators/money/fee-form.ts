@@ -1,4 +1,5 @@
-// The form of a fee schedule: typed in percent and major units, given on in basis points and minor units.
+// The form of a fee schedule: typed in percent and in the currency's own units, given on in basis points and minor
+// ones.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Html } from "../../../../docs/html.ts";
 import type { Form } from "../../../http/form.ts";

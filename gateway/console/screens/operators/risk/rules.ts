@@ -40,7 +40,7 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
   return {
     title: texts.risk,
     body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}
-<nav class="tabs" aria-label="${texts.risk}"><a href="${address("/risk/blocked", { merchant: isOne ? owner : "" })}">${texts.blocked}</a><a href="/risk/decisions">${texts.explain}</a></nav>
+<nav class="part-links" aria-label="${texts.risk}"><a href="${address("/risk/blocked", { merchant: isOne ? owner : "" })}">${texts.blocked}</a><a href="/risk/decisions">${texts.explain}</a></nav>
 ${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
 ${isOne ? html`${effectivePart(visit, Environment.LIVE, live.rules)}${effectivePart(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
   };
