@@ -1,6 +1,6 @@
 // One operation in the reference: left what it takes, answers and refuses, right the call in each language with an
 // answer and an error.
-import type { Members } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/members.ts";
 import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { codeBlock, codeGroup } from "../code-blocks.ts";
@@ -8,7 +8,7 @@ import { errorsAddress } from "../contents.ts";
 import type { Highlight } from "../highlight.ts";
 import { headingLink } from "../markdown.ts";
 import { answerExample } from "./answer-example.ts";
-import { type ApiOperation, type Parameter, type Refusal, referredName } from "./api-operation.ts";
+import { type ApiOperation, type Parameter, type Refusal, referredName, resolved } from "./api-operation.ts";
 import { callExamples } from "./call-examples.ts";
 import { callSamples, exampleOf } from "./calls.ts";
 import { fieldList, fieldRows, type Place } from "./field-list.ts";
@@ -108,7 +108,7 @@ function codes(operation: ApiOperation, { document, highlight, clients }: Refere
 <p class="title">Answer ${status}</p>
 ${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
 <p class="title">Error ${refusal.status}</p>
-${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation) }, null, 2) }, highlight, `${summary}: error`)}`;
+${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation, document) }, null, 2) }, highlight, `${summary}: error`)}`;
 }
 
 /** Codes that most operations give. */
@@ -125,10 +125,21 @@ function tellingRefusal({ id, refusals }: ApiOperation): Refusal {
   return found;
 }
 
-function errorOf({ code, message }: Refusal, { body, query }: ApiOperation): object {
-  if (code !== "invalid_body") return { code, message };
-  const field = Object.keys(body ?? {}).length > 0 ? "" : (query[0]?.name ?? "limt");
-  return { code, message, details: [{ field, problem: "is not known here" }] };
+function errorOf({ code, message }: Refusal, operation: ApiOperation, document: Members): object {
+  return code === "invalid_body" ? { code, message, details: [wrongField(operation, document)] } : { code, message };
+}
+
+/** As the gateway would say it of a field of this operation. */
+function wrongField({ body, query }: ApiOperation, document: Members): { field: string; problem: string } {
+  const fields = Object.entries(membersOf(resolved(document, body ?? {}).properties));
+  for (const [field, value] of fields) {
+    const { pattern, examples } = membersOf(value);
+    if (pattern !== undefined && Array.isArray(examples)) return { field, problem: `must look like ${examples[0]}` };
+  }
+  for (const { name, schema } of query) {
+    if (typeof schema.maximum === "number") return { field: name, problem: `must be at most ${schema.maximum}` };
+  }
+  return { field: query[0]?.name ?? fields[0]?.[0] ?? "expand", problem: "is not known here" };
 }
 
 /** What "Try it" needs; nothing of it is a secret. */
