@@ -44,7 +44,7 @@ ${figures}</div>`;
 }
 
 function preformatted({ language, code }: Sample, highlight: Highlight, label: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${highlight(code.trimEnd(), language)}</code></pre>`;
+  return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${highlight(code.trimEnd(), language)}</code></pre>`;
 }
 
 function choiceOf(language: string): { readonly id: string; readonly name: string } {

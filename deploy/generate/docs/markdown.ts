@@ -75,7 +75,7 @@ interface TableRenderer {
 
 /** A table that scrolls by itself where it is wider than the page. */
 export function wideTable(head: Html, rows: Html): Html {
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>
+  return html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>
 ${rows}
 </tbody></table></div>`;
 }

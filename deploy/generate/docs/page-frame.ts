@@ -36,6 +36,7 @@ export function framed(page: SitePage, navigation: readonly NavigationPart[]): s
 <button type="button" class="open" popovertarget="menu">Menu</button>
 </header>
 <nav id="menu" popover aria-label="All pages">
+<button type="button" class="close" popovertarget="menu" popovertargetaction="hide">Close</button>
 ${navigation.map((part) => partOf(part, address))}
 </nav>
 <main id="content" tabindex="-1">

@@ -19,7 +19,7 @@ const index = loadIndex();
 open();
 document.addEventListener("docs-search", open);
 input.addEventListener("input", () => void show());
-dialog.addEventListener("keydown", moveByArrows);
+dialog.addEventListener("keydown", followKeys);
 // A click beside it closes it.
 dialog.addEventListener("click", (event) => {
   if (event.target === dialog || (event.target instanceof Element && event.target.closest("a"))) dialog.close();
@@ -55,7 +55,7 @@ async function loadIndex(): Promise<MiniSearch<Section>> {
   const answer: unknown = await (await fetch("/docs/search.json")).json();
   const sections = (Array.isArray(answer) ? answer : []).map((each): Section => {
     const [id, page, heading, text] = (Array.isArray(each) ? each : []).map(String);
-    return { id: id ?? "", page: page ?? "", heading: heading ?? "", text: text ?? "" };
+    return { id: id ?? "", page: page ?? "", heading: heading || page || "", text: text ?? "" };
   });
   const made = new MiniSearch<Section>({
     fields: ["heading", "page", "text"],
@@ -65,13 +65,18 @@ async function loadIndex(): Promise<MiniSearch<Section>> {
       combineWith: "AND",
       prefix: true,
       fuzzy: (term) => (term.length >= fuzzyFrom ? 0.2 : false),
-      // How it is built interests fewer people than how it is used.
-      boostDocument: (id) =>
-        /^\/docs\/(rpc|decisions|changelog|mutants|faults|proof|states)\b/.test(String(id)) ? 0.4 : 1,
+      boostDocument: (id) => weightOf(String(id)),
     },
   });
   made.addAll(sections);
   return made;
+}
+
+/** A page before its parts, an operation before the objects that it answers, how it is used before how it is built. */
+function weightOf(address: string): number {
+  if (/^\/docs\/(rpc|decisions|changelog|mutants|faults|proof|states)\b/.test(address)) return 0.4;
+  if (!address.includes("#")) return 1.5;
+  return /#[A-Z]/.test(address) ? 0.7 : 1;
 }
 
 async function show(): Promise<void> {
@@ -102,9 +107,9 @@ function lineOf({
   const link = document.createElement("a");
   link.href = String(id);
   const title = document.createElement("b");
-  title.textContent = heading || page || "";
+  title.textContent = heading ?? "";
   const place = document.createElement("span");
-  place.textContent = heading ? (page ?? "") : "";
+  place.textContent = heading === page ? "" : (page ?? "");
   const snippet = document.createElement("small");
   snippet.textContent = (text ?? "").slice(0, snippetMax);
   link.append(title, place, snippet);
@@ -112,8 +117,9 @@ function lineOf({
   return line;
 }
 
-/** Down and up walk through what was found; Enter in the field opens the first. */
-function moveByArrows(event: KeyboardEvent): void {
+/** Down and up walk through what was found; Enter in the field opens the first; Escape closes, whatever was typed. */
+function followKeys(event: KeyboardEvent): void {
+  if (event.key === "Escape") dialog.close();
   const links = [...list.querySelectorAll("a")];
   const at = links.findIndex((link) => link === document.activeElement);
   if (event.key === "Enter" && document.activeElement === input) links[0]?.click();

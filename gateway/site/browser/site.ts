@@ -15,8 +15,8 @@ document.addEventListener("click", (event) => {
 });
 
 for (const figure of document.querySelectorAll("figure.code")) addCopyButton(figure);
-for (const box of document.querySelectorAll<HTMLElement>("pre[tabindex], .wide[tabindex]")) leaveOutOfTabOrder(box);
-document.querySelector("#menu [aria-current]")?.scrollIntoView({ block: "center" });
+leaveOutOfTabOrder(document.querySelectorAll("pre[tabindex], .wide[tabindex]"));
+showOwnPlace();
 followOldAddress();
 
 document.getElementById("find")?.addEventListener("click", openSearch);
@@ -48,13 +48,24 @@ function addCopyButton(figure: Element): void {
   figure.append(button);
 }
 
+/** Scrolls the navigation to this page, and nothing else with it. */
+function showOwnPlace(): void {
+  const menu = document.getElementById("menu");
+  const link = menu?.querySelector<HTMLElement>("[aria-current]");
+  if (menu && link) menu.scrollTop = link.offsetTop - menu.clientHeight / 2;
+}
+
 /** What does not scroll needs no stop of the Tab key. */
-function leaveOutOfTabOrder(box: HTMLElement): void {
-  new ResizeObserver(() => {
-    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-    if (scrolls) box.setAttribute("tabindex", "0");
-    else box.removeAttribute("tabindex");
-  }).observe(box);
+function leaveOutOfTabOrder(boxes: Iterable<Element>): void {
+  const observer = new ResizeObserver((changes) => {
+    // All are measured before one is changed.
+    const measured = changes.map(({ target }) => ({ target, scrolls: target.scrollWidth > target.clientWidth }));
+    for (const { target, scrolls } of measured) {
+      if (scrolls) target.setAttribute("tabindex", "0");
+      else target.removeAttribute("tabindex");
+    }
+  });
+  for (const box of boxes) observer.observe(box);
 }
 
 /** The search's script opens it when it has come, and afterwards on this event. */

@@ -32,7 +32,7 @@ function formOf(section: HTMLElement): HTMLElement[] {
   status.setAttribute("role", "status");
   const shown = document.createElement("pre");
   shown.tabIndex = 0;
-  shown.setAttribute("role", "region");
+  shown.setAttribute("role", "group");
   shown.setAttribute("aria-label", "Answer");
   shown.hidden = true;
   send.addEventListener("click", async () => {

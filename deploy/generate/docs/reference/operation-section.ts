@@ -117,8 +117,10 @@ const ordinary =
 
 /** The error that says most of the operation: its own, else that of an unknown id, else of a wrong field. */
 function tellingRefusal({ id, refusals }: ApiOperation): Refusal {
+  const own = refusals.filter(({ code }) => !ordinary.test(code));
   const found =
-    refusals.find(({ code }) => !ordinary.test(code)) ??
+    own.find(({ status }) => status === 422 || status === 402) ??
+    own[0] ??
     refusals.find(({ code }) => code === "not_found") ??
     refusals.find(({ code }) => code === "invalid_body");
   if (!found) throw new Error(`${id} refuses nothing`);
