@@ -1,4 +1,4 @@
-// What JSON and HTTP leave open, decided: one table for the docs page and for the test that sends each row to the real
+// What JSON and HTTP leave open, decided: one table for the docs and for the test that sends each row to the real
 // gateway. The requests are those of POST /v1/checkout-sessions unless a row says otherwise.
 
 /** How an unusual input is read. */

@@ -197,7 +197,7 @@ function addRoutes(
   openToBrowsers(context, buyerPaths);
   addOperations(context, peers);
   closeOtherMethods(context, buyerPaths);
-  documentRoutes(context);
+  documentRoutes(context, config);
   hostedPageRoutes(context, peers, config);
   pageReportRoutes(context, log);
   browserScriptRoutes(context.app, releaseVersion());

@@ -62,6 +62,8 @@ export const gatewaySettings = {
   WEBHOOK_URL: url("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
+  /** It is a stack on a developer's machine: /docs offers to try operations. Production refuses it. */
+  LOCAL_STACK: withDefault(oneOf("on", "off"), "off"),
   /** Where buyers' browsers get the simulator's card form, if it is there; the payment page may frame it. */
   SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
   // Time for a caller to send a request's headers, and the whole of it.

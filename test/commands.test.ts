@@ -13,7 +13,7 @@ const proofs = "walk chaos failover vanish restore alarms soak crash-points roll
   " ",
 );
 const benches = ["flows", "webhooks"];
-const generators = ["proto", "web", "clients", "broker-rights", "tables"];
+const generators = ["proto", "web", "clients", "broker-rights", "tables", "docs"];
 const test = suite("commands", { timeoutMs: 120_000 });
 
 interface Said {

@@ -115,6 +115,7 @@ function checks(): Job[] {
   return [
     check("types", "tsc", "--noEmit", "-p", "."),
     check("types of browser code", "tsc", "--noEmit", "-p", "gateway/web"),
+    check("types of the docs' code", "tsc", "--noEmit", "-p", "gateway/site"),
     check("lint and format", "biome", "ci", "--colors=off", "--diagnostic-level=error"),
     check("proto lint", "buf", "lint"),
     check("proto format", "buf", "format", "--diff", "--exit-code", "proto", ...vendoredProtos),

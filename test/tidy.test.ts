@@ -6,6 +6,8 @@ import { basename, dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { releaseVersion } from "#platform/values/release.ts";
 import { clientFiles, generatedFolders } from "../deploy/generate/clients.ts";
+import { filledGuides } from "../deploy/generate/docs/filled-blocks.ts";
+import { siteFiles, siteFolder } from "../deploy/generate/docs.ts";
 import { rpcPages } from "../deploy/generate/rpc-pages.ts";
 import { bundle } from "../gateway/web/build.ts";
 import { rows } from "./contract/rows.ts";
@@ -338,6 +340,16 @@ test("what browsers load is what its sources give", async () => {
   const names = [...new Set([...wanted.keys(), ...committed])];
   const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
   none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run generate -- web`));
+});
+
+test("what /docs serves is what the guides, the document and its sources give", async () => {
+  const wanted = await siteFiles();
+  const committed = globSync("**/*.*", { cwd: join(root, siteFolder) });
+  const onDisk = (path: string) =>
+    committed.includes(path) ? readFileSync(join(root, siteFolder, path), "utf8") : undefined;
+  const guides = [...filledGuides()].filter(([path, text]) => readFileSync(join(root, path), "utf8") !== text);
+  const stale = [...new Set([...wanted.keys(), ...committed])].filter((path) => wanted.get(path) !== onDisk(path));
+  none([...guides.map(([path]) => path), ...stale].map((path) => `${path}: run npm run generate -- docs`));
 });
 
 test("the pages of the internal API are what the protos say", () => {

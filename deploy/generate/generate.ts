@@ -3,7 +3,7 @@
 import { chooseCommand } from "../local/choose-command.ts";
 
 const usage =
-  "npm run generate -- [proto|web|clients|broker-rights|tables]\n\nTakes no options; without a name everything is written.";
+  "npm run generate -- [proto|web|clients|broker-rights|tables|docs]\n\nTakes no options; without a name everything is written.";
 
 await chooseCommand(
   "generate",
@@ -30,6 +30,13 @@ await chooseCommand(
       env: { UPDATE: "1" },
       usage,
     },
+    docs: {
+      about:
+        "what /docs serves, from the guides, the OpenAPI document and gateway/site; tables and samples in the guides",
+      scripts: ["deploy/generate/docs.ts"],
+      usage,
+    },
   },
-  ["proto", "web", "clients", "broker-rights", "tables"],
+  // The docs come last: they are made of what the others write.
+  ["proto", "web", "clients", "broker-rights", "tables", "docs"],
 );

@@ -132,6 +132,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
         MERCHANT_URL: merchant,
         WEBHOOK_URL: webhook,
         SIMULATOR_PUBLIC_URL: simulator,
+        LOCAL_STACK: "on",
       };
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page

@@ -23,6 +23,7 @@ const types: Readonly<Record<string, string>> = {
   json: "application/json; charset=utf-8",
   map: "application/json; charset=utf-8",
   mjs: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
   yaml: "application/yaml; charset=utf-8",
 };
 

@@ -1,4 +1,4 @@
-// The OpenAPI document and the reference page: strict, complete, the same in both forms, and true to docs/contract.md.
+// The OpenAPI document: strict, complete, the same in both forms, and true to docs/contract.md.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -216,29 +216,6 @@ test("every example is valid by its own schema", () => {
   assert.ok(count > 150);
 });
 
-test("the reference page has an anchor for every operation and every code, and every link inside leads somewhere", async () => {
-  const page = (await api(running.gateway).get("/docs")).expect(200);
-  assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
-  const anchors = new Set([...page.raw.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-  for (const { id } of document.operations) assert.ok(anchors.has(id), id);
-  for (const code of Object.keys(errorTable)) assert.ok(anchors.has(code), code);
-  for (const [, target] of page.raw.matchAll(/href="#([^"]+)"/g)) assert.ok(anchors.has(target), target);
-  assert.equal(anchors.size, [...page.raw.matchAll(/ id="/g)].length, "an id stands twice");
-});
-
-test("the reference page needs no script and nothing from elsewhere, and its policy allows neither", async () => {
-  const page = (await api(running.gateway).get("/docs")).expect(200);
-  const policy = page.headers.get("content-security-policy") ?? "";
-  assert.match(policy, /default-src 'none'/);
-  assert.ok(!/unsafe|script-src|https?:|\*/.test(policy));
-  assert.ok(!/<script|<img|<iframe| on\w+=| style="/.test(page.raw));
-  const sources = [...page.raw.matchAll(/ (?:src|href)="([^"#][^"]*)"/g)].map(([, target]) => target ?? "");
-  for (const target of new Set(sources)) {
-    assert.match(target, /^\//);
-    (await api(running.gateway).get(target)).expect(200);
-  }
-});
-
 test("whatever has a pattern has an example, which is what a refusal shows", () => {
   const without: string[] = [];
   const look = (value: unknown, place: string): void => {
@@ -251,8 +228,8 @@ test("whatever has a pattern has an example, which is what a refusal shows", () 
   assert.deepEqual(without, []);
 });
 
-test("document and page are sent compressed, and not at all to who has them", async () => {
-  for (const path of ["/openapi.json", "/openapi.yaml", "/docs", "/docs/style.css"]) {
+test("the document is sent compressed, and not at all to who has them", async () => {
+  for (const path of ["/openapi.json", "/openapi.yaml"]) {
     const url = `${running.gateway}${path}`;
     for (const coding of ["br", "gzip", "identity"]) {
       const answer = await fetch(url, { headers: { "accept-encoding": coding } });

@@ -1,6 +1,7 @@
-// The samples of the reference page, run as a merchant would run them.
+// The samples of /docs, run as a merchant would run them.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -11,9 +12,10 @@ import { python, runPython } from "../harness/python.ts";
 import { type Received, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 import { failProcessor } from "./operator.ts";
 
-const test = suite("samples", { timeoutMs: 60_000 });
+const test = suite("samples", { timeoutMs: 120_000 });
 const run = promisify(execFile);
 const folder = join(import.meta.dirname, "../../gateway/docs/samples");
 let running: StackInfo;
@@ -81,6 +83,61 @@ else
     );
   });
 
+/** Where a verifier's language is installed: a program that reads deliveries as JSON and prints what it thinks. */
+const others = [
+  {
+    file: "verify_webhook.php",
+    words: ["php"],
+    program: `<?php require $argv[1]; $read = json_decode(file_get_contents("php://stdin"), true);
+      echo json_encode(array_map(fn($each) => is_genuine($each["body"], $each["header"], $each["secret"]), $read));`,
+    ending: "php",
+  },
+  {
+    file: "verify_webhook.rb",
+    words: ["ruby"],
+    program: `require "json"; require ARGV[0]
+      puts JSON.generate(JSON.parse(STDIN.read).map { |each| genuine?(each["body"], each["header"], each["secret"]) })`,
+    ending: "rb",
+  },
+] as const;
+
+for (const { file, words, program, ending } of others) {
+  const name = `${file} does the same`;
+  if (!isInstalled(words[0])) test.skip(name, `there is no ${words[0]}`);
+  else
+    test(name, async () => {
+      const dir = await tempDir("samples");
+      try {
+        await writeFile(join(dir, `main.${ending}`), program);
+        const input = JSON.stringify(deliveries());
+        assert.deepEqual(
+          await printed([...words, join(dir, `main.${ending}`), join(folder, file)], input),
+          deliveries().map((each) => each.genuine),
+        );
+      } finally {
+        await rm(dir, { recursive: true, force: true });
+      }
+    });
+}
+
+if (!isInstalled("go")) test.skip("verify_webhook.go does the same", "there is no go");
+else
+  test("verify_webhook.go does the same", async () => {
+    const dir = await tempDir("samples");
+    try {
+      const sample = await readFile(join(folder, "verify_webhook.go"), "utf8");
+      await writeFile(join(dir, "verify.go"), sample.replace("package webhook", "package main"));
+      await writeFile(join(dir, "main.go"), goProgram);
+      const files = [join(dir, "main.go"), join(dir, "verify.go")];
+      assert.deepEqual(
+        await printed(["go", "run", ...files], JSON.stringify(deliveries()), { GOPROXY: "off", GO111MODULE: "off" }),
+        deliveries().map((each) => each.genuine),
+      );
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
 test("list-payments.mjs reads every payment once", async () => {
   const made: string[] = [];
   for (let i = 0; i < 3; i++) made.push(await paidPayment());
@@ -111,6 +168,44 @@ test("refund-once.mjs does not repeat what can never succeed", async () => {
   assert.equal(await runModule("refund-once.mjs", lines, input), "not_found");
   assert.ok(performance.now() - began < 5_000);
 });
+
+const goProgram = `package main
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+)
+
+func main() {
+	var read []struct{ Body, Header, Secret string }
+	if json.NewDecoder(os.Stdin).Decode(&read) != nil {
+		os.Exit(1)
+	}
+	genuine := []bool{}
+	for _, each := range read {
+		genuine = append(genuine, IsGenuine([]byte(each.Body), each.Header, each.Secret, 5*time.Minute))
+	}
+	json.NewEncoder(os.Stdout).Encode(genuine)
+}
+`;
+
+function isInstalled(command: string): boolean {
+  try {
+    execFileSync(command, [command === "go" ? "version" : "--version"], { stdio: "ignore", timeout: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The JSON that a program prints. */
+async function printed(words: readonly string[], input: string, env: Record<string, string> = {}): Promise<unknown> {
+  const [command = "", ...rest] = words;
+  const running = run(command, rest, { timeout: 100_000, env: { ...process.env, ...env } });
+  running.child.stdin?.end(input);
+  return JSON.parse((await running).stdout);
+}
 
 async function paidPayment(): Promise<string> {
   const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" })).expect(201);

@@ -1,42 +1,70 @@
-// The API's description: /openapi.json, /openapi.yaml and the reference page /docs. Made once, at start, from the
-// operations that are served.
-import { readFileSync } from "node:fs";
+// The API's description at /openapi.json and /openapi.yaml, made once, at start, from the operations that are served;
+// and what people read at / and /docs: static pages, which were made before the release (deploy/generate/docs.ts).
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
 import { stringify } from "yaml";
 import { releaseVersion } from "#platform/values/release.ts";
-import { docsPage } from "../../docs/page.ts";
 import { openApi } from "../../openapi/openapi.ts";
 import type { OperationRegistry } from "../../operation.ts";
+import type { GatewayConfig } from "../../settings.ts";
 import { type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
-// The document changes with a release only.
+// What is served changes with a release only.
 const cacheHeader = "public, max-age=300";
+const dist = join(import.meta.dirname, "../../site/dist");
+
+// Nothing inline, nothing from elsewhere, no form that is sent: scripts, styles, pictures and requests of our own.
+const pagePolicy = [
+  "default-src 'none'",
+  ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
+  ...["base-uri", "form-action", "frame-ancestors"].map((kind) => `${kind} 'none'`),
+].join("; ");
+const pageHeaders = {
+  "content-security-policy": pagePolicy,
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+} as const;
 
 /** Adds the routes; after the last operation. */
-export function documentRoutes({ app, operations }: OperationRegistry): void {
+export function documentRoutes(
+  { app, operations }: OperationRegistry,
+  config: Pick<GatewayConfig, "LOCAL_STACK">,
+): void {
   const document = openApi(operations, releaseVersion());
   const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
   serve(app, "/openapi.json", servedFile("openapi.json", JSON.stringify(document)));
   serve(app, "/openapi.yaml", servedFile("openapi.yaml", yaml));
-  referencePage(app, docsPage(operations));
+  // Whether "Try it" may ask for a sandbox key.
+  const stack = servedFile("stack.json", JSON.stringify({ is_local: config.LOCAL_STACK === "on" }));
+  serve(app, "/docs/stack.json", stack);
+  pageRoutes(app);
 }
 
-// The page has no script and loads one style sheet.
-const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-function referencePage(app: OperationRegistry["app"], page: string): void {
-  const style = readFileSync(new URL("../../docs/style.css", import.meta.url), "utf8");
-  serve(app, "/docs", servedFile("docs.html", page), {
-    "content-security-policy": pagePolicy,
-    "referrer-policy": "no-referrer",
+function pageRoutes(app: FastifyInstance): void {
+  const files = readSite();
+  const missing = files.get("docs/404.html");
+  if (!missing) throw new Error("gateway/site/dist is not whole: npm run generate -- docs");
+  const landing = files.get("index.html") ?? missing;
+  app.get("/", async (request, reply) => sendFile(request, reply.headers(pageHeaders), landing, cacheHeader));
+  app.get("/docs", async (request, reply) =>
+    sendFile(request, reply.headers(pageHeaders), files.get("docs.html") ?? missing, cacheHeader),
+  );
+  app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
+    // A slash at the end means the same page.
+    const place = `docs/${request.params["*"]}`.replace(/\/$/, "");
+    const found = files.get(place) ?? files.get(`${place}.html`);
+    if (!found) reply.code(404);
+    return sendFile(request, reply.headers(pageHeaders), found ?? missing, cacheHeader);
   });
-  serve(app, "/docs/style.css", servedFile("style.css", style));
 }
 
-function serve(
-  app: OperationRegistry["app"],
-  path: string,
-  file: ServedFile,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  app.get(path, async (request, reply) => sendFile(request, reply.headers(headers), file, cacheHeader));
+/** By the path under the folder. Nothing is read from the disk when somebody asks. */
+function readSite(): ReadonlyMap<string, ServedFile> {
+  const paths = globSync("**/*.{html,css,js,json,svg}", { cwd: dist });
+  return new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(dist, path), "utf8"))] as const));
+}
+
+function serve(app: FastifyInstance, path: string, file: ServedFile): void {
+  app.get(path, async (request, reply) => sendFile(request, reply, file, cacheHeader));
 }

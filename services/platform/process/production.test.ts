@@ -20,6 +20,7 @@ const settings = {
   HASH_KEY: hashKeys,
   ENCRYPTION_KEYS: encryptionKeys,
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
+  LOCAL_STACK: withDefault(oneOf("on", "off"), "off"),
 } as const;
 const key = () => randomBytes(32).toString("base64");
 const [first, second, third] = [key(), key(), key()];
@@ -50,6 +51,7 @@ const zero = Buffer.alloc(32).toString("base64");
 const worst = {
   NODE_TLS_REJECT_UNAUTHORIZED: "0",
   RATE_LIMIT: "off",
+  LOCAL_STACK: "on",
   NATS_URL: "nats://nats:4222",
   NATS_NKEY_FILE: "",
   EVENT_KEYS_FILE: "",
@@ -85,6 +87,7 @@ for (const [what, change] of [
   ["one key under two ids", { ENCRYPTION_KEYS: `k2:${second},k1:${second}` }],
   ["one hash key under two ids", { HASH_KEY: `h2:${first},${first}` }],
   ["a key management service without TLS", { VAULT_ADDR: "http://vault:8200" }],
+  ["an offer to paste keys into /docs", { LOCAL_STACK: "on" }],
   ["one key for both purposes", { ENCRYPTION_KEYS: `k1:${first}` }],
 ] as const) {
   test(`production refuses ${what}`, () => assert.deepEqual(refused(change), Object.keys(change)));
@@ -105,7 +108,7 @@ test("what a mesh or a closed network stands in for is let through by name, and 
   };
   const nobody = ["EVENT_KEYS_FILE", "NATS_NKEY_FILE"];
   const keys = ["HASH_KEY", "ENCRYPTION_KEYS", "ENCRYPTION_KEYS"];
-  const left = ["NODE_TLS_REJECT_UNAUTHORIZED", "RATE_LIMIT", ...nobody, ...keys];
+  const left = ["NODE_TLS_REJECT_UNAUTHORIZED", "RATE_LIMIT", "LOCAL_STACK", ...nobody, ...keys];
   assert.deepEqual(refused({ ...worst, ...excuses }), left);
   for (const [name, setting] of [
     ["ALLOW_PLAIN_NATS", "NATS_URL"],

@@ -45,6 +45,7 @@ export function refusals(values: Values, env: Environment): readonly string[] {
     refused.push("NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: it believes every server");
   }
   if (values.RATE_LIMIT === "off") refused.push("RATE_LIMIT must not be off in production");
+  if (values.LOCAL_STACK === "on") refused.push("LOCAL_STACK must not be on in production: /docs would ask for keys");
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== "string") continue;
     if (name === "NATS_URL" && !value.startsWith("tls:") && !values.ALLOW_PLAIN_NATS) {

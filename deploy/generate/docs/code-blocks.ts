@@ -1,0 +1,54 @@
+// Code on a page: a figure that can be reached by the keyboard, and the same call in several languages as one group, of
+// which the page's script shows the reader's language. Without a script all are shown, each with its name.
+import { type Html, html } from "../../../gateway/docs/html.ts";
+import type { Highlight } from "./highlight.ts";
+
+/** Code in one language. */
+export interface Sample {
+  /** As a fence says it. */
+  readonly language: string;
+  readonly code: string;
+}
+
+/** Languages that readers choose, by the word of the fence; `bash` is curl. */
+const choices: Readonly<Record<string, { readonly id: string; readonly name: string }>> = {
+  bash: { id: "curl", name: "curl" },
+  js: { id: "node", name: "Node" },
+  ts: { id: "node", name: "Node" },
+  python: { id: "python", name: "Python" },
+  php: { id: "php", name: "PHP" },
+  go: { id: "go", name: "Go" },
+  ruby: { id: "ruby", name: "Ruby" },
+};
+
+export const isChoice = (language: string): boolean => language in choices;
+
+/** One block. @param label for who does not see it */
+export function codeBlock(sample: Sample, highlight: Highlight, label: string): Html {
+  return html`<figure class="code">${preformatted(sample, highlight, label)}</figure>`;
+}
+
+/** The same in several languages. */
+export function codeGroup(samples: readonly Sample[], highlight: Highlight, label: string): Html {
+  const known = samples.map((sample) => ({ sample, choice: choiceOf(sample.language) }));
+  const buttons = known.map(
+    ({ choice }) => html`<button type="button" data-choose="${choice.id}">${choice.name}</button>`,
+  );
+  const figures = known.map(
+    ({ sample, choice }) => html`<figure class="code" data-lang="${choice.id}"><figcaption>${choice.name}</figcaption>
+${preformatted(sample, highlight, `${label}, ${choice.name}`)}</figure>`,
+  );
+  const has = known.map(({ choice }) => choice.id).join(" ");
+  return html`<div class="group" data-has="${has}"><div class="choose" role="group" aria-label="Language">${buttons}</div>
+${figures}</div>`;
+}
+
+function preformatted({ language, code }: Sample, highlight: Highlight, label: string): Html {
+  return html`<pre tabindex="0" role="group" aria-label="${label}"><code>${highlight(code.trimEnd(), language)}</code></pre>`;
+}
+
+function choiceOf(language: string): { readonly id: string; readonly name: string } {
+  const choice = choices[language];
+  if (!choice) throw new Error(`"${language}" is no language that readers choose`);
+  return choice;
+}

@@ -1,0 +1,116 @@
+// A guide as HTML: headings that are links, with the anchors of a Git host; code in colours, the same in several
+// languages as one group; wide tables that scroll by themselves. HTML in a guide is shown as text, comments are not.
+import { Marked, type Token, type Tokens } from "marked";
+import { Html, html } from "../../../gateway/docs/html.ts";
+import { codeBlock, codeGroup, isChoice } from "./code-blocks.ts";
+import type { Highlight } from "./highlight.ts";
+import { type Resolve, slugOf } from "./links.ts";
+
+export interface Heading {
+  readonly level: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A guide without its first heading, which is the page's title. */
+export interface Rendered {
+  readonly title: string;
+  readonly body: Html;
+  readonly headings: readonly Heading[];
+}
+
+/** @throws when a link leads to an address that /docs does not have: see `resolve` */
+export function renderMarkdown(text: string, highlight: Highlight, resolve: Resolve): Rendered {
+  const marked = new Marked();
+  const tokens = marked.lexer(text).filter(({ type, raw }) => !(type === "html" && /^<!--[\s\S]*-->\s*$/.test(raw)));
+  const first = tokens.find((token): token is Tokens.Heading => isHeading(token) && token.depth === 1);
+  if (!first) throw new Error("a guide begins with a heading");
+  const headings: Heading[] = [];
+  marked.use({ renderer: rendererOf(highlight, resolve, headings) });
+  const parts = grouped(tokens.filter((token) => token !== first)).map((part) =>
+    Array.isArray(part) ? codeGroup(part.map(sampleOf), highlight, "Sample").text : marked.parser([part]),
+  );
+  return { title: plainText(first.text), body: new Html(parts.join("\n")), headings };
+}
+
+function rendererOf(highlight: Highlight, resolve: Resolve, headings: Heading[]) {
+  const taken = new Map<string, number>();
+  return {
+    heading(
+      this: { parser: { parseInline(tokens: Token[]): string } },
+      { tokens, depth, text }: Tokens.Heading,
+    ): string {
+      const slug = slugOf(plainText(text));
+      const count = taken.get(slug) ?? 0;
+      taken.set(slug, count + 1);
+      const id = count === 0 ? slug : `${slug}-${count}`;
+      const level = Math.max(depth, 2); // the page has its first heading already
+      headings.push({ level, id, text: plainText(text) });
+      return headingLink(level, id, new Html(this.parser.parseInline(tokens).replace(/<\/?a\b[^>]*>/g, ""))).text;
+    },
+    code: (token: Tokens.Code) => codeBlock(sampleOf(token), highlight, "Code").text,
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => (/^<!--/.test(text) ? "" : html`${text}`.text),
+    link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link): string {
+      const address = resolve(href);
+      const inner = new Html(this.parser.parseInline(tokens));
+      return (
+        address === undefined ? html`<span class="file">${inner}</span>` : html`<a href="${address}">${inner}</a>`
+      ).text;
+    },
+    image: ({ href, text }: Tokens.Image) => html`<img src="${resolve(href) ?? ""}" alt="${text}" loading="lazy">`.text,
+    table(this: TableRenderer, token: Tokens.Table): string {
+      const cells = (row: readonly Tokens.TableCell[], tag: string) =>
+        row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
+      const head = cells(token.header, "th");
+      const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
+      const named = head.replaceAll("<th></th>", '<td aria-hidden="true"></td>');
+      return wideTable(new Html(named), new Html(rows)).text;
+    },
+  };
+}
+
+interface TableRenderer {
+  readonly parser: { parseInline(tokens: Token[]): string };
+}
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function wideTable(head: Html, rows: Html): Html {
+  return html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>
+${rows}
+</tbody></table></div>`;
+}
+
+/** A heading that is a link to itself. */
+export function headingLink(level: number, id: string, text: Html | string): Html {
+  return html`<${new Html(`h${level}`)} id="${id}"><a href="#${id}">${text}</a></${new Html(`h${level}`)}>`;
+}
+
+/** Blocks of code that follow each other, each in another language that readers choose, are one group. */
+function grouped(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
+  const parts: (Token | Tokens.Code[])[] = [];
+  let run: Tokens.Code[] = [];
+  const end = () => {
+    parts.push(...(run.length > 1 ? [run] : run));
+    run = [];
+  };
+  for (const token of tokens) {
+    if (isCode(token) && isChoice(token.lang ?? "") && !run.some(({ lang }) => lang === token.lang)) run.push(token);
+    else if (token.type === "space" && run.length > 0) continue;
+    else {
+      end();
+      if (isCode(token) && isChoice(token.lang ?? "")) run.push(token);
+      else parts.push(token);
+    }
+  }
+  end();
+  return parts;
+}
+
+const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
+const isCode = (token: Token): token is Tokens.Code => token.type === "code";
+const sampleOf = ({ lang = "", text }: Tokens.Code) => ({ language: lang, code: text });
+
+/** Without Markdown's marks. */
+function plainText(text: string): string {
+  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
+}

@@ -1,0 +1,131 @@
+// One call in three languages: curl, and our libraries for Node and Python. Each is a whole program: it runs as it
+// stands once the two variables are set.
+import type { Members } from "#platform/values/members.ts";
+import type { ClientOperation } from "../../clients/model.ts";
+import { snake } from "../../clients/names.ts";
+import type { Sample } from "../code-blocks.ts";
+import type { ApiOperation, Parameter } from "./api-operation.ts";
+import { type CallExample, callExamples } from "./call-examples.ts";
+import { pythonLiteral, scriptLiteral } from "./literal.ts";
+
+/** @param client undefined: the browser calls it, and the libraries do not have it */
+export function callSamples(operation: ApiOperation, client: ClientOperation | undefined): Sample[] {
+  const example = callExamples[operation.id] ?? {};
+  const curl = { language: "bash", code: curlCall(operation, example) };
+  if (!client) return [curl];
+  return [
+    curl,
+    { language: "js", code: nodeCall(operation, client, example) },
+    { language: "python", code: pythonCall(operation, client, example) },
+  ];
+}
+
+/** A parameter's example. */
+export function exampleOf({ name, schema }: Parameter): string {
+  const [example] = [schema.examples].flat();
+  if (typeof example !== "string" && typeof example !== "number") throw new Error(`${name} has no example`);
+  return String(example);
+}
+
+function filledPath({ path, pathParameters }: ApiOperation): string {
+  return pathParameters.reduce((filled, each) => filled.replace(`{${each.name}}`, exampleOf(each)), path);
+}
+
+function curlCall(operation: ApiOperation, { body, query, idempotencyKey }: CallExample): string {
+  const { method, access, fileTypes, isIdempotent } = operation;
+  const words = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  if (access === "secret") words.push("secret=$SESSION_SECRET");
+  const address = `"$TOLLBOOTH_URL${filledPath(operation)}${words.length > 0 ? `?${words.join("&")}` : ""}"`;
+  const sends = body !== undefined || fileTypes.length > 0;
+  const verb = method === "GET" || (method === "POST" && sends) ? "" : ` -X ${method}`;
+  const lines = [`curl -sS${verb} ${address}`];
+  if (access === "key") lines.push(`-H "Authorization: Bearer $TOLLBOOTH_KEY"`);
+  if (isIdempotent && idempotencyKey) lines.push(`-H "Idempotency-Key: ${idempotencyKey}"`);
+  if (body) lines.push(`-H "Content-Type: application/json"`, `-d '${shellJson(body)}'`);
+  if (fileTypes.length > 0) lines.push(`-H "Content-Type: ${fileTypes[0]}"`, "--data-binary @receipt.pdf");
+  return lines.join(" \\\n  ");
+}
+
+function shellJson(body: Members): string {
+  const line = JSON.stringify(body);
+  return line.length <= 70 ? line : JSON.stringify(body, null, 2).replaceAll("\n", "\n  ");
+}
+
+function nodeCall(operation: ApiOperation, client: ClientOperation, example: CallExample): string {
+  const { body, query, idempotencyKey } = example;
+  const words = [
+    ...operation.pathParameters.map((each) => JSON.stringify(exampleOf(each))),
+    ...(client.fileTypes.length > 0 ? ["file", JSON.stringify(client.fileTypes[0])] : []),
+    ...(body ? [scriptLiteral(body)] : client.body && idempotencyKey ? ["{}"] : []),
+    ...(query ? [scriptLiteral(query)] : []),
+    ...(idempotencyKey ? [scriptLiteral({ idempotencyKey })] : []),
+  ];
+  const call = `tollbooth.${client.resource}.${client.name}`;
+  return [
+    ...(client.fileTypes.length > 0 ? ['import { readFileSync } from "node:fs";'] : []),
+    'import { Tollbooth } from "@tollbooth/node";\n',
+    nodeClient(operation),
+    ...(client.fileTypes.length > 0 ? ['const file = readFileSync("receipt.pdf");'] : []),
+    nodeUse(client, calling(call, words)),
+  ].join("\n");
+}
+
+const nodeClient = ({ access }: ApiOperation) =>
+  access === "open"
+    ? "const tollbooth = new Tollbooth({ baseUrl: process.env.TOLLBOOTH_URL });"
+    : [
+        "const tollbooth = new Tollbooth({",
+        "  apiKey: process.env.TOLLBOOTH_KEY,",
+        "  baseUrl: process.env.TOLLBOOTH_URL,",
+        "});",
+      ].join("\n");
+
+/** Reads a list to its end, prints anything else. */
+function nodeUse({ result }: ClientOperation, call: string): string {
+  if (result.kind === "page") return `for await (const each of ${call}) {\n  console.log(each);\n}`;
+  return result.kind === "nothing" ? `await ${call};` : `console.log(await ${call});`;
+}
+
+/** With its words on one line, or one on each. */
+function calling(call: string, words: readonly string[]): string {
+  const line = `${call}(${words.join(", ")})`;
+  if (line.length <= 70 && !line.includes("\n")) return line;
+  if (words.length === 1) return line; // the one object breaks by itself
+  return `${call}(\n${words.map((word) => `  ${word.replaceAll("\n", "\n  ")},\n`).join("")})`;
+}
+
+function pythonCall(operation: ApiOperation, client: ClientOperation, example: CallExample): string {
+  const { body, query, idempotencyKey } = example;
+  const given = { ...body, ...query, ...(idempotencyKey && { idempotency_key: idempotencyKey }) };
+  const words = [
+    ...operation.pathParameters.map((each) => JSON.stringify(exampleOf(each))),
+    ...(client.fileTypes.length > 0 ? ["file=file", `content_type="${client.fileTypes[0]}"`] : []),
+    ...Object.entries(given).map(([name, value]) => `${name === "from" ? "from_" : name}=${pythonLiteral(value, 4)}`),
+  ];
+  const call = pythonCalling(`tollbooth.${snake(client.resource)}.${snake(client.name)}`, words);
+  return [
+    "import os\n",
+    "from tollbooth import Tollbooth\n",
+    pythonClient(operation),
+    ...(client.fileTypes.length > 0 ? ['with open("receipt.pdf", "rb") as receipt:\n    file = receipt.read()'] : []),
+    client.result.kind === "page"
+      ? `for each in ${call}:\n    print(each)`
+      : client.result.kind === "nothing"
+        ? call
+        : `print(${call})`,
+  ].join("\n");
+}
+
+const pythonClient = ({ access }: ApiOperation) =>
+  [
+    "tollbooth = Tollbooth(",
+    ...(access === "open" ? [] : ['    api_key=os.environ["TOLLBOOTH_KEY"],']),
+    '    base_url=os.environ["TOLLBOOTH_URL"],',
+    ")",
+  ].join("\n");
+
+function pythonCalling(call: string, words: readonly string[]): string {
+  const line = `${call}(${words.join(", ")})`;
+  if (line.length <= 70 && !line.includes("\n")) return line;
+  return `${call}(\n${words.map((word) => `    ${word},\n`).join("")})`;
+}

@@ -1,0 +1,34 @@
+// Every webhook event that is delivered: when it fires, and the body.
+import { html, prose } from "../../../../gateway/docs/html.ts";
+import { describedEvents } from "../../../../gateway/openapi/text.ts";
+import { codeBlock } from "../code-blocks.ts";
+import { eventsAddress } from "../contents.ts";
+import type { Highlight } from "../highlight.ts";
+import { headingLink } from "../markdown.ts";
+import type { SitePage } from "../site-page.ts";
+import { answerExample } from "./answer-example.ts";
+import { fieldList } from "./field-list.ts";
+
+const introduction =
+  "Sent as POST with a JSON body to every active endpoint that is subscribed. Headers: `Service-Event`, `Service-Delivery`, `Service-Signature: t=<unix seconds>,v1=<hex>`. `v1` is HMAC-SHA256, keyed by the endpoint's whole signing secret, of `t`, a dot and the raw body. For 24 hours after a secret was rolled there are two `v1` values; one of them must fit.\n\nAny 2xx acknowledges. Everything else is tried again after 1, 2, 4, 8, 16, 32 minutes, then hourly, for about 72 hours. Delivery is at-least-once: deduplicate on `Service-Delivery`, or read the object again. Two partial refunds of one payment have the same body.";
+
+export function eventPage(highlight: Highlight): SitePage {
+  const rows = describedEvents.map(({ code, fires, schema }) => {
+    const example = JSON.stringify(answerExample({}, schema), null, 2);
+    return html`<section class="operation">
+${headingLink(2, code, html`<code>${code}</code>`)}
+<div class="tells">${prose(fires)}${fieldList({}, schema, false, () => undefined)}</div>
+<div class="shows">${codeBlock({ language: "json", code: example }, highlight, `${code}: body`)}</div>
+</section>`;
+  });
+  return {
+    address: eventsAddress,
+    title: "Webhook events",
+    name: "Webhook events",
+    about: "Every event that is delivered: when it fires, and its body.",
+    isReference: true,
+    body: html`${prose(introduction)}
+<p>How to verify, when it is tried again, and how to receive events on your machine: <a href="/docs/webhooks">Webhooks</a>.</p>
+${rows}`,
+  };
+}

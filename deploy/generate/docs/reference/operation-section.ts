@@ -1,0 +1,156 @@
+// One operation in the reference: left what it takes, answers and refuses, right the call in each language with an
+// answer and an error.
+import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
+import type { ClientOperation } from "../../clients/model.ts";
+import { codeBlock, codeGroup } from "../code-blocks.ts";
+import { errorsAddress } from "../contents.ts";
+import type { Highlight } from "../highlight.ts";
+import { headingLink } from "../markdown.ts";
+import { answerExample } from "./answer-example.ts";
+import { type ApiOperation, type Parameter, type Refusal, referredName, resolved } from "./api-operation.ts";
+import { callExamples } from "./call-examples.ts";
+import { callSamples, exampleOf } from "./calls.ts";
+import { fieldList, fieldRows, type Place } from "./field-list.ts";
+import { toldCards } from "./told-cards.ts";
+
+/** What every section is made with. */
+export interface Reference {
+  readonly document: Members;
+  readonly highlight: Highlight;
+  readonly place: Place;
+  /** By the operation's id. */
+  readonly clients: ReadonlyMap<string, ClientOperation>;
+}
+
+const nothing = html``;
+
+export function operationSection(operation: ApiOperation, reference: Reference): Html {
+  const { id, method, path, summary, text } = operation;
+  return html`<section class="operation"${tryData(operation)}>
+${headingLink(2, id, summary)}
+<div class="tells">
+<p class="call"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
+${access(operation)}
+${text === "" ? nothing : prose(text)}
+${parameters(operation, "path", operation.pathParameters, reference)}
+${parameters(operation, "query", operation.query, reference)}
+${idempotency(operation)}
+${body(operation, reference)}
+${answer(operation, reference)}
+${errors(operation)}
+</div>
+<div class="shows">
+${codes(operation, reference)}
+${toldCards(id)}
+</div>
+</section>`;
+}
+
+function access({ access, scope }: ApiOperation): Html {
+  const who = {
+    key: html`An API key with the scope <code>${scope ?? ""}</code>.`,
+    secret: html`The buyer's browser, with the session secret. Any origin; no API key.`,
+    open: html`Anyone; no API key.`,
+  };
+  return html`<p class="access">${who[access]}</p>`;
+}
+
+function parameters(
+  { id }: ApiOperation,
+  kind: "path" | "query",
+  own: readonly Parameter[],
+  { place }: Reference,
+): Html {
+  if (own.length === 0) return nothing;
+  const title = kind === "path" ? "Path" : "Query";
+  return html`${headingLink(3, `${id}-${kind}`, title)}${fieldRows(own, true, place)}`;
+}
+
+function idempotency({ isIdempotent }: ApiOperation): Html {
+  if (!isIdempotent) return nothing;
+  return html`<p>Honours the header <code>Idempotency-Key</code>, 1 to 255 printable ASCII characters: a repeat under the same key
+does nothing twice and answers what was answered first. <a href="/docs/contract#6-idempotency">More</a></p>`;
+}
+
+function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): Html {
+  if (fileTypes.length > 0)
+    return html`${headingLink(3, `${id}-body`, "Body")}<p>The file's bytes, as ${fileTypes.join(", ")}.</p>`;
+  if (body === undefined) return nothing;
+  // What callers send is shown whole, in place.
+  return html`${headingLink(3, `${id}-body`, "Body")}${fieldList(document, body, true, () => undefined)}`;
+}
+
+function answer({ id, status, answer }: ApiOperation, { document, place }: Reference): Html {
+  const title = headingLink(3, `${id}-answer`, `Answer ${status}`);
+  if (answer === undefined) return html`${title}<p>Nothing.</p>`;
+  const name = referredName(answer);
+  if (name === undefined) return html`${title}${fieldList(document, answer, false, place)}`;
+  return html`${title}<p><a href="${place(name) ?? ""}">${name}</a></p>`;
+}
+
+function errors({ id, refusals }: ApiOperation): Html {
+  const codes = refusals.map(
+    ({ code, status }) => html`<li><a href="${errorsAddress}#${code}"><code>${code}</code></a> ${status}</li>`,
+  );
+  return html`${headingLink(3, `${id}-errors`, "Errors")}<ul class="codes">${codes}</ul>`;
+}
+
+function codes(operation: ApiOperation, { document, highlight, clients }: Reference): Html {
+  const { id, status, answer, summary } = operation;
+  const samples = callSamples(operation, clients.get(id));
+  const [first] = samples;
+  const call =
+    samples.length === 1 && first ? codeBlock(first, highlight, summary) : codeGroup(samples, highlight, summary);
+  const shown = answer === undefined ? "" : JSON.stringify(answerExample(document, answer), null, 2);
+  const refusal = tellingRefusal(operation);
+  return html`${call}
+<p class="title">Answer ${status}</p>
+${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
+<p class="title">Error ${refusal.status}</p>
+${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation, document) }, null, 2) }, highlight, `${summary}: error`)}`;
+}
+
+/** Codes that most operations give. */
+const ordinary =
+  /^(invalid_body|unauthorized|forbidden|not_found|rate_limited|internal_error|service_unavailable|payload_too_large|unsupported_media_type|idempotency_\w+)$/;
+
+/** The error that says most of the operation: its own, else that of an unknown id, else of a wrong field. */
+function tellingRefusal({ id, refusals }: ApiOperation): Refusal {
+  const own = refusals.filter(({ code }) => !ordinary.test(code));
+  const found =
+    own.find(({ status }) => status === 422 || status === 402) ??
+    own[0] ??
+    refusals.find(({ code }) => code === "not_found") ??
+    refusals.find(({ code }) => code === "invalid_body");
+  if (!found) throw new Error(`${id} refuses nothing`);
+  return found;
+}
+
+function errorOf({ code, message }: Refusal, operation: ApiOperation, document: Members): object {
+  return code === "invalid_body" ? { code, message, details: [wrongField(operation, document)] } : { code, message };
+}
+
+/** As the gateway would say it of a field of this operation. */
+function wrongField({ body, query }: ApiOperation, document: Members): { field: string; problem: string } {
+  const fields = Object.entries(membersOf(resolved(document, body ?? {}).properties));
+  for (const [field, value] of fields) {
+    const { pattern, examples } = membersOf(value);
+    if (pattern !== undefined && Array.isArray(examples)) return { field, problem: `must look like ${examples[0]}` };
+  }
+  for (const { name, schema } of query) {
+    if (typeof schema.maximum === "number") return { field: name, problem: `must be at most ${schema.maximum}` };
+  }
+  return { field: query[0]?.name ?? fields[0]?.[0] ?? "expand", problem: "is not known here" };
+}
+
+/** What "Try it" needs; nothing of it is a secret. */
+function tryData(operation: ApiOperation): Html {
+  const { id, method, path, access, pathParameters, query, fileTypes } = operation;
+  if (fileTypes.length > 0) return nothing;
+  const example = callExamples[id] ?? {};
+  const names = (own: readonly Parameter[]) => JSON.stringify(own.map((each) => [each.name, exampleOf(each)]));
+  return html` data-method="${method}" data-path="${path}" data-access="${access}" data-in-path="${names(pathParameters)}" data-in-query="${JSON.stringify(
+    query.filter(({ name }) => name !== "secret").map(({ name }) => [name, String(example.query?.[name] ?? "")]),
+  )}"${operation.body ? html` data-body="${JSON.stringify(example.body ?? {}, null, 2)}"` : nothing}`;
+}

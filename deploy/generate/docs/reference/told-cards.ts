@@ -1,0 +1,48 @@
+// Which test cards show what an operation can do, by operation. The numbers come from the simulator's one table.
+import { type Html, html } from "../../../../gateway/docs/html.ts";
+import { type TestCard, testCardNamed } from "../../../../services/simulator/rules/test-card.ts";
+import { testCardsAddress } from "../contents.ts";
+
+/** What a card does here, in words that end a sentence. */
+const told: Readonly<Record<string, readonly (readonly [behaviour: string, does: string])[]>> = {
+  createCheckoutSession: [
+    ["succeeds", "pays the session"],
+    ["declined", "is declined, and the session stays open"],
+    ["challenge", "asks for 3-D Secure first"],
+  ],
+  confirmCheckout: [
+    ["succeeds", "is confirmed as `succeeded`"],
+    ["asynchronous", "stays `processing` until the processor says how it ended"],
+    ["lost", "is paid although the browser never confirms"],
+  ],
+  createPayment: [
+    ["succeeds", "succeeds"],
+    ["insufficient_funds", "fails as `insufficient_funds`"],
+    ["challenge", "fails, since nobody is there for 3-D Secure"],
+  ],
+  getPayment: [["insufficient_funds", "gives a payment with `failure` and `attempts`"]],
+  capturePayment: [["lapses", "authorizes, and lapses soon if it is not captured"]],
+  cancelPayment: [["succeeds", "authorizes what you then cancel"]],
+  createRefund: [["refund_fails", "takes a refund, which fails later"]],
+  getDispute: [["disputed", "pays, and is disputed shortly after"]],
+  submitDisputeEvidence: [
+    ["disputed", "is disputed; `winning_evidence` in `uncategorized_text` wins, `losing_evidence` loses"],
+  ],
+};
+
+/** A sentence for each card, or nothing. */
+export function toldCards(operationId: string): Html {
+  const cards = told[operationId] ?? [];
+  if (cards.length === 0) return html``;
+  const rows = cards.map(([behaviour, does]) => {
+    const parts = does.split("`").map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+    return html`<li><code>${spaced(testCardNamed(behaviour))}</code> ${parts.reduce((all, part) => html`${all}${part}`)}</li>`;
+  });
+  return html`<div class="cards"><p>Test cards (<a href="${testCardsAddress}">all of them</a>)</p><ul>${rows}</ul></div>`;
+}
+
+/** As it is printed on a card. */
+export function spaced({ number, behaviour }: TestCard): string {
+  if (number === "") throw new Error(`the simulator has no card for ${behaviour}`);
+  return number.replace(/(\d{4})(?=\d)/g, "$1 ");
+}

@@ -1,0 +1,130 @@
+// The search: the sections of all pages, loaded once, and an index of them that is made in this browser. Nothing that
+// is typed leaves it.
+import MiniSearch from "minisearch";
+
+interface Section {
+  readonly id: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+const shownMax = 20;
+const snippetMax = 140;
+// Shorter words match too much when a letter may differ.
+const fuzzyFrom = 5;
+
+const { dialog, input, count, list } = createDialog();
+const index = loadIndex();
+open();
+document.addEventListener("docs-search", open);
+input.addEventListener("input", () => void show());
+dialog.addEventListener("keydown", followKeys);
+// A click beside it closes it.
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog || (event.target instanceof Element && event.target.closest("a"))) dialog.close();
+});
+
+function open(): void {
+  if (!dialog.open) dialog.showModal();
+  input.select();
+}
+
+function createDialog() {
+  const dialog = document.createElement("dialog");
+  dialog.id = "search";
+  dialog.setAttribute("aria-label", "Search the docs");
+  const input = document.createElement("input");
+  input.type = "search";
+  input.placeholder = "Search the docs";
+  input.setAttribute("aria-label", "Search the docs");
+  input.autocomplete = "off";
+  const count = document.createElement("p");
+  count.setAttribute("role", "status");
+  const list = document.createElement("ol");
+  const close = document.createElement("button");
+  close.type = "button";
+  close.textContent = "Close";
+  close.addEventListener("click", () => dialog.close());
+  dialog.append(input, close, count, list);
+  document.body.append(dialog);
+  return { dialog, input, count, list };
+}
+
+async function loadIndex(): Promise<MiniSearch<Section>> {
+  const answer: unknown = await (await fetch("/docs/search.json")).json();
+  const sections = (Array.isArray(answer) ? answer : []).map((each): Section => {
+    const [id, page, heading, text] = (Array.isArray(each) ? each : []).map(String);
+    return { id: id ?? "", page: page ?? "", heading: heading || page || "", text: text ?? "" };
+  });
+  const made = new MiniSearch<Section>({
+    fields: ["heading", "page", "text"],
+    storeFields: ["page", "heading", "text"],
+    searchOptions: {
+      boost: { heading: 4, page: 2 },
+      combineWith: "AND",
+      prefix: true,
+      fuzzy: (term) => (term.length >= fuzzyFrom ? 0.2 : false),
+      boostDocument: (id) => weightOf(String(id)),
+    },
+  });
+  made.addAll(sections);
+  return made;
+}
+
+/** A page before its parts, an operation before the objects that it answers, how it is used before how it is built. */
+function weightOf(address: string): number {
+  if (/^\/docs\/(rpc|decisions|changelog|mutants|faults|proof|states)\b/.test(address)) return 0.4;
+  if (!address.includes("#")) return 1.5;
+  return /#[A-Z]/.test(address) ? 0.7 : 1;
+}
+
+async function show(): Promise<void> {
+  const query = input.value.trim();
+  const found = await index.then(
+    (ready) => ready.search(query),
+    () => undefined,
+  );
+  if (input.value.trim() !== query) return; // more was typed meanwhile
+  list.replaceChildren(...(found ?? []).slice(0, shownMax).map(lineOf));
+  if (found === undefined) count.textContent = "The search could not be loaded. Please try again.";
+  else if (query === "") count.textContent = "";
+  else count.textContent = found.length === 0 ? "Nothing found." : `${found.length} found.`;
+}
+
+function lineOf({
+  id,
+  page,
+  heading,
+  text,
+}: {
+  id: unknown;
+  page?: string;
+  heading?: string;
+  text?: string;
+}): HTMLElement {
+  const line = document.createElement("li");
+  const link = document.createElement("a");
+  link.href = String(id);
+  const title = document.createElement("b");
+  title.textContent = heading ?? "";
+  const place = document.createElement("span");
+  place.textContent = heading === page ? "" : (page ?? "");
+  const snippet = document.createElement("small");
+  snippet.textContent = (text ?? "").slice(0, snippetMax);
+  link.append(title, place, snippet);
+  line.append(link);
+  return line;
+}
+
+/** Down and up walk through what was found; Enter in the field opens the first; Escape closes, whatever was typed. */
+function followKeys(event: KeyboardEvent): void {
+  if (event.key === "Escape") dialog.close();
+  const links = [...list.querySelectorAll("a")];
+  const at = links.findIndex((link) => link === document.activeElement);
+  if (event.key === "Enter" && document.activeElement === input) links[0]?.click();
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  event.preventDefault();
+  const next = at + (event.key === "ArrowDown" ? 1 : -1);
+  (links[next] ?? (next < 0 ? input : links.at(-1)))?.focus();
+}

@@ -1,0 +1,205 @@
+// The docs in a real browser: they open on their title, are found by the search, show code in the reader's language,
+// are read without a script, and let operations be tried on a local stack with a sandbox key alone.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { ownGateway } from "../contract/own-gateway.ts";
+import { browserSuite, desktop, phone } from "../harness/browser.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("docs", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
+const inBrowser = browserSuite(test);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let running: StackInfo;
+let merchant: TestMerchant;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+});
+
+const open = (page: Page, path: string, gateway = running.gateway) => page.goto(`${gateway}${path}`);
+const shown = (page: Page, language: string) =>
+  page.locator(`#createCheckoutSession ~ .shows figure[data-lang="${language}"]`).isVisible();
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return await page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+}
+
+const looks = [
+  ["phone", { viewport: phone }],
+  ["phone, dark", { viewport: phone, colorScheme: "dark" }],
+  ["desktop", { viewport: desktop }],
+  ["desktop, dark", { viewport: desktop, colorScheme: "dark" }],
+] as const;
+// Dark has other colours, which two pages have all of.
+const inDark = ["/docs/webhooks", "/docs/api/payments"];
+const kinds = [...inDark, "/", "/docs", "/docs/api/errors", "/docs/test-cards", "/docs/node", "/docs/nope"];
+
+for (const [look, options] of looks) {
+  inBrowser(
+    `axe finds nothing on any kind of page, and none is wider than the screen: ${look}`,
+    async ({ page }) => {
+      for (const path of "colorScheme" in options ? inDark : kinds) {
+        await open(page, path);
+        assert.deepEqual(await violations(page), [], path);
+        const width = Number(await page.evaluate("document.documentElement.scrollWidth"));
+        assert.ok(width <= options.viewport.width, `${path}: ${width}`);
+      }
+    },
+    options,
+  );
+}
+
+inBrowser("on a phone a page opens on its title, and the menu opens and closes without a script", async ({ page }) => {
+  await page.route("**/*.js", (route) => route.abort());
+  await open(page, "/docs/webhooks");
+  const title = await page.getByRole("heading", { level: 1, name: "Webhooks" }).boundingBox();
+  assert.ok(title && title.y < 120, "the title is at the top");
+  const menu = page.getByRole("navigation", { name: "All pages" });
+  assert.equal(await menu.isVisible(), false);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await menu.getByRole("link", { name: "Test cards" }).click();
+  await page.getByRole("heading", { level: 1, name: "Test cards" }).waitFor();
+  assert.equal(await page.getByRole("navigation", { name: "All pages" }).isVisible(), false);
+});
+
+inBrowser(
+  "without a script every language is there to read, each with its name, and no button that does nothing",
+  async ({ page }) => {
+    await open(page, "/docs/api/checkout-sessions");
+    for (const language of ["curl", "node", "python"]) assert.ok(await shown(page, language), language);
+    assert.ok(await page.locator("figcaption", { hasText: "Python" }).first().isVisible());
+    assert.equal(await page.getByRole("button").filter({ visible: true }).count(), 0);
+  },
+  { viewport: desktop, javaScriptEnabled: false },
+);
+
+inBrowser(
+  "the language that is chosen is shown on every page, and remembered",
+  async ({ page, context }) => {
+    await open(page, "/docs/api/checkout-sessions");
+    assert.deepEqual([await shown(page, "curl"), await shown(page, "python")], [true, false]);
+    await page.getByRole("button", { name: "Python" }).first().click();
+    assert.deepEqual([await shown(page, "curl"), await shown(page, "python")], [false, true]);
+    const other = await context.newPage();
+    await open(other, "/docs/api/checkout-sessions");
+    assert.deepEqual([await shown(other, "curl"), await shown(other, "python")], [false, true]);
+    const pressed = other.locator('[data-choose="python"]').first();
+    assert.equal(await pressed.getAttribute("aria-pressed"), "true");
+  },
+  { viewport: desktop },
+);
+
+inBrowser(
+  "a copy button copies what is shown",
+  async ({ page }) => {
+    await open(page, "/docs/quickstart");
+    const figure = page.locator("figure.code").filter({ hasText: "npm start" }).first();
+    await figure.hover();
+    await figure.getByRole("button", { name: "Copy" }).click();
+    await figure.getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal(await page.evaluate("navigator.clipboard.readText()"), "npm start");
+  },
+  { viewport: desktop, permissions: ["clipboard-read", "clipboard-write"] },
+);
+
+inBrowser(
+  "the search is loaded when it is opened, finds operations, codes and guides, and leads there by the keyboard",
+  async ({ page }) => {
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await open(page, "/docs");
+    assert.ok(!asked.some((path) => path.startsWith("/docs/search")));
+    for (const [words, heading, address] of [
+      ["refund a payment", "Refund a payment", "/docs/api/refunds#createRefund"],
+      ["idempotency_key_reuse", "idempotency_key_reuse", "/docs/api/errors#idempotency_key_reuse"],
+      ["verify in your code", "Verify a webhook in your code", "/docs/webhooks#verify-a-webhook-in-your-code"],
+    ] as const) {
+      await page.keyboard.press("/");
+      const search = page.getByRole("dialog", { name: "Search the docs" });
+      await search.getByRole("searchbox").fill(words);
+      await search.getByRole("link", { name: heading }).first().waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**${address}`);
+    }
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox").fill("zzzzqq");
+    await page.getByText("Nothing found.").waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  },
+  { viewport: desktop },
+);
+
+inBrowser("an address of the reference when it was one page leads to its place", async ({ page }) => {
+  await open(page, "/docs#createRefund");
+  await page.waitForURL("**/docs/api/refunds#createRefund");
+  await open(page, "/docs#not_found");
+  await page.waitForURL("**/docs/api/errors#not_found");
+});
+
+inBrowser(
+  "on a local stack an operation is tried with a pasted sandbox key, which is kept nowhere",
+  async ({ page, context }) => {
+    await open(page, "/docs/api/checkout-sessions");
+    const section = page.locator("section", { has: page.locator("#createCheckoutSession") });
+    await section.getByText("Try it on this stack").click();
+    const key = section.getByLabel("Sandbox API key");
+    await key.fill("sk_live_0123456789");
+    await section.getByRole("button", { name: "Send POST" }).click();
+    await section.getByText("Live keys are not taken here").waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(new URL(request.url()).host));
+    await key.fill(merchant.apiKey);
+    await section.getByRole("button", { name: "Send POST" }).click();
+    await section.getByText(/^201 · req_/).waitFor();
+    const answer = section.getByRole("group", { name: "Answer", exact: true });
+    assert.match((await answer.last().textContent()) ?? "", /"checkout_url": /);
+    assert.deepEqual([...new Set(sent)], [new URL(running.gateway).host]);
+    assert.deepEqual(await violations(page), []);
+    const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+    assert.ok(!String(kept).includes(merchant.apiKey) && (await context.cookies()).length === 0);
+    await page.reload();
+    await section.getByText("Try it on this stack").click();
+    assert.equal(await section.getByLabel("Sandbox API key").inputValue(), "");
+  },
+  { viewport: desktop },
+);
+
+inBrowser(
+  "elsewhere nothing can be tried: neither where the gateway is no local stack's nor under another name",
+  async ({ page }) => {
+    const other = await ownGateway(running);
+    try {
+      const asked = page.waitForResponse("**/docs/stack.json");
+      await open(page, "/docs/api/checkout-sessions", other.gateway);
+      assert.deepEqual(await (await asked).json(), { is_local: false });
+      await page.waitForLoadState("networkidle");
+      assert.equal(await page.getByText("Try it on this stack").count(), 0);
+    } finally {
+      await other.stop();
+    }
+    const paths: string[] = [];
+    page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+    await page.route("http://docs.example/**", async (route) => {
+      const { pathname } = new URL(route.request().url());
+      await route.fulfill({ response: await route.fetch({ url: `${running.gateway}${pathname}` }) });
+    });
+    await open(page, "/docs/api/checkout-sessions", "http://docs.example");
+    await page.waitForLoadState("networkidle");
+    assert.ok(paths.includes("/docs/site.js") && !paths.includes("/docs/stack.json"));
+    assert.equal(await page.getByText("Try it on this stack").count(), 0);
+  },
+  { viewport: desktop },
+);
+
+test.run();

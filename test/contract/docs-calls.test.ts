@@ -1,0 +1,146 @@
+// The calls of /docs as a reader runs them: copied from the page, with a merchant's own ids, in curl, Node and Python,
+// against the running system. What a page shows works.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { testCards } from "../../services/simulator/rules/test-card.ts";
+import { api, merchantApi } from "../harness/api.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
+import { python, runPython } from "../harness/python.ts";
+import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { pdfFile } from "../harness/sample-files.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import { apiDocument } from "./document.ts";
+import { type ShownCall, type Story, shownCalls, storyOf } from "./shown-calls.ts";
+
+const test = suite("docs calls", { timeoutMs: 120_000 });
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+let running: StackInfo;
+let receiver: Receiver;
+let folder: string;
+let document: object;
+
+test.before(async () => {
+  running = await stack();
+  receiver = await startReceiver(running.tls);
+  folder = await tempDir("docs-calls");
+  document = (await apiDocument(running.gateway)).root;
+  await writeFile(join(folder, "receipt.pdf"), pdfFile());
+});
+test.after(async () => {
+  await receiver.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** By operation: "ok", or why it was refused. */
+type Outcomes = Readonly<Record<string, string>>;
+
+/** What a sandbox key is refused, whatever it sends: only live keys are limited to addresses. */
+const refused: Outcomes = { limitApiKey: "invalid_body" };
+
+async function prepared(language: string): Promise<{ story: Story; calls: ShownCall[] }> {
+  const calls = await shownCalls(running.gateway, document, language);
+  assert.ok(calls.length > 50, `${calls.length} calls`);
+  return { story: await storyOf(running, receiver.url), calls };
+}
+
+const variables = (story: Story) => ({
+  ...process.env,
+  TOLLBOOTH_URL: running.gateway,
+  TOLLBOOTH_KEY: story.apiKey,
+  SESSION_SECRET: story.sessionSecret,
+});
+
+function wanted(calls: readonly ShownCall[]): Outcomes {
+  return Object.fromEntries(calls.map(({ operation }) => [operation, refused[operation] ?? "ok"]));
+}
+
+test("each call in curl is answered as the page says", async () => {
+  const { story, calls } = await prepared("curl");
+  const outcomes: Record<string, string> = {};
+  for (const call of calls) {
+    const { stdout } = await run("sh", ["-c", story.told(call)], {
+      cwd: folder,
+      env: variables(story),
+      timeout: 30_000,
+    });
+    const code = stdout === "" ? undefined : JSON.parse(stdout).error?.code;
+    outcomes[call.operation] = code ?? "ok";
+  }
+  assert.deepEqual(outcomes, wanted(calls));
+});
+
+test("each call in Node is answered as the page says", async () => {
+  const { story, calls } = await prepared("node");
+  const library = join(folder, "node_modules/@tollbooth/node");
+  await mkdir(library, { recursive: true });
+  await writeFile(join(library, "package.json"), '{"type":"module","exports":"./library.js"}');
+  const source = pathToFileURL(join(root, "gateway/clients/node/tollbooth.ts")).href;
+  await writeFile(join(library, "library.js"), `export * from ${JSON.stringify(source)};\n`);
+  for (const call of calls) await writeFile(join(folder, `${call.operation}.mjs`), story.told(call));
+  const program = `
+    const outcomes = {}, log = console.log;
+    console.log = () => {};
+    for (const name of process.argv.slice(1)) {
+      outcomes[name] = await import("file://" + process.cwd() + "/" + name + ".mjs").then(() => "ok", (error) => error.code ?? error.message);
+    }
+    log(JSON.stringify(outcomes));`;
+  const { stdout } = await run(
+    process.execPath,
+    ["--input-type=module", "-e", program, ...calls.map(({ operation }) => operation)],
+    { cwd: folder, env: variables(story), timeout: 60_000 },
+  );
+  assert.deepEqual(JSON.parse(stdout), wanted(calls));
+});
+
+if (python === undefined)
+  test.skip("each call in Python is answered as the page says", "there is no Python 3.10 or newer");
+else
+  test("each call in Python is answered as the page says", async () => {
+    const { story, calls } = await prepared("python");
+    for (const call of calls) await writeFile(join(folder, `${call.operation}.py`), story.told(call));
+    const program = [
+      "import contextlib, io, json, os, runpy, sys",
+      "os.chdir(sys.argv[1]); outcomes = {}",
+      "for name in sys.argv[2:]:",
+      "    try:",
+      "        with contextlib.redirect_stdout(io.StringIO()): runpy.run_path(name + '.py')",
+      "        outcomes[name] = 'ok'",
+      "    except Exception as error: outcomes[name] = getattr(error, 'code', None) or repr(error)",
+      "print(json.dumps(outcomes))",
+    ].join("\n");
+    const { TOLLBOOTH_URL, TOLLBOOTH_KEY } = variables(story);
+    const stdout = await runPython(["-c", program, folder, ...calls.map(({ operation }) => operation)], {
+      path: [join(root, "gateway/clients/python")],
+      env: { TOLLBOOTH_URL, TOLLBOOTH_KEY },
+    });
+    assert.deepEqual(JSON.parse(stdout), wanted(calls));
+  });
+
+test("a card of the test cards' page that is declined fails with the code that stands beside it", async () => {
+  const page = (await api(running.gateway).get("/docs/test-cards")).expect(200).raw;
+  const { apiKey } = await freshMerchant(running);
+  const own = merchantApi(running.gateway, apiKey);
+  const rows = [...page.matchAll(/<tr><td><code>([\d ]+)<\/code><\/td><td>[^<]*<\/td><td>(?:<code>(\w+)<\/code>)?/g)];
+  assert.equal(rows.length, testCards.length);
+  for (const [, number = "", code] of rows) {
+    if (code === undefined) continue;
+    const session = (await own.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
+    await pay(session.text("render.frame_url"), number.replaceAll(" ", ""));
+    const query = new URLSearchParams({ secret: session.text("session_secret") });
+    await api(running.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${query}`);
+    const paymentId = (await own.get(`/v1/checkout-sessions/${session.text("id")}`)).expect(200).text("payment_id");
+    const record = (await own.get(`/v1/payments/${paymentId}`)).expect(200);
+    assert.equal(record.at("failure.code") ?? record.at("attempts.0.failure_code"), code, number);
+  }
+});
+
+test.run();
