@@ -1,0 +1,240 @@
+// Disputes and payment links by people: evidence with files, sent once; acceptance behind a confirmation; links that are
+// made once, shown once, and end.
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { browserSuite, desktop } from "../harness/browser.ts";
+import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards, pay } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import { type Person, personOf } from "./person.ts";
+import { disputedPurchase, purchase } from "./purchases.ts";
+
+const test = suite("console disputes and links", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
+const visit = browserSuite(test);
+let running: RunningStack;
+let merchant: TestMerchant;
+let base: string;
+let stateDir: string;
+
+test.before(async () => {
+  stateDir = await tempDir("stack");
+  running = await startConsoleStack({ stateDir });
+  merchant = await freshMerchant(running.stack);
+  base = `/${merchant.id}/sandbox`;
+});
+test.after(async () => await running.stop());
+
+const pdf = (bytes = 2_000) =>
+  Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(bytes, "x"), Buffer.from("\n%%EOF\n")]);
+const disputeOf = async (id: string) => (await merchant.api.get(`/v1/disputes/${id}`)).expect(200);
+
+async function owner(email: string): Promise<Person> {
+  const opened = await openAs(visit, running.stack, { email, merchantId: merchant.id });
+  return await personOf(opened, running.stack, "/account");
+}
+
+visit(
+  "a dispute is answered with texts and a file, once, and the answer can be read afterwards",
+  async ({ page, context }) => {
+    const { dispute } = await disputedPurchase(running.stack, merchant);
+    await signInNew({ page, context }, running.stack, { email: "answers@example.com", merchantId: merchant.id });
+    await page.goto(`${running.stack.console}${base}/disputes`);
+    await page.getByRole("link", { name: "€42.50" }).first().click();
+    await page.getByLabel("What was bought").fill("One lemon tree <b>120 cm</b>");
+    await page.getByLabel("What the file is").selectOption({ label: "Proof of shipping" });
+    await page
+      .getByLabel("File", { exact: true })
+      .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdf() });
+    await page.getByRole("button", { name: "Add the file" }).click();
+    await page.getByText("The file is added").waitFor();
+    assert.equal(await page.getByLabel("What was bought").inputValue(), "One lemon tree <b>120 cm</b>");
+    await page.getByRole("button", { name: "Send the answer" }).click();
+    await page.getByText("Your answer").first().waitFor();
+    const answered = await disputeOf(dispute);
+    assert.equal(answered.text("evidence.product_description"), "One lemon tree <b>120 cm</b>");
+    assert.match(answered.text("evidence.shipping_documentation_file"), /^file_/);
+    await page.getByText("One lemon tree <b>120 cm</b>").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Send the answer" }).count(), 0);
+  },
+  { viewport: desktop },
+);
+
+visit.alone("a file that is too big, is none of the kinds, or comes without a token leaves nothing", async () => {
+  const person = await owner("files@example.com");
+  const { dispute } = await disputedPurchase(running.stack, merchant);
+  const path = `${base}/disputes/${dispute}`;
+  const fields = { once: "", product_description: "kept <i>", file_kind: "receipt_file" };
+  const tooBig = await person.upload(`${path}/files`, fields, pdf(5 * 1024 * 1024));
+  assert.deepEqual([tooBig.status, /larger than 5 MB/.test(tooBig.text)], [422, true]);
+  assert.match(tooBig.text, /kept &#60;i&#62;/);
+  for (const bytes of [
+    Buffer.from("<html>no</html>"),
+    Buffer.from("%PDF-1.7 cut off"),
+    Buffer.from("\x89PNG nothing"),
+  ]) {
+    const wrong = await person.upload(`${path}/files`, fields, bytes);
+    assert.deepEqual([wrong.status, /no PDF, JPEG or PNG/.test(wrong.text)], [422, true], bytes.toString("latin1"));
+  }
+  assert.equal((await person.upload(`${path}/files`, { ...fields, form_token: "a.b" }, pdf())).status, 403);
+  assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdf())).status, 404);
+  const foreign = "file_01m88cq0bxae1npmyyk7tcq626";
+  const sent = await person.upload(`${path}/evidence`, { ...fields, added_receipt_file: foreign }, Buffer.alloc(0), "");
+  assert.equal(sent.status, 422, "a file that is not the dispute's");
+  assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
+});
+
+visit.alone("an answer that is sent twice at once goes to the processor once", async () => {
+  const person = await owner("twice@example.com");
+  const { dispute } = await disputedPurchase(running.stack, merchant);
+  const path = `${base}/disputes/${dispute}`;
+  const { once = "" } = await person.fieldsOf(path, `${path}/evidence`);
+  const send = () => person.upload(`${path}/evidence`, { once, product_description: "A tree" }, Buffer.alloc(0), "");
+  const answers = await Promise.all(Array.from({ length: 6 }, send));
+  assert.ok(answers.some(({ status }) => status === 303));
+  assert.match((await send()).location, /done=evidence-/);
+  assert.equal((await disputeOf(dispute)).text("evidence.product_description"), "A tree");
+});
+
+visit(
+  "a dispute is accepted behind a confirmation, and what was typed into its answer is not lost with the session",
+  async ({ page, context }) => {
+    const { dispute } = await disputedPurchase(running.stack, merchant);
+    await signInNew({ page, context }, running.stack, { email: "accepts@example.com", merchantId: merchant.id });
+    await page.goto(`${running.stack.console}${base}/disputes/${dispute}`);
+    await page.getByLabel("What was bought").fill("Typed before the end");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Add the file" }).click();
+    await page.getByText("Your session has ended").first().waitFor();
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("button", { name: "Send it now" }).click();
+    await page.getByText("Choose a file.").first().waitFor();
+    assert.equal(await page.getByLabel("What was bought").inputValue(), "Typed before the end");
+    await page.getByRole("link", { name: "Accept the dispute" }).click();
+    await page.getByText("This cannot be undone").waitFor();
+    assert.equal((await disputeOf(dispute)).at("acceptance"), undefined);
+    await page.getByRole("button", { name: "Accept and give up €42.50" }).click();
+    await page
+      .getByText(/is (being )?accepted/)
+      .first()
+      .waitFor();
+    assert.equal(typeof (await disputeOf(dispute)).at("acceptance"), "string");
+  },
+  { viewport: desktop },
+);
+
+visit(
+  "a link is made, shown once, paid, and ended; nothing keeps its secret",
+  async ({ page, context }) => {
+    await signInNew({ page, context }, running.stack, { email: "links@example.com", merchantId: merchant.id });
+    await page.goto(`${running.stack.console}${base}/links`);
+    await page.getByRole("link", { name: "New payment link" }).click();
+    await page.getByLabel("Currency").fill("eur");
+    await page.getByLabel("Order number").fill("<b>phone-7</b>");
+    await page.getByText("Say what is bought").click();
+    await page.getByLabel("Item").first().fill("Lemon tree");
+    await page.getByLabel("Quantity").first().fill("2");
+    await page.getByLabel("Amount of the line").first().fill("30.00");
+    await page.getByLabel("Item").nth(1).fill("Discount");
+    await page.getByLabel("Amount of the line").nth(1).fill("-5.00");
+    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByText("The link is ready").first().waitFor();
+    const link = (await page.locator(".made-link code").textContent()) ?? "";
+    const secret = new URL(link).hash.slice(1);
+    assert.match(secret, /^cs_secret_/);
+    assert.ok(!page.url().includes("cs_secret"), "the address holds no secret");
+    await page.reload();
+    assert.equal(await page.locator(".made-link code").textContent(), link, "sent again it is the same link");
+    const buyer = await context.newPage();
+    await buyer.goto(link);
+    await buyer.getByText("Lemon tree").first().waitFor();
+    await page.getByRole("link", { name: "See what became of it" }).click();
+    assert.ok(!(await page.content()).includes("cs_secret"));
+    await page.getByText("End the link").click();
+    await page.getByRole("button", { name: "End it now" }).click();
+    await page.getByText("The link is ended.").waitFor();
+    await page.goto(`${running.stack.console}${base}/links`);
+    assert.ok(!(await page.content()).includes("cs_secret"));
+    assert.equal(await page.getByText("<b>phone-7</b>").count(), 1);
+    for (const log of await logs(stateDir)) assert.ok(!log.includes(secret), "a log holds the link's secret");
+  },
+  { viewport: desktop },
+);
+
+/** What the processes of the stack have logged. */
+async function logs(folder: string): Promise<string[]> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".log"));
+  assert.ok(names.length > 0, "there are logs");
+  return await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+}
+
+visit.alone("a form of a link that is sent eight times at once makes one link", async () => {
+  const person = await owner("eight@example.com");
+  const path = `${base}/links/new`;
+  const fields = await person.fieldsOf(path, path);
+  const send = () => person.post(path, { ...fields, amount: "7.77", currency: "EUR", reference: "once-only" });
+  await Promise.all(Array.from({ length: 8 }, send));
+  const again = await send();
+  assert.match(again.text, /The link is ready/);
+  assert.equal(again.headers.get("cache-control"), "no-store");
+  const made = await merchant.api.get("/v1/checkout-sessions?reference=once-only");
+  assert.equal(made.expect(200).number("total"), 1);
+});
+
+visit.alone("what is wrong with a link is told beside its field, with all that was typed", async () => {
+  const person = await owner("wronglink@example.com");
+  const path = `${base}/links/new`;
+  const right = { ...(await person.fieldsOf(path, path)), amount: "5.00", currency: "EUR" };
+  const wrong: Record<string, string>[] = [
+    { amount: "0" },
+    { amount: "1000000.00" },
+    { amount: "1.005" },
+    { currency: "XXX" },
+    { currency: "JPY", amount: "5.00" },
+    { email: "nobody" },
+    { reference: "a\u0007b" },
+    { description: "x".repeat(256) },
+    { item_name_0: "Tree", item_quantity_0: "1", item_amount_0: "4.00" },
+    { amount: "", item_name_0: "", item_quantity_0: "1", item_amount_0: "4.00" },
+    { amount: "", item_name_0: "Tree", item_quantity_0: "0", item_amount_0: "4.00" },
+  ];
+  for (const change of wrong) {
+    const { status, text } = await person.post(path, { ...right, description: "kept", ...change });
+    assert.equal(status, 422, JSON.stringify(change));
+    assert.match(text, /class="problems"/);
+    if (!("description" in change)) assert.match(text, /value="kept"/);
+  }
+});
+
+visit.alone("a link that is paid while somebody ends it stays paid", async () => {
+  const person = await owner("race@example.com");
+  const made = (await merchant.api.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
+  await pay(made.text("render.frame_url"), cards.succeeds);
+  const answer = await person.post(`${base}/links/${made.text("id")}/end`);
+  assert.match(answer.location, /done=link-paid/);
+  const session = await merchant.api.get(`/v1/checkout-sessions/${made.text("id")}`);
+  assert.equal(session.text("status"), "completed");
+});
+
+visit.alone("what is authorized is captured in part, once, or canceled", async () => {
+  const person = await owner("captures@example.com");
+  const manual = { capture_method: "manual", amount: 10_000 };
+  const [one, two] = [await purchase(running.stack, merchant, manual), await purchase(running.stack, merchant, manual)];
+  const capture = `${base}/payments/${one.payment}/capture`;
+  assert.equal((await person.post(capture, { ...(await person.fieldsOf(capture)), amount: "100.01" })).status, 422);
+  const fields = { ...(await person.fieldsOf(capture)), amount: "60.00" };
+  const answers = await Promise.all(Array.from({ length: 4 }, () => person.post(capture, fields)));
+  assert.ok(answers.some(({ status }) => status === 303));
+  const captured = await merchant.api.get(`/v1/payments/${one.payment}`);
+  assert.deepEqual([captured.number("captured_amount"), captured.text("status")], [6_000, "succeeded"]);
+  assert.match((await person.get(capture)).text, /cannot be captured/);
+  const cancel = `${base}/payments/${two.payment}/cancel`;
+  assert.match((await person.post(cancel, await person.fieldsOf(cancel))).location, /done=cancel/);
+  assert.equal((await merchant.api.get(`/v1/payments/${two.payment}`)).text("status"), "canceled");
+  assert.match((await person.get(cancel)).text, /cannot be canceled/);
+});
+
+test.run();

@@ -1,0 +1,220 @@
+// Refunds by people: once, however often and from however many tabs they are sent; never above what is left or what
+// the person may; nothing typed is lost.
+import assert from "node:assert/strict";
+import pg from "pg";
+import { withDatabase } from "../../deploy/local/databases.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { browserSuite, desktop } from "../harness/browser.ts";
+import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { type Person, personOf } from "./person.ts";
+import { purchase } from "./purchases.ts";
+
+const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
+const visit = browserSuite(test);
+let running: RunningStack;
+let merchant: TestMerchant;
+let base: string;
+
+test.before(async () => {
+  running = await startConsoleStack();
+  merchant = await freshMerchant(running.stack);
+  base = `/${merchant.id}/sandbox`;
+});
+test.after(async () => await running.stop());
+
+const at = (path: string) => `${running.stack.console}${base}${path}`;
+const refundsOf = async (payment: string) =>
+  (await merchant.api.get(`/v1/payments/${payment}/refunds`)).expect(200).list("data").length;
+const refundedOf = async (payment: string) =>
+  (await merchant.api.get(`/v1/payments/${payment}`)).expect(200).number("refunded_amount");
+
+async function owner(email: string): Promise<Person> {
+  const opened = await openAs(visit, running.stack, { email, merchantId: merchant.id });
+  return await personOf(opened, running.stack, "/account");
+}
+
+visit(
+  "a colleague refunds a part, and the payment says who did it and why",
+  async ({ page, context }) => {
+    const { payment } = await purchase(running.stack, merchant);
+    await signInNew({ page, context }, running.stack, {
+      email: "rina@example.com",
+      name: "Rina",
+      merchantId: merchant.id,
+    });
+    await page.goto(at(`/payments/${payment}`));
+    await page.getByRole("link", { name: "Refund", exact: true }).click();
+    assert.equal(await page.getByLabel("Amount to refund").inputValue(), "42.50");
+    await page.getByLabel("Amount to refund").fill("10,00");
+    await page.getByLabel("Reason").fill("Broken pot");
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByText(/The refund is (made|on its way)/).waitFor();
+    assert.equal(await refundedOf(payment), 1_000);
+    await page.getByText("Broken pot", { exact: true }).waitFor();
+    await eventually("the audit log to name the person", async () => {
+      await page.reload();
+      return await page.getByText("By Rina").isVisible();
+    });
+    await page.goto(at("/refunds"));
+    await page.getByText("Broken pot", { exact: true }).waitFor();
+  },
+  { viewport: desktop },
+);
+
+visit.alone("two tabs that refund the same payment at once make one refund", async () => {
+  const person = await owner("tabs@example.com");
+  const { payment } = await purchase(running.stack, merchant);
+  const path = `${base}/payments/${payment}/refund`;
+  const tabs = await Promise.all([person.fieldsOf(path), person.fieldsOf(path)]);
+  const answers = await Promise.all(
+    tabs.map(({ once = "" }) => person.post(path, { once, amount: "10.00", reason: "" })),
+  );
+  assert.equal(await refundsOf(payment), 1);
+  assert.equal(await refundedOf(payment), 1_000);
+  assert.ok(answers.some(({ status }) => status === 303));
+  // The second tab, whatever it was told at once, is answered with the refund that there is.
+  const again = await person.post(path, { once: tabs[1]?.once ?? "", amount: "10.00", reason: "" });
+  assert.match(again.location, /done=refund-repeated/);
+  const other = await person.post(path, { once: tabs[1]?.once ?? "", amount: "20.00", reason: "" });
+  assert.equal(other.status, 422);
+  assert.match(other.text, /has changed since the page was made/);
+  assert.match(other.text, /value="20.00"/, "what was typed is still there");
+  assert.equal(await refundsOf(payment), 1);
+  const fields = await person.fieldsOf(path);
+  assert.equal((await person.post(path, { once: fields.once ?? "", amount: "20.00", reason: "" })).status, 303);
+  assert.equal(await refundedOf(payment), 3_000);
+});
+
+visit.alone("a form that is sent twelve times at once refunds once", async () => {
+  const person = await owner("double@example.com");
+  const { payment } = await purchase(running.stack, merchant);
+  const path = `${base}/payments/${payment}/refund`;
+  const { once = "" } = await person.fieldsOf(path);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => person.post(path, { once, amount: "42.50", reason: "" })),
+  );
+  assert.equal(await refundsOf(payment), 1);
+  for (const { status } of answers) assert.ok(status === 303 || status === 422, `answered ${status}`);
+});
+
+visit.alone("a key of another payment, or none, refunds nothing twice and never another payment", async () => {
+  const person = await owner("keys@example.com");
+  const [one, two] = [await purchase(running.stack, merchant), await purchase(running.stack, merchant)];
+  const { once = "" } = await person.fieldsOf(`${base}/payments/${one.payment}/refund`);
+  await person.post(`${base}/payments/${two.payment}/refund`, { once, amount: "1.00", reason: "" });
+  assert.deepEqual([await refundedOf(one.payment), await refundedOf(two.payment)], [0, 100]);
+});
+
+visit.alone("more than is left, nothing, and what is no amount are refused with what was typed", async () => {
+  const person = await owner("wrong@example.com");
+  const { payment } = await purchase(running.stack, merchant);
+  const path = `${base}/payments/${payment}/refund`;
+  for (const amount of ["42.51", "0", "0.00", "-5", "1e3", "1.234", "abc", "", "1,000.00", "99999999999999999999"]) {
+    const { once = "" } = await person.fieldsOf(path);
+    const { status, text } = await person.post(path, { once, amount, reason: "kept <b>" });
+    assert.equal(status, 422, amount);
+    assert.match(text, /value="kept &#60;b&#62;"/);
+  }
+  assert.equal(await refundsOf(payment), 0);
+});
+
+visit.alone("support refunds up to its limit and in its currency, whatever the form says", async () => {
+  const joining = { email: "support@example.com", role: "support", merchantId: merchant.id };
+  const opened = await openAs(visit, running.stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
+  const person = await personOf(opened, running.stack, "/account");
+  const euros = await purchase(running.stack, merchant);
+  const dollars = await purchase(running.stack, merchant, { currency: "USD" });
+  const refund = async (payment: string, amount: string) => {
+    const path = `${base}/payments/${payment}/refund`;
+    return await person.post(path, { ...(await person.fieldsOf(path)), amount, reason: "", currency: "EUR" });
+  };
+  assert.match((await person.get(`${base}/payments/${euros.payment}/refund`)).text, /up to €20.00 at once/);
+  assert.equal((await refund(euros.payment, "20.01")).status, 422);
+  assert.equal((await refund(dollars.payment, "1.00")).status, 422);
+  assert.equal((await refund(euros.payment, "20.00")).status, 303);
+  assert.deepEqual([await refundedOf(euros.payment), await refundedOf(dollars.payment)], [2_000, 0]);
+});
+
+visit(
+  "much money asks for a fresh proof, and carries on with what was typed",
+  async ({ page, context }) => {
+    const { payment } = await purchase(running.stack, merchant, { amount: 1_500_000 });
+    await signInNew({ page, context }, running.stack, { email: "grave@example.com", merchantId: merchant.id });
+    await forgetProofs();
+    await page.goto(at(`/payments/${payment}/refund`));
+    await page.getByLabel("Amount to refund").fill("10000.01");
+    await page.getByLabel("Reason").fill("Large order came back");
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByText("Is it still you?").first().waitFor();
+    assert.equal(await refundsOf(payment), 0);
+    await page.getByRole("button", { name: "Confirm with a passkey" }).click();
+    await page.getByText("Large order came back", { exact: true }).waitFor();
+    assert.equal(await refundedOf(payment), 1_000_001);
+    await forgetProofs();
+    await page.goto(at(`/payments/${payment}/refund`));
+    await page.getByLabel("Amount to refund").fill("1.00");
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByText(/The refund is (made|on its way)/).waitFor();
+  },
+  { viewport: desktop },
+);
+
+/** As if five minutes had passed. */
+async function forgetProofs(): Promise<void> {
+  const client = new pg.Client({
+    connectionString: withDatabase(running.stack.database, `${databaseName()}_merchant`),
+  });
+  await client.connect();
+  await client.query("update console_sessions set proved_at = now() - interval '1 hour' where proved_at is not null");
+  await client.end();
+}
+
+function databaseName(): string {
+  return new URL(running.stack.database).pathname.slice(1);
+}
+
+visit(
+  "nothing of a refund is lost when the session ends in the middle of it, and nothing is sent unasked",
+  async ({ page, context }) => {
+    const { payment } = await purchase(running.stack, merchant);
+    await signInNew({ page, context }, running.stack, { email: "ended@example.com", merchantId: merchant.id });
+    await page.goto(at(`/payments/${payment}/refund`));
+    await page.getByLabel("Amount to refund").fill("12.34");
+    await page.getByLabel("Reason").fill("Half of it was missing");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByText("Your session has ended").first().waitFor();
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("button", { name: "Send it now" }).waitFor();
+    assert.equal(await refundsOf(payment), 0);
+    await page.getByRole("button", { name: "Send it now" }).click();
+    await page.getByText("Half of it was missing", { exact: true }).waitFor();
+    assert.equal(await refundedOf(payment), 1_234);
+  },
+  { viewport: desktop },
+);
+
+visit.alone("a refund that fails later is told, and its money can be refunded again", async () => {
+  const person = await owner("later@example.com");
+  const { payment } = await purchase(running.stack, merchant, {}, cards.refundFailsLater);
+  const path = `${base}/payments/${payment}/refund`;
+  await person.post(path, { ...(await person.fieldsOf(path)), amount: "42.50", reason: "" });
+  await eventually("the refund to fail", async () => (await refundedOf(payment)) === 0);
+  const shown = await untilShown(person, `${base}/payments/${payment}`, /Refund of €42.50[\s\S]*?Failed/);
+  assert.match(shown, /href="[^"]*\/refund"/);
+  await untilShown(person, `${base}/refunds?status=failed`, /chip-bad[\s\S]*hint/);
+  assert.equal((await person.post(path, { ...(await person.fieldsOf(path)), amount: "1.00", reason: "" })).status, 303);
+});
+
+async function untilShown(person: Person, path: string, what: RegExp): Promise<string> {
+  return await eventually(`${path} to show ${what}`, async () => {
+    const { text } = await person.get(path);
+    return what.test(text) ? text : undefined;
+  });
+}
+
+test.run();
