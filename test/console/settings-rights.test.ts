@@ -287,7 +287,12 @@ visit.alone("hostile text in filters, names and addresses is text on every page 
   const name = `${hostile} key`;
   assert.is((await sendForm(person, `${base}/keys`, { form_token, name, scopes: "payments:read" })).status, 200);
   const description = `${hostile} endpoint`;
-  const change = { form_token, url: `https://localhost:49151/?q=${hostile}`, description, event_types: "payment.failed" };
+  const change = {
+    form_token,
+    url: `https://localhost:49151/?q=${hostile}`,
+    description,
+    event_types: "payment.failed",
+  };
   assert.is((await sendForm(person, addressOf("/webhooks/:id/edit", own), change)).status, 303);
   const queries = [
     "status",
