@@ -105,7 +105,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   amount_too_large: {
     status: 422,
     message: "amount exceeds refundable balance",
-    docs: "The refund is larger than what is left of the payment after its pending and succeeded refunds, or the capture is larger than what is authorized.",
+    docs: "The refund is larger than what is left of the payment after its pending and succeeded refunds, or the capture is larger than what is authorized (message: amount exceeds the authorized amount).",
   },
   idempotency_key_reuse: {
     status: 422,
@@ -153,7 +153,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   service_unavailable: {
     status: 503,
     message: "service unavailable",
-    docs: "An internal dependency is away or sheds load. Wait for Retry-After and send the same request again.",
+    docs: "An internal dependency is away or sheds load, or too much is sent at once. Wait for Retry-After and send the same request again.",
     retry: true,
     retryAfterSeconds: 1,
   },
@@ -206,12 +206,15 @@ function codeOf(reason: FailureReason): ErrorCode {
   return reason.toLowerCase() as Lowercase<typeof reason>;
 }
 
+/** What an operation says of a code, where the table's message is about another one. */
+export type Messages = { readonly [C in ErrorCode]?: string };
+
 /** Whatever was thrown, as an answer. Causes never leave the process. */
-export function errorAnswer(error: unknown): ErrorAnswer {
+export function errorAnswer(error: unknown, messages: Messages = {}): ErrorAnswer {
   if (error instanceof ApiError) return sendFailure(error.code, error.message, error.violations, error.headers);
   const failure: Failure = asFailure(error);
   const code = codeOf(failure.reason);
-  const message = failure.reason === "FORBIDDEN" ? merchantNotActive : errorTable[code].message;
+  const message = failure.reason === "FORBIDDEN" ? merchantNotActive : (messages[code] ?? errorTable[code].message);
   const headers = {
     ...(failure.retryAfterMs > 0 && { "retry-after": String(Math.ceil(failure.retryAfterMs / 1_000)) }),
     ...(failure.replayed && { "idempotent-replayed": "true" }),

@@ -154,6 +154,12 @@ export const inputRules: readonly InputRule[] = [
   },
   { input: "%00 in a parameter", status: 400, answer: "`invalid_body`.", query: "q=%00" },
   {
+    input: "%ff, or other bytes that are not UTF-8, in a parameter",
+    status: 400,
+    answer: "`invalid_body`: must be UTF-8.",
+    query: "q=%ff",
+  },
+  {
     input: "an unknown parameter",
     status: 400,
     answer: "`invalid_body`, with the known name that was probably meant.",

@@ -3,11 +3,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import type { ErrorCode } from "./failures.ts";
+import { ApiError, type ErrorCode, type Messages } from "./failures.ts";
 import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
-import { checkQuery } from "./query-text.ts";
+import { textViolations } from "./query-text.ts";
 
 /** Scopes of API keys (docs/contract.md §7). */
 export const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"] as const;
@@ -35,6 +35,8 @@ export interface OperationText {
   readonly status: 200 | 201 | 204;
   /** Codes that only this operation gives; those of its kind are added in the document. */
   readonly errors?: readonly ErrorCode[];
+  /** What it says of them in place of the table's messages. */
+  readonly messages?: Messages;
   /** Honours Idempotency-Key (docs/contract.md §6). */
   readonly idempotent?: true;
   /** Takes bytes in place of JSON; its handler reads them itself. */
@@ -93,6 +95,7 @@ export interface OperationRegistry {
 declare module "fastify" {
   interface FastifyContextConfig {
     readonly movesMoney?: boolean;
+    readonly messages?: Messages;
   }
   interface FastifyRequest {
     /** Request id, trace and deadline, handed on to every service. */
@@ -126,6 +129,7 @@ export function addOperation<
     url: operation.path,
     config: {
       movesMoney: operation.movesMoney ?? false,
+      ...(operation.messages && { messages: operation.messages }),
       ...(raw && { holdsBody: true as const, heldBytes: raw.heldBytes }),
     },
     schema: {
@@ -138,8 +142,11 @@ export function addOperation<
     preValidation: async (request) => {
       // A missing body is an empty object: "amount is required" says more than "body must be object".
       if (body) request.body ??= {};
-      checkQuery(query, request.query);
       request.query = numbersOf(query, request.query);
+    },
+    preHandler: async (request) => {
+      // Which they are is told with every refusal of an input (http/error-handler.ts).
+      if (textViolations(query, request.query, request.originalUrl).length > 0) throw new ApiError("invalid_body");
     },
     handler: (request, reply) =>
       callContext.run(request.call, async () => {

@@ -1,7 +1,6 @@
 // Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only,
 // so that " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is
 // refused likewise.
-import type { TSchema } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -9,7 +8,7 @@ const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
 /** The query with its integers as numbers. */
-export function numbersOf(schema: TSchema, query: unknown): Record<string, unknown> {
+export function numbersOf(schema: object, query: unknown): Record<string, unknown> {
   const properties = membersOf(membersOf(schema).properties);
   // Without a prototype: `__proto__` is a name like any other, and unknown.
   const converted: Record<string, unknown> = Object.create(null);

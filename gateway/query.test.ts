@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Type } from "typebox";
 import { suite } from "../test/harness/suite.ts";
-import { ApiError } from "./failures.ts";
 import { numbersOf } from "./query-numbers.ts";
-import { checkQuery, parseQuery } from "./query-text.ts";
+import { parseQuery, textViolations } from "./query-text.ts";
 
 const test = suite("query string");
 const schema = Type.Object({ limit: Type.Integer(), q: Type.String() });
@@ -39,9 +38,23 @@ test("names of Object.prototype are parameters like any other", () => {
   assert.deepEqual([Object.keys(read).length, read.constructor], [3, "y"]);
 });
 
+const wrongTexts = (text: string) => textViolations(schema, parseQuery(text), `/v1/payments?${text}`);
+
 test("NUL is refused, but not by the parser, whose throw would end the process", () => {
-  for (const text of ["q=%00", "q=1&q=%00"]) assert.throws(() => checkQuery(schema, parseQuery(text)), ApiError);
-  for (const text of ["%00=1", "unknown=%00", "q=1&q=2", ""]) checkQuery(schema, parseQuery(text));
+  for (const text of ["q=%00", "q=1&q=%00"]) {
+    assert.deepEqual(wrongTexts(text), [{ field: "q", problem: "must not hold a NUL character" }], text);
+  }
+  for (const text of ["%00=1", "unknown=%00", "q=1&q=2", ""]) assert.deepEqual(wrongTexts(text), [], text);
+});
+
+test("bytes that are not UTF-8 are refused with the parameter's name, and every text that is UTF-8 is taken", () => {
+  const wrong = ["%ff", "a%FFb", "%c3", "%c3x", "%ed%a0%80", "%f0%9f%9b", "%c0%af", "%EF%BF%BD%ff", "%ff?x", "1&q=%ff"];
+  for (const value of wrong) {
+    assert.deepEqual(wrongTexts(`limit=5&q=${value}&unknown=%ff`), [{ field: "q", problem: "must be UTF-8" }], value);
+  }
+  assert.deepEqual(wrongTexts("q=a&%71=%ff"), [{ field: "q", problem: "must be UTF-8" }], "the name is escaped too");
+  const right = ["%EF%BF%BD", "%c3%a9", "%F0%9F%9B%92", "%zz", "%", "100%25", "é", "%EF%BF%BD&unknown=%ff"];
+  for (const value of right) assert.deepEqual(wrongTexts(`q=${value}`), [], value);
 });
 
 test("of endless parameters the first 64 are kept", () => {

@@ -110,8 +110,8 @@ function ownPanels() {
   return asked.filter(({ expr }) => /\b(?:tollbooth|nodejs|process)_/.test(expr));
 }
 
-test("books that differ for the first time, one call with a token that nobody knows and a job that fails again and again ring, and end", async () => {
-  const alerts = ["TollboothMoneyInvariant", "TollboothCallerRefused", "TollboothJobLate"];
+test("books that differ for the first time, one call with a token that nobody knows and a job that fails again and again and a console that is away ring, and end", async () => {
+  const alerts = ["TollboothMoneyInvariant", "TollboothCallerRefused", "TollboothJobLate", "TollboothConsoleAway"];
   await Promise.all(alerts.map((alert) => runDrill(rig, drillOf(alert))));
 });
 

@@ -13,6 +13,7 @@ import { readProductionConfig } from "#platform/process/production.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { operatorSettings } from "../deploy/cli/peers.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
+import { consoleSettings, readConsoleConfig } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
 import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
@@ -25,7 +26,9 @@ import {
   eachOverlay as eachRendered,
   hasKubectl,
   ofKind,
+  overlays,
   renderOverlay,
+  renderOverlayWith,
   testRendered,
   workloads,
 } from "./harness/overlays.ts";
@@ -35,7 +38,7 @@ import { tempDir } from "./harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "..");
 const test = suite("manifests", { timeoutMs: 120_000 });
-const services = ["gateway", "checkout", "payments", "merchant", "webhook"];
+const services = ["gateway", "console", "checkout", "payments", "merchant", "webhook"];
 const eachOverlay = (guarantee: string, body: Parameters<typeof eachRendered>[2]) =>
   eachRendered(test, guarantee, body);
 
@@ -51,25 +54,27 @@ eachOverlay("every object fits its schema and has no field that the schema does 
 });
 
 eachOverlay("every pod satisfies the restricted standard and holds no token of the cluster", (objects) => {
-  for (const workload of workloads(objects)) {
-    const pod = podOf(workload);
-    const name = workload.metadata.name;
-    assert.equal(pod.automountServiceAccountToken, false, name);
-    assert.equal(pod.securityContext.runAsNonRoot, true, name);
-    assert.equal(pod.securityContext.seccompProfile.type, "RuntimeDefault", name);
-    assert.ok(!pod.hostNetwork && !pod.hostPID && !pod.hostIPC, name);
-    for (const container of pod.containers) {
-      assert.deepEqual(container.securityContext, {
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      });
-      assert.equal(container.resources.limits.memory, container.resources.requests.memory, name);
-      assert.ok(container.resources.requests.cpu && !container.resources.limits.cpu, name);
-    }
-  }
+  for (const workload of workloads(objects)) assertRestricted(workload);
   for (const account of ofKind(objects, "ServiceAccount")) assert.equal(account.automountServiceAccountToken, false);
 });
+
+function assertRestricted(workload: KubeObject): void {
+  const pod = podOf(workload);
+  const name = workload.metadata.name;
+  assert.equal(pod.automountServiceAccountToken, false, name);
+  assert.equal(pod.securityContext.runAsNonRoot, true, name);
+  assert.equal(pod.securityContext.seccompProfile.type, "RuntimeDefault", name);
+  assert.ok(!pod.hostNetwork && !pod.hostPID && !pod.hostIPC, name);
+  for (const container of pod.containers) {
+    assert.deepEqual(container.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    assert.equal(container.resources.limits.memory, container.resources.requests.memory, name);
+    assert.ok(container.resources.requests.cpu && !container.resources.limits.cpu, name);
+  }
+}
 
 // Ours, which the operator builds: by the tag of the build, but for production, whose overlay asks for the digest.
 const ownImages = { local: /^tollbooth:local$/, staging: /^registry\.example\.com\/tollbooth:\d+\.\d+\.\d+$/ };
@@ -150,13 +155,13 @@ eachOverlay(
 );
 
 eachOverlay(
-  "in the mesh, services take its members' calls only, and the gateway takes calls from outside",
+  "in the mesh, services take its members' calls only; the gateway and the consoles take calls from outside",
   (objects) => {
     for (const workload of deployments(objects)) {
       const { annotations } = workload.spec.template.metadata;
       if (annotations?.["linkerd.io/inject"] !== "enabled") continue;
       const { name } = workload.metadata;
-      const wanted = name === "gateway" ? undefined : "all-authenticated";
+      const wanted = ["gateway", "console"].includes(name) ? undefined : "all-authenticated";
       assert.equal(annotations["config.linkerd.io/default-inbound-policy"], wanted, name);
       const ports: { name: string; containerPort: number }[] = podOf(workload).containers[0].ports;
       const admin = ports.find((port) => port.name === "admin")?.containerPort;
@@ -168,8 +173,9 @@ eachOverlay(
 test("compose.yaml: every setting of every container is known to its process, none is missing, and production refuses none", () =>
   inFolder((folder) => {
     const compose = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
-    for (const program of Object.keys(settingsOf)) {
-      const container = compose.services[program];
+    for (const name of [...Object.keys(settingsOf), "operators-console"]) {
+      const container = compose.services[name];
+      const program = name === "operators-console" ? "console" : name;
       assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], [program]]);
       const plain = Object.entries(container.environment).map(([name, value]) => [name, String(value)]);
       readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
@@ -196,6 +202,7 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
   );
   if (program === "simulator") readSimulatorConfig(env);
   else if (program === "webhook") readWebhookConfig(env);
+  else if (program.endsWith("console")) readConsoleConfig(env);
   else if (program === "payments") readPaymentsConfig(env);
   else readProductionConfig(settings, env);
 }
@@ -206,6 +213,7 @@ const simulatorNames =
   "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_AUTHORIZATION_SECONDS SIMULATOR_TEST_CONTROLS";
 const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   gateway: { ...gatewaySettings, ...processSettings },
+  console: { ...consoleSettings, ...processSettings },
   checkout: { ...checkoutSettings, ...processSettings },
   payments: { ...paymentsSettings, ...processSettings },
   merchant: { ...merchantSettings, ...peopleSettings, ...processSettings },
@@ -275,12 +283,64 @@ eachOverlay(
   "X-Forwarded-For is believed by a number of proxies, never by a network that callers may be in",
   (objects, overlay) =>
     inFolder((folder) => {
-      const gateway = deployments(objects).find(({ metadata }) => metadata.name === "gateway") ?? assert.fail();
-      const { TRUST_PROXY } = environmentOfContainer(objects, gateway, folder);
-      if (overlay === "local") assert.equal(TRUST_PROXY, undefined);
-      else assert.match(TRUST_PROXY ?? "", /^[1-9]$/);
+      for (const name of ["gateway", "console"]) {
+        const asked = deployments(objects).find(({ metadata }) => metadata.name === name) ?? assert.fail();
+        const { TRUST_PROXY } = environmentOfContainer(objects, asked, folder);
+        if (overlay === "local") assert.equal(TRUST_PROXY, undefined);
+        else assert.match(TRUST_PROXY ?? "", /^[1-9]$/);
+      }
     }),
 );
+
+eachOverlay("both sides of a passkey, console and merchant, know the same origin", (objects) => {
+  const originOf = (map: string) => dataOf(objects, map).CONSOLE_ORIGIN;
+  assert.match(originOf("tollbooth-console") ?? "", /^https?:/);
+  assert.equal(originOf("tollbooth-console"), originOf("tollbooth-merchant"));
+  assert.equal(dataOf(objects, "tollbooth-merchant").OPERATORS_CONSOLE_ORIGIN, undefined, "its door is closed");
+});
+
+testRendered(
+  test,
+  "the operators' console is where a component is listed: its own origin, its own token, restricted, read by its process",
+  async () => {
+    const objects = await renderOverlayWith("production", "operators-console");
+    for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
+    const deployment = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === "operators-console");
+    assert.ok(deployment);
+    const pod = podOf(deployment);
+    assertRestricted(deployment);
+    assert.deepEqual(
+      secretsOf(pod.volumes).map(({ secretName }) => secretName),
+      ["rpc-token-operators-console"],
+    );
+    const [container] = pod.containers;
+    assert.deepEqual([container.args, byDigest.test(container.image)], [["console"], true]);
+    await inFolder((folder) => {
+      const env = environmentOfContainer(objects, deployment, folder);
+      readsAll("console", env, "operators-console");
+      assert.equal(env.CONSOLE_DOOR, "operators");
+      assert.equal(env.CONSOLE_ORIGIN, dataOf(objects, "tollbooth-merchant").OPERATORS_CONSOLE_ORIGIN);
+      assert.notEqual(env.CONSOLE_ORIGIN, dataOf(objects, "tollbooth-console").CONSOLE_ORIGIN);
+      const stop = Number(env.LAME_DUCK_SECONDS) + Number(env.DRAIN_SECONDS);
+      assert.ok(pod.terminationGracePeriodSeconds > container.lifecycle.preStop.sleep.seconds + stop);
+    });
+    const stored = ofKind(objects, "ExternalSecret").map(({ metadata }) => metadata.name);
+    assert.ok(stored.includes("rpc-token-operators-console"));
+  },
+);
+
+testRendered(test, "no overlay has the operators' console from the start", () => {
+  for (const overlay of overlays) {
+    const names = renderOverlay(overlay).map(({ metadata }) => metadata.name);
+    assert.ok(!names.some((name) => name.includes("operators-console") && !name.startsWith("rpc-token")), overlay);
+  }
+});
+
+function dataOf(objects: readonly KubeObject[], name: string): Record<string, string> {
+  const hash = /-[bcdfghkmt2-9]{10}$/;
+  const map = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.replace(hash, "") === name);
+  return map?.data ?? assert.fail(`there is no ${name}`);
+}
 
 eachOverlay("services and migrate make streams with as many copies as there are servers", (objects) => {
   const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");

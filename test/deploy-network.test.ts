@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import type { KubeObject } from "./harness/kube-schema.ts";
 import { allowedConnections } from "./harness/network-graph.ts";
-import { eachOverlay, type Overlay, ofKind, renderFolder, renderWith, testRendered } from "./harness/overlays.ts";
+import {
+  eachOverlay,
+  type Overlay,
+  ofKind,
+  renderFolder,
+  renderOverlayWith,
+  renderWith,
+  testRendered,
+} from "./harness/overlays.ts";
 import { suite } from "./harness/suite.ts";
 
 const test = suite("network of the manifests", { timeoutMs: 120_000 });
@@ -18,7 +26,9 @@ const names = ["kube-dns:53", "169.254.20.10/32:53", "openshift-dns:5353"]
 // resolve.
 const base = `
   anywhere  > gateway:8080
+  anywhere  > console:8080
   gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  console   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
   checkout  > payments:8080 ${names}
   payments  > merchant:8080 internet:443 ${names}
   merchant  > ${names}
@@ -87,7 +97,7 @@ const simulator = `
   simulator > gateway:8080 ${names}
 `;
 const monitoring = `
-  monitoring > gateway:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
+  monitoring > gateway:9090 console:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
 `;
 // The servers' metrics, and the port of the pooler's.
 const monitoringServers = `
@@ -95,6 +105,7 @@ const monitoringServers = `
 `;
 const tracing = `
   gateway   > observability:4318
+  console   > observability:4318
   checkout  > observability:4318
   payments  > observability:4318
   merchant  > observability:4318
@@ -104,10 +115,12 @@ const tracing = `
 // plane.
 const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   checkout  > payments:4143
   payments  > merchant:4143
   webhook   > checkout:4143 payments:4143
   gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  console   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   checkout  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
@@ -120,6 +133,15 @@ const operator = `
 const operatorInMesh = `
   operator  > checkout:4143 payments:4143 merchant:4143 webhook:4143
   operator  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+`;
+// Whoever works at it comes through a Gateway of the company's own network; it calls as an operator.
+const operatorsConsole = `
+  gateway-system    > operators-console:8080
+  operators-console > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  operators-console > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  operators-console > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  operators-console > observability:4318
+  monitoring        > operators-console:9090
 `;
 const keda = `
   keda      > nats:8222
@@ -158,6 +180,11 @@ eachOverlay(test, "the network allows the connections of the picture and no othe
 testRendered(test, "with the pooler: the services reach it, and it reaches the server", async () => {
   const objects = await renderWith("overlays/production", ["pooler"]);
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, pooler]));
+});
+
+testRendered(test, "with the operators' console: nobody but the internal Gateway reaches it", async () => {
+  const objects = await renderOverlayWith("production", "operators-console");
+  assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
 });
 
 testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {

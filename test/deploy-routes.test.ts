@@ -21,10 +21,12 @@ testRendered(test, "local: kubectl apply needs no kind that a cluster has not fr
 
 eachOverlay(
   test,
-  "where buyers' browsers are sent, a route leads to the process that answers there",
+  "where buyers' and merchants' browsers are sent, a route leads to the process that answers there",
   (objects, overlay) => {
     const settings = ofKind(objects, "ConfigMap").flatMap(({ data }) => Object.entries<string>(data));
-    const sent = settings.filter(([name]) => /^(CHECKOUT_ORIGIN|SIMULATOR_PUBLIC_URL|PUBLIC_URL)$/.test(name));
+    const sent = settings.filter(([name]) =>
+      /^(CHECKOUT_ORIGIN|SIMULATOR_PUBLIC_URL|PUBLIC_URL|CONSOLE_ORIGIN|API_ORIGIN)$/.test(name),
+    );
     assert.ok(sent.length > 0);
     const led = sent.map(([name, url]) => {
       const { hostname } = new URL(url);
@@ -32,13 +34,19 @@ eachOverlay(
       const backends = routes.flatMap(({ spec }) => spec.rules.flatMap((rule: Rule) => rule.backendRefs));
       return [name, hostname === "localhost" ? "kubectl port-forward" : backends.map((backend) => backend.name).join()];
     });
-    const wanted = (name: string) => (name === "CHECKOUT_ORIGIN" ? "gateway" : "simulator");
+    const wanted = (name: string) => ways[name] ?? "simulator";
     assert.deepEqual(
       led,
       sent.map(([name]) => [name, overlay === "local" ? "kubectl port-forward" : wanted(name)]),
     );
   },
 );
+
+const ways: Readonly<Record<string, string>> = {
+  CHECKOUT_ORIGIN: "gateway",
+  API_ORIGIN: "gateway",
+  CONSOLE_ORIGIN: "console",
+};
 
 interface Rule {
   readonly backendRefs: readonly { name: string }[];

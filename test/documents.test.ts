@@ -7,6 +7,7 @@ import { processSettings } from "#platform/process/process.ts";
 import { nouns } from "../deploy/cli/nouns.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
 import { stackSettings } from "../deploy/local/settings.ts";
+import { consoleSettings } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
 import { merchantSettings, peopleSettings } from "../services/merchant/settings.ts";
@@ -59,7 +60,7 @@ test("nothing cites papers that are not in the repository", () => {
 });
 
 /** What a container is told beside the nouns. */
-const processes = ["gateway", "checkout", "payments", "merchant", "webhook", "simulator", "idle", "warm"];
+const processes = ["gateway", "console", "checkout", "payments", "merchant", "webhook", "simulator", "idle", "warm"];
 const isCommand = (noun: string, verb: string) =>
   (verb === "" && processes.includes(noun)) ||
   (noun in nouns && (verb === "" || verb in (nouns[noun] ?? {}) || "" in (nouns[noun] ?? {})));
@@ -121,6 +122,7 @@ const readElsewhere = [
 test("the page of settings has every setting that a process reads, and none that nobody reads", () => {
   const all = [
     gatewaySettings,
+    consoleSettings,
     checkoutSettings,
     paymentsSettings,
     merchantSettings,

@@ -48,7 +48,7 @@ await chooseCommand("prove", {
     scripts: ["test/mutants/run.ts"],
   },
   lists: {
-    about: "lists at ten million payments, within their limits (half an hour)",
+    about: "lists at ten million payments and sessions, next to a read by key (an hour)",
     scripts: ["test/bench/lists.ts"],
   },
 });

@@ -5,6 +5,7 @@
 // (components/operator).
 const processes: Readonly<Record<string, string>> = {
   gateway: "../../gateway/main.ts",
+  console: "../../gateway/console/main.ts",
   checkout: "../../services/checkout/main.ts",
   payments: "../../services/payments/main.ts",
   merchant: "../../services/merchant/main.ts",
@@ -12,7 +13,13 @@ const processes: Readonly<Record<string, string>> = {
   simulator: "../../services/simulator/main.ts",
 };
 /** What the processes are made of; loading it starts nothing. */
-const parts = ["gateway/server", "services/checkout/service", "services/payments/service", "services/merchant/service"];
+const parts = [
+  "gateway/server",
+  "gateway/console/server",
+  "services/checkout/service",
+  "services/payments/service",
+  "services/merchant/service",
+];
 const moreParts = ["services/webhook/service", "services/simulator/service", "deploy/cli/nouns"];
 
 const dayMs = 86_400_000;

@@ -22,6 +22,8 @@ export const mailboxScript = join(root, "deploy/local/mailbox/main.ts");
 /** What is started. */
 export interface ConsolePlaces {
   readonly addresses: Required<Pick<StackInfo, "console" | "operators_console" | "mailbox">>;
+  /** Where they tell of themselves. */
+  readonly admin: Readonly<Record<"console" | "operators-console", string>>;
   /** The environment of each program. */
   readonly environments: Readonly<Record<"console" | "operators-console" | "mailbox", Record<string, string>>>;
 }
@@ -35,7 +37,7 @@ export async function peoplePlaces({ console: merchants, operators }: KeptPorts)
   };
 }
 
-export function consolePlaces(kept: KeptPorts, around: Surroundings): ConsolePlaces {
+export async function consolePlaces(kept: KeptPorts, around: Surroundings): Promise<ConsolePlaces> {
   const { ports, people, rpcFiles, settings } = around;
   const services = {
     CHECKOUT_URL: urlOf(ports.checkout),
@@ -44,12 +46,15 @@ export function consolePlaces(kept: KeptPorts, around: Surroundings): ConsolePla
     WEBHOOK_URL: urlOf(ports.webhook),
     API_ORIGIN: urlOf(ports.gateway),
   };
+  const adminPorts = { console: await freePort(), "operators-console": await freePort() };
   return {
+    admin: { console: urlOf(adminPorts.console), "operators-console": urlOf(adminPorts["operators-console"]) },
     addresses: { console: people.console, operators_console: people.operators, mailbox: urlOf(kept.mailbox) },
     environments: {
       console: {
         ...services,
         PORT: String(kept.console),
+        ADMIN_PORT: String(adminPorts.console),
         CONSOLE_DOOR: "merchants",
         CONSOLE_ORIGIN: people.console,
         RPC_TOKEN_FILE: rpcFiles.tokens.console,
@@ -57,6 +62,7 @@ export function consolePlaces(kept: KeptPorts, around: Surroundings): ConsolePla
       "operators-console": {
         ...services,
         PORT: String(kept.operators),
+        ADMIN_PORT: String(adminPorts["operators-console"]),
         CONSOLE_DOOR: "operators",
         CONSOLE_ORIGIN: people.operators,
         RPC_TOKEN_FILE: rpcFiles.operatorsConsole,
@@ -80,8 +86,7 @@ export async function startConsoles(
   const inherited = inheritedBy(wanted);
   const parts = await Promise.all(
     names.map(async (name) => {
-      const admin = name === "mailbox" ? {} : { ADMIN_PORT: String(await freePort()) };
-      const env = { ...inherited, HOST: "127.0.0.1", ...admin, ...environments[name] };
+      const env = { ...inherited, HOST: "127.0.0.1", ...environments[name] };
       return { name, start: () => runChild(program(wanted, name, scripts[name], env)) };
     }),
   );

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type CallerName, callerLine, callerNames } from "#platform/secrets/callers.ts";
+import { type CallerName, callerNames, holderLines } from "#platform/secrets/callers.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Where they stand; absolute paths. */
@@ -22,9 +22,8 @@ export async function rpcFiles(stateDir: string): Promise<RpcFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = rpcFilesIn(stateDir);
   const lines: string[] = [];
-  for (const name of callerNames) lines.push(callerLine(name, await tokenIn(files.tokens[name])));
-  const both = await tokenIn(files.operatorsConsole);
-  lines.push(callerLine("console", both), callerLine("operator", both));
+  for (const name of callerNames) lines.push(...holderLines(name, await tokenIn(files.tokens[name])));
+  lines.push(...holderLines("operators-console", await tokenIn(files.operatorsConsole)));
   await writePrivate(files.callers, `${lines.join("\n")}\n`);
   return files;
 }

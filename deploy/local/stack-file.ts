@@ -18,7 +18,7 @@ export interface StackInfo {
   console?: string;
   operators_console?: string;
   mailbox?: string;
-  /** Where the first owner of the sandbox merchant, and the first operator, set up their sign-in, once; absent: they have. */
+  /** Where the merchant's first owner, and the first operator, set up their sign-in, once; absent: they have. */
   console_invite?: string;
   operators_invite?: string;
   /** Key of the sandbox merchant, with every scope. */
@@ -26,8 +26,9 @@ export interface StackInfo {
   merchant_id: string;
   /** Base URLs of the internal APIs. */
   rpc: Record<"checkout" | "payments" | "merchant" | "webhook", string>;
-  /** Base URLs of the admin ports: `/metrics`, `/livez`. */
-  admin: Record<"gateway" | "checkout" | "payments" | "merchant" | "webhook", string>;
+  /** Base URLs of the admin ports: `/metrics`, `/livez`; of the consoles once they are open. */
+  admin: Record<"gateway" | "checkout" | "payments" | "merchant" | "webhook", string> &
+    Partial<Record<"console" | "operators-console", string>>;
   /** The operator's token for the internal APIs. */
   rpc_token: string;
   /** Files with every caller's token, and the one that the services accept them by. */

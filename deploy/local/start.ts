@@ -70,6 +70,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     },
     async openConsoles() {
       await orStop(() => startConsoles(wanted, consoles, supervisor));
+      Object.assign(stack.admin, consoles.admin);
       Object.assign(stack, consoles.addresses, await firstInvitations(stack));
       describe();
       await written;
@@ -168,7 +169,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     tls,
     pids: pidsOf(supervisor),
   };
-  return { stack, shop, consoles: consolePlaces(kept, around) };
+  return { stack, shop, consoles: await consolePlaces(kept, around) };
 }
 
 function pidsOf(supervisor: Supervisor): Record<string, number> {

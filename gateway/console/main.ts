@@ -3,4 +3,6 @@ import { runProcess } from "#platform/process/process.ts";
 import { startConsole } from "./server.ts";
 import { readConsoleConfig } from "./settings.ts";
 
-await runProcess("console", readConsoleConfig, startConsole);
+// Two processes to those who watch them, by their metrics, spans and logs.
+const name = process.env.CONSOLE_DOOR === "operators" ? "operators-console" : "console";
+await runProcess(name, readConsoleConfig, (config) => startConsole(name, config));

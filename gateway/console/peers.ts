@@ -13,6 +13,7 @@ import {
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
+import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
@@ -35,6 +36,7 @@ export interface ConsolePeers {
   readonly operations: Client<typeof OperatorService>;
   readonly statements: Client<typeof StatementService>;
   readonly fees: Client<typeof FeeService>;
+  readonly journal: Client<typeof JournalService>;
   readonly webhooks: Client<typeof WebhookService>;
   close(): void;
 }
@@ -64,6 +66,7 @@ export function connectConsolePeers(
     operations: payments.client(OperatorService),
     statements: payments.client(StatementService),
     fees: payments.client(FeeService),
+    journal: payments.client(JournalService),
     webhooks: webhook.client(WebhookService),
     close: () => {
       for (const each of [checkout, payments, merchant, webhook]) each.close();

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
+import multipart from "@fastify/multipart";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance } from "fastify";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
@@ -13,6 +14,8 @@ import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { readAddresses, trustedProxies } from "../http/caller-address.ts";
 import { secureTransport } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
+import { uploadLimits } from "./http/upload.ts";
+import { fileRoutes } from "./layout/files.ts";
 import { connectConsolePeers } from "./peers.ts";
 import { accountRoutes } from "./screens/entry/account.ts";
 import { errorRoutes } from "./screens/entry/errors.ts";
@@ -26,11 +29,11 @@ import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
-import { fileRoutes } from "./view/files.ts";
 
 // A form is texts; files come by a route of their own.
 const formMaxBytes = 128 * 1024;
-const requestMs = 15_000;
+// A file of 5 MB takes most of it over a phone's line.
+const requestMs = 60_000;
 const headersMs = 10_000;
 const lateCheckMs = 1_000;
 
@@ -42,9 +45,9 @@ export interface RunningConsole {
   stop(drain?: Drain): Promise<void>;
 }
 
-/** Starts it. */
-export async function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
-  const log = createLog("console", config.LOG_LEVEL);
+/** Starts it. @param name of the process, in its log */
+export async function startConsole(name: string, config: ConsoleConfig): Promise<RunningConsole> {
+  const log = createLog(name, config.LOG_LEVEL);
   const peers = connectConsolePeers(config);
   const app = createApp(config);
   const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;
@@ -55,6 +58,7 @@ export async function startConsole(config: ConsoleConfig): Promise<RunningConsol
   errorRoutes(context);
   await app.register(cookie);
   await app.register(formbody, { bodyLimit: formMaxBytes });
+  await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });
   await limitSignIns(app, config);
   fileRoutes(app);
   startRoutes(context);

@@ -54,7 +54,5 @@ export type ConsoleConfig = ReturnType<typeof readConsoleConfig>;
 
 /** @throws ConfigError that lists everything missing or malformed. */
 export function readConsoleConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
-  return readProductionConfig(consoleSettings, env, ({ CONSOLE_ORIGIN: at }) =>
-    at?.startsWith("http:") ? ["CONSOLE_ORIGIN must begin with https:// in production"] : [],
-  );
+  return readProductionConfig(consoleSettings, env);
 }

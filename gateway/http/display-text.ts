@@ -12,6 +12,9 @@ const direction = "\\u202a-\\u202e\\u2066-\\u2069";
 const inLine = new RegExp(`[\\p{Cc}\\u2028\\u2029${direction}]`, "u");
 const inText = new RegExp(`[${direction}]|(?![\\t\\n\\r])\\p{Cc}`, "u");
 
+/** JSON Schema pattern of a text that must hold something besides blanks. */
+export const notBlank = "\\S";
+
 /** By format: whether a text fits. */
 export const displayFormats: Readonly<Record<string, (text: string) => boolean>> = {
   [displayLine]: (text) => !inLine.test(text),

@@ -2,19 +2,18 @@
 // Fastify, the HTTP parser.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
-import { asFailure, Failure, type Violation } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { asFailure, Failure } from "#platform/values/failure.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
-import { displayFormats, displayProblem } from "./display-text.ts";
-import { fieldName } from "./json-body.ts";
-import { unknownProblem } from "./unknown-names.ts";
+import { queryViolations } from "./query-violations.ts";
+import { violationsOf } from "./schema-violations.ts";
 
 /** Answers an error and, if it is ours to mend, logs it with its cause. */
 export function errorHandler(log: Log) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     // The caller hung up in the middle of its body: nobody reads the answer, and nothing is wrong here.
     const isGone = request.raw.destroyed && !request.raw.complete;
-    const answer = errorAnswer(isGone ? new ApiError("invalid_body") : asApiError(error));
+    const thrown = isGone ? new ApiError("invalid_body") : asApiError(error);
+    const answer = withQuery(request, errorAnswer(thrown, request.routeOptions.config.messages));
     if (answer.status >= 500) {
       const { code } = answer.body.error;
       const fields = { err: error, code, route: request.routeOptions.url, request_id: request.call.requestId };
@@ -23,6 +22,14 @@ export function errorHandler(log: Log) {
     }
     return sendError(reply, isUnknown(request, answer) ? conflict : answer);
   };
+}
+
+/** What is wrong with the query too: the validator ends at the first part of a request that is wrong. */
+function withQuery(request: FastifyRequest, answer: ErrorAnswer): ErrorAnswer {
+  const { error } = answer.body;
+  if (error.code !== "invalid_body") return answer;
+  const details = [...queryViolations(request), ...(error.details ?? [])].slice(0, detailsMax);
+  return details.length === 0 ? answer : { ...answer, body: { error: { ...error, details } } };
 }
 
 const conflict = errorAnswer(new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 }));
@@ -60,7 +67,9 @@ function asApiError(error: FastifyError | ApiError): unknown {
   if (error.validation) {
     // An id of the wrong form is the id of nothing.
     if (error.validationContext === "params") return new ApiError("not_found");
-    return new ApiError("invalid_body", { violations: violationsOf(error.validation) });
+    // The query's are all told with whatever else is wrong.
+    const isQuery = error.validationContext === "querystring";
+    return new ApiError("invalid_body", { violations: isQuery ? [] : violationsOf(error.validation) });
   }
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
@@ -79,82 +88,4 @@ function asApiError(error: FastifyError | ApiError): unknown {
         ? new ApiError("invalid_body")
         : asFailure(error);
   }
-}
-
-type SchemaError = NonNullable<FastifyError["validation"]>[number];
-
-/** The validator's errors, one for each field, in the caller's names and without values. */
-function violationsOf(errors: readonly SchemaError[]): Violation[] {
-  const byField = new Map<string, Violation>();
-  for (const error of errors) {
-    const violation = violationOf(error);
-    if (violation && !byField.has(violation.field)) byField.set(violation.field, violation);
-    if (byField.size === detailsMax) break;
-  }
-  return [...byField.values()];
-}
-
-function violationOf(error: SchemaError): Violation | undefined {
-  const path = error.instancePath
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const { params } = error;
-  if (error.keyword === "additionalProperties") {
-    const name = String(params.additionalProperty);
-    const known = Object.keys(membersOf(membersOf(membersOf(error).parentSchema).properties));
-    return { field: fieldName([...path, name]), problem: unknownProblem(name, known) };
-  }
-  if (error.keyword === "required") {
-    return { field: fieldName([...path, String(params.missingProperty)]), problem: "is required" };
-  }
-  // The error of the name itself comes before this one.
-  if (error.keyword === "propertyNames") return undefined;
-  const problem = problemOf(error);
-  // An entry that should have members is named as one that has.
-  if (error.keyword === "type" && params.type === "object" && /^\d+$/.test(path.at(-1) ?? "")) {
-    return { field: `${fieldName(path.slice(0, -1))}[${path.at(-1)}]`, problem };
-  }
-  return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
-}
-
-function problemOf(error: SchemaError): string {
-  const { keyword, params, message } = error;
-  switch (keyword) {
-    case "type":
-      return `must be ${withArticle([params.type].flat().map(String))}`;
-    case "enum":
-      return `must be one of ${[params.allowedValues].flat().map(String).join(", ")}`;
-    case "minLength":
-      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} characters`;
-    case "maxLength":
-      return `must have at most ${params.limit} characters`;
-    case "minimum":
-      return `must be at least ${params.limit}`;
-    case "maximum":
-      return `must be at most ${params.limit}`;
-    case "minItems":
-      return `must have at least ${params.limit} entries`;
-    case "maxItems":
-    case "maxProperties":
-      return `must have at most ${params.limit} entries`;
-    case "pattern":
-      return `must look like ${exampleOf(error)}`;
-    case "format":
-      return String(params.format) in displayFormats ? displayProblem : `must be a valid ${params.format}`;
-    default:
-      return message ?? "is not valid";
-  }
-}
-
-/** Every pattern of ours stands beside an example (test/contract/openapi.test.ts), since nobody reads patterns. */
-function exampleOf(error: SchemaError): string {
-  const { examples } = membersOf(membersOf(error).parentSchema);
-  return String([examples].flat()[0]);
-}
-
-function withArticle(types: readonly string[]): string {
-  return types
-    .map((type) => (type === "null" ? "null" : /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`))
-    .join(" or ");
 }

@@ -1,18 +1,20 @@
 // Evidence against a dispute as public JSON: texts, and files that were uploaded before (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import { displayText } from "../http/display-text.ts";
+import { displayText, notBlank } from "../http/display-text.ts";
 import { strict } from "../operation.ts";
 import { component } from "./parts/component.ts";
 import { idSchema } from "./parts/field.ts";
 
-const text = (maxLength: number, description: string, example?: string) =>
+// Payments leaves blanks around a text away and refuses what is then empty; the pattern tells callers.
+const text = (maxLength: number, description: string, example: string) =>
   Type.Optional(
     Type.String({
       format: displayText,
       minLength: 1,
       maxLength,
+      pattern: notBlank,
       description,
-      ...(example !== undefined && { examples: [example] }),
+      examples: [example],
     }),
   );
 const file = (description: string) => Type.Optional(idSchema("file", description));
@@ -20,21 +22,37 @@ const [line, address, long] = [500, 2_000, 20_000];
 
 const texts = {
   product_description: text(long, "What was sold.", "One lemon tree, 120 cm, in a pot."),
-  customer_name: text(line, "The customer's name."),
+  customer_name: text(line, "The customer's name.", "Zoë Miller"),
   customer_email_address: text(line, "The customer's e-mail address.", "buyer@example.com"),
   customer_purchase_ip: text(line, "The address that the customer bought from.", "203.0.113.7"),
-  billing_address: text(address, "The customer's billing address."),
+  billing_address: text(address, "The customer's billing address.", "1 Lemon Lane, 10115 Berlin, DE"),
   service_date: text(line, "When the customer got the service, in words.", "2025-11-03"),
   shipping_carrier: text(line, "Who carried it.", "DHL"),
   shipping_tracking_number: text(line, "The carrier's number.", "00340434161094042557"),
   shipping_date: text(line, "When it left, in words.", "2025-11-04"),
-  shipping_address: text(address, "Where it went."),
-  refund_policy: text(long, "The refund policy, and how the customer saw it before the purchase."),
-  refund_refusal_explanation: text(long, "Why the customer is owed no refund."),
-  cancellation_policy: text(long, "The cancellation policy, and how the customer saw it before the purchase."),
-  cancellation_rebuttal: text(long, "Why the subscription was not canceled."),
-  duplicate_charge_explanation: text(long, "What tells this charge from the one that it looks like."),
-  access_activity_log: text(long, "Log lines that show the customer's use of what was sold."),
+  shipping_address: text(address, "Where it went.", "1 Lemon Lane, 10115 Berlin, DE"),
+  refund_policy: text(
+    long,
+    "The refund policy, and how the customer saw it before the purchase.",
+    "Within 30 days, as the order page says above its button.",
+  ),
+  refund_refusal_explanation: text(long, "Why the customer is owed no refund.", "The tree was never sent back."),
+  cancellation_policy: text(
+    long,
+    "The cancellation policy, and how the customer saw it before the purchase.",
+    "At any time to the month's end, as the order page says above its button.",
+  ),
+  cancellation_rebuttal: text(long, "Why the subscription was not canceled.", "Nobody had canceled it by November 1."),
+  duplicate_charge_explanation: text(
+    long,
+    "What tells this charge from the one that it looks like.",
+    "Two orders, 1042 and 1043, of one tree each.",
+  ),
+  access_activity_log: text(
+    long,
+    "Log lines that show the customer's use of what was sold.",
+    "2025-11-03T09:12:44Z 203.0.113.7 signed in",
+  ),
   uncategorized_text: text(
     long,
     "Anything else. In the sandbox `winning_evidence` wins the dispute and `losing_evidence` loses it.",
@@ -60,7 +78,10 @@ export const evidenceFields = {
   ...Object.fromEntries(Object.keys(files).map((name) => [name, Type.Optional(idSchema("file", "As it was sent."))])),
 };
 
-export const NewEvidence = component("NewEvidence", Type.Object({ ...texts, ...files }, strict));
+export const NewEvidence = component(
+  "NewEvidence",
+  Type.Object({ ...texts, ...files }, { minProperties: 1, ...strict }),
+);
 
 /** The texts and the files of a body, apart. */
 export function splitEvidence(body: Static<typeof NewEvidence>) {

@@ -1,6 +1,6 @@
 // Errors in the OpenAPI document: which codes an operation can give, and the responses that stand for them, made of the
 // error table.
-import { detailsMax, type ErrorCode, errorTable } from "../failures.ts";
+import { detailsMax, type ErrorCode, errorTable, type Messages } from "../failures.ts";
 import { typesMessage } from "../http/raw-body.ts";
 import type { ListedOperation } from "../operation.ts";
 import type { JsonObject } from "./schema.ts";
@@ -43,14 +43,14 @@ interface Group {
   readonly codes: readonly ErrorCode[];
   /** True: the answer may be one that was stored under the caller's key. */
   readonly isReplayable: boolean;
-  /** Of an operation that takes bytes: which it takes. */
-  readonly takes?: string;
+  /** Where an operation's are not the table's. */
+  readonly messages?: Messages;
 }
 
 // Refusals that are decided after the work began, so that the services store them with the key.
 const storedRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(["payment_blocked", "no_connector", "not_refundable", "amount_too_large"] as const),
-  ...(["not_found", "feature_disabled", "dispute_not_answerable"] as const),
+  ...(["not_found", "feature_disabled", "not_capturable", "not_cancelable", "dispute_not_answerable"] as const),
 ]);
 
 function groupsOf(operation: ListedOperation): Group[] {
@@ -58,14 +58,19 @@ function groupsOf(operation: ListedOperation): Group[] {
   return [...groups.values()].map((codes) => {
     const isReplayable = operation.idempotent === true && codes.some((code) => storedRefusals.has(code));
     const name = [...codes, ...(isReplayable ? ["replayable"] : [])].join(".");
-    if (!operation.raw || !codes.includes("unsupported_media_type")) return { name, codes, isReplayable };
-    return { name: `${name}.${operation.id}`, codes, isReplayable, takes: typesMessage(operation.raw) };
+    const messages = messagesOf(operation);
+    if (!codes.some((code) => messages[code] !== undefined)) return { name, codes, isReplayable };
+    return { name: `${name}.${operation.id}`, codes, isReplayable, messages };
   });
 }
 
-function failure({ codes, isReplayable, takes }: Group): JsonObject {
+function messagesOf({ messages, raw }: ListedOperation): Messages {
+  return { ...messages, ...(raw && { unsupported_media_type: typesMessage(raw) }) };
+}
+
+function failure({ codes, isReplayable, messages = {} }: Group): JsonObject {
   const examples = codes.map((code) => {
-    const message = (code === "unsupported_media_type" && takes) || errorTable[code].message;
+    const message = messages[code] ?? errorTable[code].message;
     return [code, { summary: message, value: { error: { code, message } } }];
   });
   const waits = codes.some((code) => errorTable[code].retryAfterSeconds !== undefined);

@@ -12,17 +12,20 @@ const tag = "Connectors";
 
 const ConnectorChange = component(
   "ConnectorChange",
-  Type.Object({
-    selected_surface: Type.Optional(wordSchema(surfaces, "One of the connector's allowed surfaces.")),
-    is_default: Type.Optional(
-      Type.Unsafe<true>({
-        type: "boolean",
-        enum: [true],
-        description: "Makes it primary in place of the other one.",
-        examples: [true],
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      selected_surface: Type.Optional(wordSchema(surfaces, "One of the connector's allowed surfaces.")),
+      is_default: Type.Optional(
+        Type.Unsafe<true>({
+          type: "boolean",
+          enum: [true],
+          description: "Makes it primary in place of the other one.",
+          examples: [true],
+        }),
+      ),
+    },
+    { minProperties: 1 },
+  ),
 );
 
 /** Adds the operations. */
@@ -61,7 +64,8 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
       const { selected_surface: selectedSurface, is_default: makeDefault = false } = body;
-      if (selectedSurface === undefined && !makeDefault) throw invalid("", "needs selected_surface or is_default");
+      if (selectedSurface === undefined && !makeDefault)
+        throw invalid("", "must have at least one of selected_surface, is_default");
       const { connector } = await connectors.updateConnector({
         merchantId,
         environment,

@@ -206,6 +206,7 @@ function endPayment(context: GatewayContext, payments: Peers["payments"]): void 
       body: NewCapture,
       response: PaymentJson,
       errors: ["not_found", "not_capturable", "amount_too_large", "connector_error"],
+      messages: { amount_too_large: "amount exceeds the authorized amount" },
       idempotent: true,
       movesMoney: true,
     },

@@ -1,4 +1,4 @@
-// Payments, refunds and disputes as messages of the internal API.
+// Payments, refunds, disputes and entries of the journal as messages of the internal API.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -7,6 +7,7 @@ import {
   type DisputeRecord as DisputeRecordMessage,
   DisputeRecordSchema,
 } from "#proto/payments/v1/disputes_pb.ts";
+import { type JournalEntry, JournalEntrySchema } from "#proto/payments/v1/journal_pb.ts";
 import {
   type AccountStatus,
   AccountStatusSchema,
@@ -23,6 +24,7 @@ import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
 import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
 import type { StoredFile } from "./store/disputes/dispute-files.ts";
+import type { JournalRow } from "./store/journal.ts";
 import type {
   AttemptRecord,
   DisputeRecord,
@@ -110,6 +112,10 @@ export function toRefund(refund: RefundRecord): Refund {
     failureMessage,
     createdAt: timestampFromDate(refund.createdAt),
   });
+}
+
+export function toJournalEntry(entry: JournalRow): JournalEntry {
+  return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(entry.createdAt) });
 }
 
 /** @param account undefined: the processor does not take the credentials. */

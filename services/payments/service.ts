@@ -20,6 +20,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
+import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
@@ -35,12 +36,14 @@ import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
+import { journalRpc } from "./rpc/journal.ts";
 import { operatorRpc } from "./rpc/operator.ts";
 import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
+import { foldMoneyDays } from "./store/money-days.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
@@ -78,12 +81,14 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       answers(DisputeService, disputesRpc(context)),
       answers(OperatorService, operatorRpc(context)),
       answers(FeeService, feeRpc(context)),
+      answers(JournalService, journalRpc(context)),
       answers(StatementService, statementRpc(context)),
       answers(ConnectorAccountService, connectorAccountsRpc(context)),
       answers(PaymentRecoveryService, paymentRecoveryRpc(context)),
     ],
     jobs: [
       listCountsJob(db),
+      { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },
       ...recovery.pausing([driveOperationsJob(context, driveNow)]),
       ...reconcileJobs(context),
       pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),

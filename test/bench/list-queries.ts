@@ -72,13 +72,10 @@ export function listQueries(db: Database): readonly ListQuery[] {
     list("id that begins so for some hours", () => ({
       q: `pay_0${day(100).getTime().toString(16).padStart(12, "0").slice(0, 6)}`,
     })),
-    list("an order number", (i) => ({ orderReference: `order-${123_456 + i}` })),
-    list("beginning of an order number, 80 hits", (i) => ({ q: `order-${12_345 + i}` })),
-    list("beginning of an order number, 8,000 hits", (i) => ({ q: `order-${123 + i}` })),
-    list("beginning of an order number, 80,000 hits", (i) => ({ q: `order-${12 + (i % 80)}` })),
-    list("beginning of an order number, 8,000 hits, amounts, status, 9 months", (i) => ({
-      ...{ q: `order-${123 + i}`, status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 2_222n },
+    list("id that begins so for three days", () => ({
+      q: `pay_0${day(100).getTime().toString(16).padStart(12, "0").slice(0, 5)}`,
     })),
+    ...orderNumberQueries(list, day, moment),
     list("a common currency", () => ({ currency: "EUR" })),
     list("a rare currency", () => ({ currency: "KWD" })),
     list("a connector", () => ({ connector: "stripe" })),
@@ -147,7 +144,29 @@ export function listQueries(db: Database): readonly ListQuery[] {
   ];
 }
 
-/** Some ten thousand, of which one in ten waits for an answer. */
+/** Those that came at random, and those of a day: the hits of long ago are behind millions of others. */
+function orderNumberQueries(
+  list: (name: string, filters: (i: number) => Partial<PaymentFilters>) => ListQuery,
+  day: (ago: number) => Date,
+  moment: (ago: number, i: number) => Date,
+): readonly ListQuery[] {
+  const month = (ago: number) => day(ago).toISOString().slice(0, 7).replace("-", "");
+  return [
+    list("an order number", (i) => ({ orderReference: `order-${123_456 + i}` })),
+    list("beginning of an order number, 80 hits", (i) => ({ q: `order-${12_345 + i}` })),
+    list("beginning of an order number, 8,000 hits", (i) => ({ q: `order-${123 + i}` })),
+    list("beginning of an order number, 80,000 hits", (i) => ({ q: `order-${12 + (i % 80)}` })),
+    list("beginning of an order number, 8,000 hits, amounts, status, 9 months", (i) => ({
+      ...{ q: `order-${123 + i}`, status: "succeeded", from: moment(300, i), to: moment(30, i), minAmount: 2_222n },
+    })),
+    list("beginning of an order number, 80,000 hits, status, 9 months", (i) => ({
+      ...{ q: `order-${12 + (i % 80)}`, status: "succeeded", from: moment(300, i), to: moment(30, i) },
+    })),
+    list("beginning of an order number of last year, 50,000 hits", () => ({ q: `R${month(330)}` })),
+  ];
+}
+
+/** A hundred thousand, of which one in twenty waits for an answer. */
 function disputeQueries(
   db: Database,
   day: (ago: number) => Date,
@@ -163,6 +182,7 @@ function disputeQueries(
   return [
     disputes("disputes", () => ({})),
     disputes("disputes to be answered within a week", () => ({ status: "needs_response", dueBefore: day(-7) })),
+    disputes("disputes that were won, 9 months", (i) => ({ status: "won", from: moment(300, i), to: moment(30, i) })),
     disputes("disputes due before a moment, 9 months", (i) => ({
       ...{ from: moment(300, i), to: moment(30, i), dueBefore: moment(100, i) },
     })),

@@ -3,6 +3,7 @@
 import type pg from "pg";
 import { bucketStarts } from "#platform/lists/amount-bucket.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
+import { indexLater } from "./list-index-later.ts";
 
 const others = 100;
 const days = 365;
@@ -27,23 +28,19 @@ const countText = `
 const emailsText = `
   insert into customer_emails select distinct merchant_id, environment, customer_email from payments order by 1, 2, 3`;
 
-// Every disputed payment, and each hundredth of the others, whose merchants have won.
+// Every disputed payment, and each fiftieth of the others, whose merchants have won: a hundred thousand of the large
+// one.
 const disputesText = `
   insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at)
   select 'dp_' || substr(id, 5), id, connector, 'dsp_' || id, 'fraudulent',
     case when status = 'disputed' then 'needs_response' else 'won' end, amount, created_at, created_at + interval '7 days'
-  from payments where status = 'disputed' or abs(hashtext(id)) % 100 = 0`;
+  from payments where status = 'disputed' or abs(hashtext(id)) % 50 = 0`;
 
 /** @param say told of each step */
 export async function loadPayments(client: pg.Client, rows: number, say: (line: string) => void): Promise<void> {
   const began = performance.now();
   const step = (what: string) => say(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${what}`);
-  const { rows: indexes } = await client.query<{ name: string; text: string }>(
-    `select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as text from pg_indexes
-     where tablename in ('payments', 'customer_emails') and indexname not in (select conname from pg_constraint)`,
-  );
-  for (const { name } of indexes) await client.query(`drop index ${name}`);
-  await triggers(client, "disable");
+  const makeIndexes = await indexLater(client, ["payments", "refunds", "customer_emails"]);
   const until = new Date();
   const half = Math.floor(rows / 2);
   const each = Math.ceil((rows - half) / others);
@@ -58,13 +55,12 @@ export async function loadPayments(client: pg.Client, rows: number, say: (line: 
     await insertPaymentRows(client, { merchantId: `mer_${other}`, count: each, days, until, batch: 0 });
     if (other % 20 === 19) step(`${other + 1} other merchants`);
   }
-  await triggers(client, "enable");
-  await client.query("set maintenance_work_mem = '1GB'; set work_mem = '256MB'");
+  await client.query("set work_mem = '256MB'");
   await client.query(countText, [bucketStarts]);
   step("counted");
   await client.query(emailsText);
   step("e-mails gathered");
-  for (const { text } of indexes) await client.query(text);
+  await makeIndexes();
   step("indexes made");
   await client.query(disputesText);
   step("disputes opened");
@@ -75,8 +71,4 @@ export async function loadPayments(client: pg.Client, rows: number, say: (line: 
      from pg_stat_user_indexes where relname ~ '^(payments|disputes|list_counts|customer_emails_.*)$' group by 1 order by 2 desc`,
   );
   say(`index sizes, MB: ${sizes.rows.map((row) => `${row.name} ${row.mb}`).join(" · ")}`);
-}
-
-async function triggers(client: pg.Client, verb: "enable" | "disable"): Promise<void> {
-  for (const table of ["payments", "refunds"]) await client.query(`alter table ${table} ${verb} trigger user`);
 }

@@ -24,6 +24,11 @@ function failChallenge(ref: string, card = secure): string {
   rig.stripe.decide(ref, "fail");
   return method;
 }
+/** What is answered to the newest event of a failure, or to this one. */
+async function told(ref: string, eventId?: string) {
+  const newest = rig.stripe.events.findLast(({ type }) => type === "payment_intent.payment_failed");
+  return valueIn(await rig.connector.retrieveIntent(rig.account, ref, eventId ?? newest?.id));
+}
 const isAscending = (facts: readonly IntentFact[]) => {
   const times = facts.flatMap((fact) => (fact.kind === "intent_canceled" ? [] : [fact.attempt.startedAt.getTime()]));
   assert.deepEqual(
@@ -92,13 +97,36 @@ test("a failed challenge that a decline or a payment has covered since is found 
     const { report } = await shop.created();
     failChallenge(report.ref);
     rig.stripe.pay(report.ref, card);
-    const { connector, account } = rig;
     assert.equal(refs((await shop.read(report.ref)).facts).length, 1, "the intent has forgotten it");
-    const { facts } = valueIn(await connector.retrieveIntent(account, report.ref, true));
+    const { facts } = await told(report.ref);
     assert.equal(refs(facts)[0], `attempt_failed ${report.ref}/1`);
     assert.equal(facts.length, 2);
     isAscending(facts);
   }
+});
+
+test("two failed challenges and a decline within one second are three attempts as soon as Stripe's list shows their events", async () => {
+  const { report } = await shop.created();
+  rig.stripe.lagMs = 600_000;
+  const seen = new Set<string>();
+  const see = (facts: readonly IntentFact[]) => refs(facts).forEach((ref) => seen.add(ref));
+  for (let i = 0; i < 2; i++) {
+    failChallenge(report.ref);
+    const early = await told(report.ref);
+    assert.equal(early.isBehind, true, "the first and the second look alike");
+    see(early.facts);
+  }
+  const failures = rig.stripe.events.filter(({ type }) => type === "payment_intent.payment_failed");
+  rig.stripe.pay(report.ref, "pm_card_chargeDeclined");
+  see((await shop.read(report.ref)).facts);
+  assert.equal(seen.size, 2, "one is lost if nobody asks again");
+  rig.stripe.lagMs = 0;
+  for (const { id } of failures) {
+    const { facts, isBehind } = await told(report.ref, id);
+    assert.equal(isBehind, undefined);
+    see(facts);
+  }
+  assert.equal(seen.size, 3);
 });
 
 test("times of attempts are Stripe's, however long ago, and with whatever clock", async () => {

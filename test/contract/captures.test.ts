@@ -1,9 +1,10 @@
 // docs/contract.md §5, capture later: POST /v1/payments/{id}/capture and POST /v1/payments/{id}/cancel.
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { cards, cardToken, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
@@ -72,7 +73,13 @@ test("docs/contract.md §2: what is captured, canceled, unpaid or captured at on
 test("docs/contract.md §2: more than is authorized is amount_too_large, and captures nothing", async () => {
   const { id } = await authorized();
   for (const amount of [1001, Number.MAX_SAFE_INTEGER]) {
-    await api.refused("capturePayment", 422, "amount_too_large", { path: { id }, body: { amount } });
+    const wish = { path: { id }, body: { amount }, headers: { "idempotency-key": `more-${amount}-${id}` } };
+    const first = await api.refused("capturePayment", 422, "amount_too_large", wish);
+    const stored = await api.refused("capturePayment", 422, "amount_too_large", wish);
+    for (const answer of [first, stored]) {
+      assert.equal(answer.text("error.message"), "amount exceeds the authorized amount");
+    }
+    assert.equal(stored.headers.get("idempotent-replayed"), "true");
   }
   assert.equal((await end("capturePayment", id)).number("captured_amount"), 1000);
 });
@@ -105,6 +112,34 @@ test("docs/contract.md §5: a payment that nobody has paid yet is canceled, and 
     const seen = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
     return seen.at("status") === "canceled";
   });
+});
+
+test("docs/contract.md §9: a challenge that is passed during a cancellation completes its session exactly when the processor authorized", async () => {
+  for (const captureMethod of ["manual", "manual", "manual", "automatic"]) {
+    const session = await api.call("createCheckoutSession", 201, { body: { ...order, capture_method: captureMethod } });
+    const asked = await pay(session.text("render.frame_url"), cards.needsChallenge);
+    const id = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
+    const [passed] = await Promise.all([
+      answerChallenge(asked.text("challenge_url"), "pass"),
+      merchant.api.post(`/v1/payments/${id}/cancel`, {}),
+    ]);
+    const isAuthorized = passed.at("status") === "succeeded";
+    const isKept = isAuthorized && captureMethod === "automatic";
+    const told = [
+      ...(isAuthorized
+        ? ["checkout_session.completed", "payment.succeeded"]
+        : ["checkout_session.canceled", "payment.failed"]),
+      ...(isAuthorized && !isKept ? ["authorization.canceled"] : []),
+    ].sort();
+    await eventually(`${told.join(", ")} to be told, and nothing else`, async () => {
+      const events = (await api.call("listEvents", 200, { query: { payment_id: id } })).list("data");
+      const types = new Set(events.map((one) => String(membersOf(one).type)));
+      return [...types].sort().join(", ") === told.join(", ");
+    });
+    const payment = await api.call("getPayment", 200, { path: { id } });
+    assert.equal(payment.text("status"), isKept ? "succeeded" : "canceled");
+    assert.equal(payment.at("authorized_at") !== undefined, isAuthorized);
+  }
 });
 
 // Proves cancelPayment: errors; errors: not_cancelable

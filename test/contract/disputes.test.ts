@@ -212,6 +212,38 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
   assert.equal(file.at("size"), whole.length);
 });
 
+test("docs/contract.md §10: of more than eight uploads at once the rest is refused with the time to wait, and is taken then", async () => {
+  const busy = await freshMerchant(running);
+  const { id } = await disputed(busy.apiKey);
+  const file = pngFile();
+  const ends: (() => void)[] = [];
+  const begun = Array.from({ length: 8 }, async () => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end.resolve);
+    async function* slowly() {
+      yield file.subarray(0, 20);
+      await end.promise;
+      yield file.subarray(20);
+    }
+    const headers = { authorization: `Bearer ${busy.apiKey}`, "content-type": "image/png" };
+    const wish = { method: "POST", headers, body: ReadableStream.from(slowly()), duplex: "half" } as const;
+    return (await fetch(`${running.gateway}/v1/disputes/${id}/files`, wish)).status;
+  });
+  await eventually("the room to be taken", async () => {
+    const none = Buffer.from("no picture");
+    const answer = await busy.api.post(`/v1/disputes/${id}/files`, none, { "content-type": "image/png" });
+    if (answer.status !== 503) return false;
+    api.document.check("uploadDisputeFile", answer);
+    assert.deepEqual([answer.text("error.code"), answer.headers.get("retry-after")], ["service_unavailable", "1"]);
+    return true;
+  });
+  // Another merchant's room is another one's.
+  await api.call("uploadDisputeFile", 201, upload((await disputed()).id, file, "image/png"));
+  for (const end of ends) end();
+  assert.deepEqual(await Promise.all(begun), Array(8).fill(201));
+  await api.call("uploadDisputeFile", 201, upload(id, file, "image/png", busy.apiKey));
+});
+
 test("docs/contract.md §5: a dispute has at most 20 files", async () => {
   const { id } = await disputed();
   // What was refused counts for nothing.

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { displayFormats } from "../../gateway/http/display-text.ts";
 import { type Answer, api } from "../harness/api.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -24,6 +25,8 @@ export interface DocumentOperation {
   readonly isRaw: boolean;
   /** Names of the body's fields. */
   readonly bodyFields: readonly string[];
+  /** JSON Schema of the body; empty without one. */
+  readonly bodySchema: JsonObject;
   /** JSON Schema of the query parameters, by name. */
   readonly query: Readonly<Record<string, JsonObject>>;
   /** Every code it can give. */
@@ -36,6 +39,10 @@ export interface ApiDocument {
   readonly operations: readonly DocumentOperation[];
   readonly root: JsonObject;
   operation(id: string): DocumentOperation;
+  /** Whether the operation takes the body, by the document. */
+  takes(id: string, body: unknown): boolean;
+  /** Schemas of all bodies and query parameters, references resolved at the top. */
+  requestSchemas(): readonly JsonObject[];
   /** Fails unless the document describes this answer of the operation. */
   check(id: string, answer: Answer): void;
 }
@@ -53,10 +60,14 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
   };
   const validators = new Map<string, ValidateFunction>();
   const ajv = strictAjv(root);
+  const bodies = openAjv(root);
   return {
     root,
     operations,
     operation,
+    takes: (id, body) => bodies.validate(operation(id).bodySchema, body),
+    requestSchemas: () =>
+      operations.flatMap(({ bodySchema, query }) => [resolved(root, bodySchema), ...Object.values(query)]),
     check(id, answer) {
       const { path, method } = operation(id);
       const described = at(root, "paths", path, method.toLowerCase(), "responses", String(answer.status));
@@ -113,6 +124,7 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
     ),
     hasBody: body !== undefined,
     isRaw: described.requestBody !== undefined && body === undefined,
+    bodySchema: objectOf(body),
     bodyFields: Object.keys(objectOf(resolved(root, objectOf(body)).properties)),
     codes,
     success: Math.max(...responses.map(([status]) => Number(status)).filter((status) => status < 300)),
@@ -125,6 +137,16 @@ function strictAjv(root: JsonObject): Ajv2020 {
   addFormats.default(ajv);
   for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
     ajv.addSchema(closed(objectOf(schema)), `#/components/schemas/${name}`);
+  }
+  return ajv;
+}
+
+/** References resolve to the components as they are: a request may have more where the document allows it. */
+function openAjv(root: JsonObject): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: displayFormats });
+  addFormats.default(ajv);
+  for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
+    ajv.addSchema(objectOf(schema), `#/components/schemas/${name}`);
   }
   return ajv;
 }

@@ -2,6 +2,7 @@
 // §2).
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/members.ts";
+import { wordedKeywords } from "../../gateway/http/schema-violations.ts";
 import { inputRules } from "../../gateway/input-rules.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
@@ -60,6 +61,74 @@ test("docs/contract.md §2: every wrong field is named at once, with the form th
   const refused = await api.refused("createCheckoutSession", 400, "invalid_body", { body: session });
   assert.equal(refused.text("error.details.0.problem"), "must look like EUR");
 });
+
+test("docs/contract.md §2: what is wrong with the query is told beside what is wrong with the body, in one answer", async () => {
+  const path = "/v1/checkout-sessions?colour=green&tone=%00";
+  const unknown = [
+    ["colour", "is not known here"],
+    ["tone", "is not known here"],
+  ];
+  const bodies: [body: unknown, wrong: readonly (readonly string[])[]][] = [
+    [{ amount: 0, currency: "EUR" }, [["amount", "must be at least 1"]]],
+    ["{", [["", "must be valid JSON"]]],
+    [{ amount: 1, currency: "EUR" }, []],
+  ];
+  for (const [body, wrong] of bodies) {
+    const answer = await merchant.api.post(path, body);
+    assert.equal(answer.status, 400, String(answer));
+    api.document.check("createCheckoutSession", answer);
+    const told = answer.list("error.details").map((each) => [membersOf(each).field, membersOf(each).problem]);
+    assert.deepEqual(told, [...unknown, ...wrong], JSON.stringify(body));
+  }
+});
+
+test("docs/contract.md §1: bytes that are not UTF-8 are refused in every filter, by its name", async () => {
+  for (const { id, query, examplePath } of api.document.operations.filter(({ scope }) => scope !== undefined)) {
+    for (const name of Object.keys(query)) {
+      const address = api.document.operation(id).path.replace(/\{(\w+)\}/g, (_all, part) => examplePath[part] ?? "");
+      const answer = await merchant.api.get(`${address}?${name}=%ff`);
+      assert.equal(answer.status, 400, `${id} ${name}: ${answer}`);
+      assert.deepEqual(answer.at("error.details"), [{ field: name, problem: "must be UTF-8" }], id);
+    }
+  }
+});
+
+test("an object in which nothing is told is refused by the document and by the answer, in plain English", async () => {
+  const path = { id: "dp_01jd3v9q6k8m2n4p6r8t0v2x4z", cid: "mco_01jd3v9q6k8m2n4p6r8t0v2x4z" };
+  const expected: Record<string, string> = {
+    updateConnector: "must have at least one of selected_surface, is_default",
+    submitDisputeEvidence: "must have at least one of its fields",
+    updateWebhookEndpoint: "must have at least one of status, url, event_types, description",
+  };
+  for (const [operation, problem] of Object.entries(expected)) {
+    assert.ok(!api.document.takes(operation, {}), operation);
+    const of = operation === "updateWebhookEndpoint" ? { id: "whk_01jd3v9q6k8m2n4p6r8t0v2x4z" } : path;
+    const answer = await api.refused(operation, 400, "invalid_body", { path: of, body: {} });
+    assert.deepEqual(answer.at("error.details"), [{ field: "", problem }]);
+  }
+  const known = await api.refused("updateConnector", 400, "invalid_body", { path, body: { colour: "green" } });
+  assert.deepEqual(known.at("error.details"), [{ field: "", problem: expected.updateConnector }]);
+});
+
+test("whatever a request's schema asks for has words of its own in a refusal", () => {
+  const plain = new Set(["description", "examples", "default", "x-extensible-enum", "properties", "items", "$ref"]);
+  const keywords = new Set(api.document.requestSchemas().flatMap(keywordsOf));
+  assert.ok(keywords.has("minProperties") && keywords.has("pattern"));
+  assert.deepEqual(
+    [...keywords].filter((word) => !plain.has(word) && !wordedKeywords.includes(word)),
+    [],
+  );
+});
+
+/** Every keyword of a schema and of the schemas in it. */
+function keywordsOf(schema: object): string[] {
+  return Object.entries(schema).flatMap(([word, value]) => {
+    if (["examples", "default", "enum", "required", "x-extensible-enum"].includes(word)) return [word];
+    const isMap = word === "properties";
+    const inner = isMap ? Object.values(membersOf(value)) : [value].flat();
+    return [word, ...inner.flatMap((one) => (typeof one === "object" && one !== null ? keywordsOf(one) : []))];
+  });
+}
 
 test("text of every script survives the way to the database and back", async () => {
   const description = "Zoë 商品 🛒 \u200fمرحبا\n 'quote\" \\ <b>&amp; %00";

@@ -287,6 +287,11 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
     assert.ok(!inspect(error, { depth: 9 }).includes("nobody_should_see"));
     if (trouble === "redirect") assert.match(error.message, /a redirect \(HTTP 307\), which is not followed/);
   }
+  way.trouble("deep answer");
+  const deep = await failure(troubled.payments.get("pay_x"));
+  assert.ok(deep instanceof UnexpectedAnswerError && deep.message.endsWith("is no JSON of Tollbooth's"), deep.message);
+  way.trouble("deep refusal");
+  assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof UnexpectedAnswerError);
   way.trouble("half an answer", "half an answer", "half an answer");
   assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof ConnectionFailedError);
   way.trouble("silence");
@@ -295,6 +300,20 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
   way.trouble("silence");
   const reason = new Error("the shop closes");
   await assert.rejects(troubled.payments.get("pay_x", { signal: AbortSignal.abort(reason) }), reason);
+});
+
+test("a server that tells the key back puts it into no error", async () => {
+  for (const key of [merchant.apiKey, "any-other-words-as-a-key"]) {
+    const asked = new Tollbooth({ apiKey: key, baseUrl: way.url });
+    way.trouble("key told back");
+    const error = await failure(asked.payments.get("pay_x"));
+    assert.ok(error instanceof InvalidRequestError, inspect(error));
+    for (const text of [String(error), String(error.stack), inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+      assert.ok(!text.includes(key) && !text.includes(key.slice(12)), text);
+    }
+    assert.deepEqual([error.code, error.requestId], ["no_[secret]", "[secret]"]);
+    assert.deepEqual(error.details, [{ field: "[secret]", problem: "not liked: Bearer [secret]" }]);
+  }
 });
 
 test("onboarding needs no key, and nothing else works without one", async () => {

@@ -172,12 +172,17 @@ guarantee("what may have been done is not repeated without a key, and a read is"
 });
 
 guarantee("what does not speak as Tollbooth does is an error, and the key goes nowhere else", async () => {
-  for (const trouble of ["redirect", "nonsense", "endless answer"] as const) {
+  for (const trouble of ["redirect", "nonsense", "endless answer", "deep answer", "deep refusal"] as const) {
     const { kind, text } = await through("payment", [trouble]);
     assert.equal(kind, "UnexpectedAnswerError", trouble);
     assert.ok(!text.includes("nobody_should_see"), text);
     if (trouble === "redirect") assert.match(text, /a redirect \(HTTP 307\), which is not followed/);
   }
+  const { kind, text } = await through("payment", ["key told back"]);
+  assert.deepEqual(
+    [kind, text.includes(merchant.apiKey), text.includes("[secret]")],
+    ["InvalidRequestError", false, true],
+  );
   const half = await through("payment", ["half an answer", "half an answer", "half an answer"]);
   assert.deepEqual([half.kind, half.passed.length], ["ConnectionFailedError", 3]);
   const late = await through("payment", ["silence"], { timeout: 0.1, max_retries: 0 });

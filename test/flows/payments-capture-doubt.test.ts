@@ -128,6 +128,56 @@ test("a capture without an answer is answered as the payment is; the same key go
   assert.deepEqual([capturedAmount, ends], [400n, "capture done"]);
 });
 
+test("a fault that the processor repeats for a capture's key ends with the key: sent twice in vain, the next goes under another", async () => {
+  // Late: what was sent under the first key has worked after all. The second is refused, and the intent says so.
+  for (const isLate of [false, true]) {
+    const paymentId = await held();
+    const sent: unknown[] = [];
+    const settled = knows(paymentId, captured(400n));
+    played.answers = {
+      captureIntent: (_account, _order, key) => {
+        sent.push(key);
+        if (key === sent[0]) return noAnswer;
+        if (!isLate) return settled;
+        played.answers.retrieveIntent = () => settled;
+        return declined("not_capturable");
+      },
+      retrieveIntent: () => knows(paymentId, authorized()),
+    };
+    played.time = began;
+    await capture(paymentId, 400n);
+    await driven(paymentId);
+    assert.equal(new Set(sent).size, 1, "the same key goes again first");
+    await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
+    await driven(paymentId);
+    assert.deepEqual([sent.length, new Set(sent).size], [3, 2]);
+    const { capturedAmount, ends } = await stateOf(paymentId);
+    assert.deepEqual([capturedAmount, ends], [400n, "capture done"]);
+  }
+});
+
+test("keys of a capture that never works are taken for half of a key's life, and then its absence is proved", async () => {
+  const paymentId = await held();
+  const sent: unknown[] = [];
+  played.answers = {
+    captureIntent: (_account, _order, key) => {
+      sent.push(key);
+      return noAnswer;
+    },
+    retrieveIntent: () => knows(paymentId, authorized()),
+  };
+  played.time = began;
+  await capture(paymentId, 400n);
+  for (let i = 0; i < 4; i++) await driven(paymentId);
+  assert.deepEqual([sent.length, new Set(sent).size], [5, 4]);
+  await played.db.rows("update operations set key_since = now() - interval '1 day' where payment_id = $1", [paymentId]);
+  await driven(paymentId);
+  assert.equal(sent.length, 5, "nothing is sent any more");
+  played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
+  await driven(paymentId);
+  assert.equal((await stateOf(paymentId)).ends, "capture done");
+});
+
 test("a capture is over once the processor has proved that it came to nothing, and may be asked for again", async () => {
   const paymentId = await held();
   played.answers = { retrieveIntent: () => knows(paymentId, authorized()) };

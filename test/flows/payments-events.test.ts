@@ -99,14 +99,31 @@ test("an event waits until the processor's lists have what it is about", async (
 test("an event of an attempt that the intent may have forgotten has the processor look for it", async () => {
   const payment = await newPayment();
   const asked: unknown[] = [];
-  const retrieveIntent = async (_account: unknown, _ref: unknown, withForgotten: unknown) => {
-    asked.push(withForgotten);
+  const retrieveIntent = async (_account: unknown, _ref: unknown, toldBy: unknown) => {
+    asked.push(toldBy);
     return report(payment, []);
   };
   const connectors = { get: () => ({ name: "simulator", retrieveIntent }) } as unknown as Connectors;
   for (const isForgettable of [true, false])
-    await takeInEvent({ ...deps, connectors }, account, event(payment.ref, { isForgettable }));
-  assert.deepEqual(asked, [true, false]);
+    await takeInEvent({ ...deps, connectors }, account, event(payment.ref, { id: "evt_told", isForgettable }));
+  assert.deepEqual(asked, ["evt_told", ""]);
+});
+
+test("an event of such an attempt waits while the processor's list is behind it, and not for ever", async () => {
+  const payment = await newPayment();
+  const news = event(payment.ref, { isForgettable: true });
+  const answer = report(payment, []);
+  assert(answer.kind === "succeeded");
+  const retrieveIntent = async () => ({ ...answer, value: { ...answer.value, isBehind: true } });
+  let now: Date | undefined;
+  const connector = { name: "simulator", retrieveIntent, processorTime: () => now };
+  const connectors = { get: () => connector } as unknown as Connectors;
+  for (now of [undefined, after(60)]) {
+    await assert.rejects(takeInEvent({ ...deps, connectors }, account, news), refused("CONNECTOR_ERROR"));
+    assert.equal(await isKnown(news), false);
+  }
+  now = after(3_600);
+  assert.equal(await takeInEvent({ ...deps, connectors }, account, news), true);
 });
 
 test("an event about an intent that we wait for is not taken in without it, however old it is", async () => {

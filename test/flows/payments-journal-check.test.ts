@@ -319,6 +319,25 @@ test("a capture by an attempt that did not succeed is found", async () => {
   await planted(attempt("failed"), /captured by attempt \w+, which did not succeed/, attempt("succeeded"));
 });
 
+test("one attempt's money that is a capture and lies in suspense too is found, on its own payment and on another", async () => {
+  const other = await paid({ amount: 1_000n, currency: "EUR" });
+  const captures = `(select p.*, j.cause from payments p join journal j on j.payment_id = p.id and j.kind = 'captured' where p.id = PAYMENT)`;
+  const suspenseId = newId("suspense");
+  // Right in each account and each column: only that it is the same money is wrong.
+  const hold = (holder: string) => `
+    with item as (insert into suspense (id, kind, payment_id, merchant_id, environment, connector, connector_account_id, connector_ref,
+        currency, amount, paid_by)
+      select '${suspenseId}', 'other_amount', ${holder}, merchant_id, environment, connector, connector_account_id, connector_ref,
+        currency, 1000, cause from ${captures} c)
+    insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount)
+    select merchant_id, environment, currency, ${holder}, 'suspense_held', '${suspenseId}', 'processor_clearing', 'suspense', 1000
+    from ${captures} c`;
+  const undo = `with rows as (delete from journal where cause = '${suspenseId}') delete from suspense where id = '${suspenseId}'`;
+  const twice = `suspense ${suspenseId} holds 1000 of attempt \\w+, which has captured`;
+  await planted(hold("PAYMENT"), new RegExp(`^${paymentId}: ${twice} 1000$`), undo);
+  await planted(hold(`'${other}'`), new RegExp(`^${other}: ${twice} in ${paymentId}$`), undo);
+});
+
 test("a row of any kind on another account is found", async () => {
   const kinds = await db.rows<{ kind: string; debit: string; credit: string }>(
     `select distinct kind, debit, credit from journal where payment_id = $1`,

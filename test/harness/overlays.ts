@@ -1,9 +1,9 @@
 // Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need
 // it say so.
 import { execFileSync } from "node:child_process";
-import { realpathSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import type { KubeObject } from "./kube-schema.ts";
 import type { Suite } from "./suite.ts";
 import { tempDir } from "./temp-dir.ts";
@@ -51,6 +51,32 @@ export async function renderWith(
   } finally {
     rmSync(place, { recursive: true });
   }
+}
+
+/** An overlay that lists one component more, as its copy would: before those that are for whatever is there. */
+export async function renderOverlayWith(overlay: Overlay, component: string): Promise<readonly KubeObject[]> {
+  const place = realpathSync(await tempDir("overlay"));
+  const folder = join(root, "deploy/kubernetes/overlays", overlay);
+  const text = readFileSync(join(folder, "kustomization.yaml"), "utf8");
+  const known: Kustomization = parse(text);
+  const fromPlace = (path: string) => relative(place, join(folder, path));
+  const components = [`../../components/${component}`, ...known.components].map(fromPlace);
+  // Files have to stand in the folder; other folders need not.
+  const files = known.resources.filter((path) => path.endsWith(".yaml"));
+  const resources = known.resources.map((path) => (files.includes(path) ? path : fromPlace(path)));
+  try {
+    for (const file of files) copyFileSync(join(folder, file), join(place, file));
+    const kustomization = { ...known, resources, components };
+    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(place);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly components: readonly string[];
 }
 
 const rendered = new Map<Overlay, readonly KubeObject[]>();

@@ -33,8 +33,8 @@ export interface PaymentRows {
 // one in 101 under way, one in 50 refunded (a third of them at the second try), one in 997 disputed. Half of the
 // payments are of 150,000 returning buyers (`buyer123@…`), half of buyers who come once or twice, named by one of 24
 // first names, 50 last names and up to four digits. A tenth is in dollars, one in 5,000 in dinars; a ninth goes through
-// another connector; three quarters have an order number; captures come up to two hours later, one in 499 by a clock
-// that is two days behind.
+// another connector; three quarters have an order number, an eighth one of its day; captures come up to two hours
+// later, one in 499 by a clock that is two days behind.
 const rowsText = `
   with numbered as (
     select i, $4::timestamptz - make_interval(secs => $3::float8 * 86400 * (i + 0.5) / $2::float8) as at,
@@ -52,7 +52,7 @@ const rowsText = `
     card_brand, card_last4, card_funding, authorized_at, captured_at, created_at, expires_at)
   select 'pay_0' || lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || left(md5($5 || $1 || i), 13),
     $1, 1, amount, case when h % 10 = 4 then 'USD' when h % 5000 = 7 then 'KWD' else 'EUR' end,
-    case when h % 4 < 3 then 'order-' || h % 5000000 else '' end,
+    case when h % 4 < 3 then 'order-' || h % 5000000 when h % 8 = 3 then to_char(at at time zone 'UTC', '"R"YYYYMMDD"-"') || h % 1000 else '' end,
     case when h / 11 % 2 = 0 then 'buyer' || h % 50000
       else (array['anna','ben','clara','david','emma','felix','greta','hugo','ines','jonas','karla','leon','maria','nils','olga','paul',
           'rosa','simon','tina','uwe','vera','willem','yara','zoe'])[1 + h / 22 % 24] || '.' ||

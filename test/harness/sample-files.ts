@@ -28,14 +28,17 @@ export function jpegFile(width = 8, height = 8): Buffer {
   return Buffer.concat([Buffer.from([0xff, 0xd8]), frame, scan, Buffer.from([0xff, 0xd9])]);
 }
 
-export function pngFile(width = 1, height = 1): Buffer {
+/** @param textBytes of a text beside the picture */
+export function pngFile(width = 1, height = 1, textBytes = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 0], 8);
   const data = deflateSync(Buffer.from([0, 128]));
   const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]);
+  const text = textBytes === 0 ? [] : [chunk("tEXt", Buffer.alloc(textBytes, "x"))];
+  const [first, last] = [chunk("IHDR", header), chunk("IEND", Buffer.alloc(0))];
+  return Buffer.concat([signature, first, ...text, chunk("IDAT", data), last]);
 }
 
 function chunk(name: string, data: Buffer): Buffer {

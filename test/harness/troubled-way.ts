@@ -20,7 +20,12 @@ export type Trouble =
   /** An answer that is no JSON. */
   | "nonsense"
   /** An amount with more digits than JavaScript keeps. */
-  | "large number";
+  | "large number"
+  /** A refusal that tells the request's headers back, as a debugging proxy does. */
+  | "key told back"
+  /** An answer, and a refusal, of 10,000 lists in each other. */
+  | "deep answer"
+  | "deep refusal";
 
 /** A request as it came. */
 export interface Passed {
@@ -97,7 +102,27 @@ function handle(trouble: Trouble | undefined, target: string, asked: IncomingMes
       return;
     case "large number":
       answer.writeHead(200, json).end('{"id":"pay_x","amount":9007199254740993}');
+      return;
+    case "key told back":
+      answer.writeHead(400, { ...json, "request-id": keyOf(asked) }).end(JSON.stringify(toldBack(asked)));
+      return;
+    case "deep answer":
+      answer.writeHead(200, json).end(`{"id":"pay_x","metadata":${deep}}`);
+      return;
+    case "deep refusal":
+      answer.writeHead(400, json).end(`{"error":{"code":"a","message":"b","details":[{"field":${deep}}]}}`);
   }
+}
+
+const deepLevels = 10_000;
+const deep = "[".repeat(deepLevels) + "]".repeat(deepLevels);
+
+const keyOf = ({ headers }: IncomingMessage) => (headers.authorization ?? "").replace("Bearer ", "");
+
+function toldBack(asked: IncomingMessage): object {
+  const said = `not liked: ${asked.headers.authorization}`;
+  const [code, details] = [`no_${keyOf(asked)}`, [{ field: keyOf(asked), problem: said }]];
+  return { error: { code, message: said, details } };
 }
 
 function passOn(target: string, asked: IncomingMessage, answer: ServerResponse, isLost: boolean): void {

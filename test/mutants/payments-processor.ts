@@ -4,6 +4,16 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsProcessor: readonly Mutant[] = [
   ...mutantsOf("services/payments/flows/make-at-processor.ts", [
+    [
+      'isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;',
+      "false;",
+      "a stored fault of a capture ends with its key",
+    ],
+    [
+      "const isInVain = isOnceByItself &&",
+      "const isInVain =",
+      "a key is kept until absence is proved, but a capture's",
+    ],
     [">= keyLifeSeconds * 1_000;", ">= 0;", "absence is proved by as long as keys live, not by one look"],
     [
       "operation.keyAgeSeconds < keyLifeSeconds * resendShare",
@@ -138,26 +148,35 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/receive-processor-event.ts", [
     [
-      "if (!objectRef || isThere) return report;",
-      "if (!objectRef || isThere || report) return report;",
+      "if (!isBehind && (!objectRef || isThere)) return report;",
+      "if (!isBehind && (!objectRef || isThere || report)) return report;",
       "an event waits until the processor's lists have what it is about",
     ],
     [
-      "connector.retrieveIntent(account, intentRef, isForgettable)",
+      "if (!isBehind && (!objectRef || isThere)) return report;",
+      "if (!objectRef || isThere) return report;",
+      "an event of a forgotten attempt waits until the list that tells of it shows it",
+    ],
+    [
+      'connector.retrieveIntent(account, intentRef, isForgettable ? id : "")',
       "connector.retrieveIntent(account, intentRef)",
       "an attempt that the intent has forgotten is looked for when its event comes",
     ],
     [
-      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "return undefined;",
       "an event about an intent of ours is not taken in without it",
     ],
     [
-      "if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
+      "if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;",
       "",
       "an event about a stranger's intent does not come again for ever",
     ],
-    ["isOld && !(await", "!(await", "an event about an intent whose id we do not have yet waits until it is found"],
+    [
+      "isOld(createdAt, answer.at) && !(await",
+      "!(await",
+      "an event about an intent whose id we do not have yet waits until it is found",
+    ],
     [
       "locked?.payment.connectorAccountId === account.id",
       "locked !== undefined",

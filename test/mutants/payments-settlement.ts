@@ -226,6 +226,9 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a paid payment takes no second amount",
     ],
   ]),
+  ...mutantsOf("services/payments/audit/books.ts", [
+    ["...countedTwice(books),", "", "the auditor sees one attempt's money as a capture and in suspense"],
+  ]),
   ...mutantsOf("services/payments/audit/facts.ts", [
     ['return isCharge && state === "open" ?', "return isCharge ?", "a closed item holds nothing"],
     [

@@ -4,15 +4,17 @@ import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { readConfig, serviceSettings } from "#platform/process/config.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { auditAdjustments } from "../../../services/payments/audit/adjustments.ts";
 import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
+import { auditMoneyDays } from "../../../services/payments/audit/money-days.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import type { Commands, Row } from "../command.ts";
 
 export const journal: Commands = {
   check: {
     about:
-      "recomputes every payment, the lists' totals and what was announced (DATABASE_URL of payments); a row for each difference; exit code 1 if there is one",
+      "recomputes every payment, adjustments, the lists' totals and what was announced (DATABASE_URL of payments); a row for each difference; exit code 1 if there is one",
     isAlone: true,
     run: async () => {
       const rows: Row[] = [];
@@ -58,8 +60,18 @@ export async function checkBooks(
         missing.map((event) => `${event} was not announced`),
       ),
     );
+    await auditAdjustments(db, ({ adjustmentId, differences }) =>
+      onDifference({ paymentId: "", about: adjustmentId, differences }),
+    );
     await auditListCounts(db, (found) =>
       onDifference({ paymentId: "", about: `${found.list} of ${found.merchantId}`, differences: [countText(found)] }),
+    );
+    await auditMoneyDays(db, ({ merchantId, kind, environment, day, currency, added, there }) =>
+      onDifference({
+        paymentId: "",
+        about: `${kind} money of ${merchantId}`,
+        differences: [`environment ${environment}, day ${day}, ${currency}: ${added} added up, ${there} there`],
+      }),
     );
     return checked;
   } finally {

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
-import { callerLine, callerNames } from "#platform/secrets/callers.ts";
+import { holderLines, isTokenHolder, tokenHolders } from "#platform/secrets/callers.ts";
 import { type Answer, type Commands, type Given, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
@@ -66,7 +66,9 @@ function makeSecrets(databases: string, owners: string): Secrets {
     ENCRYPTION_KEYS: `k1:${key()}`,
     HASH_KEY: key(),
   });
-  const tokens = callerNames.map((name) => ({ name, token: token() }));
+  const tokens = Object.keys(tokenHolders)
+    .filter(isTokenHolder)
+    .map((name) => ({ name, token: token() }));
   return {
     "tollbooth-checkout": service("checkout"),
     "tollbooth-payments": service("payments"),
@@ -80,7 +82,7 @@ function makeSecrets(databases: string, owners: string): Secrets {
     },
     // It makes its own tables.
     simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
-    "rpc-callers": { callers: tokens.map((each) => callerLine(each.name, each.token)).join("\n") },
+    "rpc-callers": { callers: tokens.flatMap((each) => holderLines(each.name, each.token)).join("\n") },
     ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
     ...brokerSecrets(),
     ...logins(databases, passwordOf),

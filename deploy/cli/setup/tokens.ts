@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import { sources } from "#platform/broker/streams.ts";
-import { callerLine, callerNames } from "#platform/secrets/callers.ts";
+import { holderLines, isTokenHolder, tokenHolders } from "#platform/secrets/callers.ts";
 import { newNkey } from "#platform/secrets/nkey.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { type Commands, UsageError } from "../command.ts";
@@ -12,17 +12,17 @@ const tokenBytes = 32;
 
 export const tokens: Commands = {
   new: {
-    about: "makes a token for an internal caller, and the line that lets services accept it",
+    about: "makes a token for an internal caller, and the lines that let services accept it",
     isAlone: true,
     words: ["caller"],
     run: async (_peers, given) => {
-      const caller = callerNames.find((name) => name === given.word("caller"));
-      if (!caller) throw new UsageError(`a caller is one of ${callerNames.join(", ")}`);
+      const caller = given.word("caller");
+      if (!isTokenHolder(caller)) throw new UsageError(`a caller is one of ${Object.keys(tokenHolders).join(", ")}`);
       const token = randomToken(tokenBytes);
       return {
-        rows: [{ token, callers_line: callerLine(caller, token) }],
+        rows: holderLines(caller, token).map((line) => ({ token, callers_line: line })),
         remark:
-          "First add the line to every service's RPC_CALLERS_FILE, then write the token to the caller's RPC_TOKEN_FILE, then remove the old line.",
+          "First add each line to every service's RPC_CALLERS_FILE, then write the token to the caller's RPC_TOKEN_FILE, then remove the old lines.",
       };
     },
   },

@@ -182,7 +182,7 @@ function eitherOf(id: string, first: Shape, repeated: Members, types: TypeBook):
   const fields = one.fields.map((field) => ({ ...field, isRequired: field.isRequired && isSure(field.name) }));
   const text = "What only the first answer has is absent from that of a repeat under its idempotency key.";
   const name = `${pascal(id)}Result`;
-  types.add({ name, text, fields });
+  types.add({ name, text, fields, needsField: false });
   return { kind: "named", name };
 }
 

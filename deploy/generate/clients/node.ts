@@ -62,7 +62,7 @@ function callerNames(operations: readonly ClientOperation[]): string[] {
 }
 
 function queryType({ id, query, summary }: ClientOperation): ObjectType {
-  return { name: `${pascal(id)}Query`, text: `Filters and pages of "${summary}".`, fields: query };
+  return { name: `${pascal(id)}Query`, text: `Filters and pages of "${summary}".`, fields: query, needsField: false };
 }
 
 function interfaceOf({ name, text, fields }: ObjectType, isSent: boolean): string {
@@ -123,7 +123,7 @@ function wordsOf(words: readonly string[]): string {
 
 function methodOf(operation: ClientOperation): string {
   const { id, name, method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
-  const needsBody = body?.fields.some((field) => field.isRequired) ?? false;
+  const needsBody = body !== undefined && (body.needsField || body.fields.some((field) => field.isRequired));
   const parameters = [
     ...pathNames.map((each) => `${each}: string`),
     ...(body ? [`body: ${body.name}${needsBody ? "" : " = {}"}`] : []),

@@ -27,6 +27,8 @@ export interface ObjectType {
   readonly name: string;
   readonly text: string;
   readonly fields: readonly Field[];
+  /** One without any field is refused. */
+  readonly needsField: boolean;
 }
 
 /** Takes up every object that it meets under a name. */
@@ -80,7 +82,8 @@ function objectShape(schema: Members, place: string, registry: Registry): Shape 
 }
 
 export function objectType(name: string, schema: Members, registry: Registry): ObjectType {
-  return { name, text: String(schema.description ?? ""), fields: fieldsOf(name, schema, registry) };
+  const fields = fieldsOf(name, schema, registry);
+  return { name, text: String(schema.description ?? ""), fields, needsField: schema.minProperties !== undefined };
 }
 
 function fieldsOf(owner: string, schema: Members, registry: Registry): Field[] {

@@ -1,6 +1,7 @@
 // Answers as objects: read from their bytes, unknown fields kept, secret ones hidden from whoever only prints them.
 import { UnexpectedAnswerError } from "./errors.ts";
 import { secretFields } from "./gen/contract.ts";
+import { parseJson } from "./json.ts";
 
 /** About the answer that a result came with. */
 export interface AnswerFacts {
@@ -30,28 +31,30 @@ export function keepFacts(result: object, status: number, headers: Headers): voi
 /** The JSON of an answer. @throws UnexpectedAnswerError for anything else, and for numbers that would lose digits. */
 export function parsed(bytes: Uint8Array, status: number, headers: Headers): unknown {
   const facts = { code: "unexpected_answer", status, requestId: headers.get("request-id") ?? undefined };
-  let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return JSON.parse(text, (_name, value: unknown) => {
-      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError("unsafe");
-      return typeof value === "object" && value !== null ? hidden(value) : value;
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), (value) => {
+      if (Object.values(value).some(losesDigits)) throw new RangeError("unsafe");
+      hide(value);
     });
   } catch (error) {
-    const what = error instanceof RangeError ? "has a number beyond 2^53" : "is no JSON";
+    const what = error instanceof RangeError ? "has a number beyond 2^53" : "is no JSON of Tollbooth's";
     // Without the cause: its message quotes the text, which may hold a secret.
     throw new UnexpectedAnswerError(`the answer of HTTP ${status} ${what}`, facts);
   }
 }
 
+function losesDigits(value: unknown): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
 const inspect = Symbol.for("nodejs.util.inspect.custom");
 
-/** The same object, which `console.log` and `util.inspect` show without its secrets; JSON and reading have them. */
-function hidden(value: object): object {
-  if (!Object.keys(value).some((name) => secretFields.has(name))) return value;
+/** Has `console.log` and `util.inspect` show the object without its secrets; JSON and reading have them. */
+function hide(value: object): void {
+  if (!Object.keys(value).some((name) => secretFields.has(name))) return;
   const shown = (_depth: number, options: object, show: (value: unknown, options: object) => string) => {
     const masked = Object.entries(value).map(([name, each]) => [name, secretFields.has(name) ? "[secret]" : each]);
     return show(Object.fromEntries(masked), options);
   };
-  return Object.defineProperty(value, inspect, { value: shown, enumerable: false });
+  Object.defineProperty(value, inspect, { value: shown, enumerable: false });
 }

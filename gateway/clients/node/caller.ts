@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { keepFacts, parsed } from "./answer.ts";
 import { tryOnce, type WireAnswer, type WireRequest } from "./attempt.ts";
 import { errorOf, TollboothError, UnexpectedAnswerError } from "./errors.ts";
+import { parseJson } from "./json.ts";
 import { membersOf } from "./members.ts";
 import { List, nextQuery, Page, type Paging } from "./page.ts";
 import { bodyText, queryText } from "./path.ts";
@@ -90,7 +91,7 @@ export class Caller {
       const leftMs = Math.max(1, endsAt - clock.now());
       const answer = await tryOnce(this.#settings, request, Math.min(timeoutMs, leftMs), signal).catch(asFailure);
       if (!(answer instanceof TollboothError) && answer.status < 300) return answer;
-      const error = answer instanceof TollboothError ? answer : failureOf(answer);
+      const error = answer instanceof TollboothError ? answer : failureOf(answer, this.#settings.apiKey);
       error.attempts = attempts;
       const standing = { attempts, maxRetries, isRepeatable, leftMs: endsAt - clock.now(), random: random() };
       const pause = pauseBefore(error, standing);
@@ -139,12 +140,12 @@ function asFailure(error: unknown): TollboothError {
   throw error;
 }
 
-function failureOf({ status, headers, bytes }: WireAnswer): TollboothError {
+function failureOf({ status, headers, bytes }: WireAnswer, apiKey: string | undefined): TollboothError {
   let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes));
+    body = parseJson(new TextDecoder().decode(bytes));
   } catch {
     body = undefined; // no envelope: errorOf says so
   }
-  return errorOf(status, headers, body);
+  return errorOf(status, headers, body, apiKey);
 }

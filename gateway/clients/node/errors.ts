@@ -98,19 +98,25 @@ export class SignatureVerificationError extends TollboothError {
   override readonly name = "SignatureVerificationError";
 }
 
-/** The error that an answer stands for. @param body as parsed; anything but the API's envelope is an unexpected one */
-export function errorOf(status: number, headers: Headers, body: unknown): TollboothError {
-  const requestId = headers.get("request-id") ?? undefined;
+/**
+ * The error that an answer stands for.
+ * @param body as parsed; anything but the API's envelope is an unexpected one
+ * @param apiKey that was sent: a server that tells it back, as a debugging proxy may, puts it into no error
+ */
+export function errorOf(status: number, headers: Headers, body: unknown, apiKey?: string): TollboothError {
+  const told = (text: string) => withoutSecrets(text, apiKey);
+  const id = headers.get("request-id");
+  const requestId = id === null ? undefined : told(id);
   const envelope = membersOf(membersOf(body).error);
-  const { code, message } = envelope;
   const retryAfterSeconds = secondsOf(headers.get("retry-after"));
-  if (typeof code !== "string" || typeof message !== "string") {
-    const told = `what answered was not Tollbooth: HTTP ${status} without its error envelope`;
+  if (typeof envelope.code !== "string" || typeof envelope.message !== "string") {
+    const what = `what answered was not Tollbooth: HTTP ${status} without its error envelope`;
     const isDown = status >= 500 || status === 429;
     const facts = { code: "unexpected_answer", status, requestId, retryAfterSeconds };
-    return isDown ? new ServiceError(told, facts) : new UnexpectedAnswerError(told, facts);
+    return isDown ? new ServiceError(what, facts) : new UnexpectedAnswerError(what, facts);
   }
-  const details = detailsOf(envelope.details);
+  const [code, message] = [told(envelope.code), told(envelope.message)];
+  const details = detailsOf(envelope.details, told);
   const fields = details.map(({ field, problem }) => `${field || "the body"} ${problem}`).join("; ");
   const place = [code, status, requestId].filter((part) => part !== undefined).join(", ");
   const Kind = kindOf(code, status);
@@ -135,11 +141,20 @@ function kindOf(code: string, status: number): ErrorKind {
   return byStatus[status] ?? InvalidRequestError;
 }
 
-function detailsOf(value: unknown): FieldProblem[] {
+// Keys, signing secrets and sessions' secrets, whosever they are.
+const secrets = /(?:sk_(?:test|live)|whsec|cs_secret)_[\w-]+/g;
+
+function withoutSecrets(text: string, apiKey: string | undefined): string {
+  const other = apiKey === undefined ? text : text.replaceAll(apiKey, "[secret]");
+  return other.replaceAll(secrets, "[secret]");
+}
+
+function detailsOf(value: unknown, told: (text: string) => string): FieldProblem[] {
   if (!Array.isArray(value)) return [];
+  const textOf = (part: unknown) => (typeof part === "string" ? told(part) : "");
   return value.map((each) => {
     const { field, problem } = membersOf(each);
-    return { field: String(field ?? ""), problem: String(problem ?? "") };
+    return { field: textOf(field), problem: textOf(problem) };
   });
 }
 

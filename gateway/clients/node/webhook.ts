@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignatureVerificationError } from "./errors.ts";
 import type { WebhookEvent } from "./gen/webhook-events.ts";
+import { parseJson } from "./json.ts";
 
 export interface VerifyOptions {
   /** How many seconds the signature's time may be off, either way; 300. An older delivery is somebody's copy. */
@@ -73,7 +74,7 @@ function eventOf(rawBody: Uint8Array | string): WebhookEvent {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // What a service refused of a form, so that the form is shown again with what was typed.
 import { Failure } from "#platform/values/failure.ts";
 
-/** Names of the fields that the service did not take, in its own words; not empty. @throws whatever is no such refusal */
+/** Names of the fields that the service did not take; not empty. @throws whatever is no such refusal */
 export function refusedFields(error: unknown): ReadonlySet<string> {
   if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
   return new Set(error.violations.length > 0 ? error.violations.map(({ field }) => field) : ["form"]);

@@ -10,7 +10,12 @@ import { signingSecretRoutes } from "./developers/signing-secret.ts";
 import { webhookRoutes } from "./developers/webhook.ts";
 import { webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
-import { paymentsRoutes } from "./money/payments.ts";
+import { disputesRoutes } from "./money/disputes/list.ts";
+import { homeRoutes } from "./money/home/home.ts";
+import { linksRoutes } from "./money/links/list.ts";
+import { paymentRoutes } from "./money/payment/payment.ts";
+import { paymentsRoutes } from "./money/payments/list.ts";
+import { refundsRoutes } from "./money/refunds.ts";
 import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
@@ -24,7 +29,12 @@ import { teamInviteRoutes } from "./settings/team-invite.ts";
 import { teamMemberRoutes } from "./settings/team-member.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
+  homeRoutes(context);
   paymentsRoutes(context);
+  paymentRoutes(context);
+  refundsRoutes(context);
+  disputesRoutes(context);
+  linksRoutes(context);
   webhooksRoutes(context);
   webhookFormRoutes(context);
   webhookRoutes(context);

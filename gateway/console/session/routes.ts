@@ -4,10 +4,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { Form, formFields } from "../http/form.ts";
 import { sendPage } from "../http/send-page.ts";
-import { entryLayout } from "../view/entry-layout.ts";
-import { merchantLayout } from "../view/merchant-layout.ts";
-import { operatorLayout } from "../view/operator-layout.ts";
-import { personLayout } from "../view/person-layout.ts";
+import { readUpload, type Upload } from "../http/upload.ts";
+import { entryLayout } from "../layout/entry-layout.ts";
+import { merchantLayout } from "../layout/merchant-layout.ts";
+import { operatorLayout } from "../layout/operator-layout.ts";
+import { personLayout } from "../layout/person-layout.ts";
 import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.ts";
 import { isFormToken } from "./form-token.ts";
 import { proved } from "./prove.ts";
@@ -93,6 +94,32 @@ export function merchantForm(
   context.app.post(merchantPath(path), async (request, reply) => {
     const admitted = admitMember(await admitForm(context, request, reply), needs.action);
     return await taken(context, admitted, needs, take, merchantLayout);
+  });
+}
+
+/**
+ * A form of a merchant that may bring a file. Who sends it, and from which page, is known before any of the file is
+ * read; without a session its texts are carried through the sign-in as any form's.
+ */
+export function merchantUpload(
+  context: ConsoleContext,
+  path: string,
+  needs: FormNeeds<MerchantVisit>,
+  take: (visit: MerchantVisit, form: Form, file: Upload["file"]) => Promise<Answer>,
+): void {
+  context.app.post(merchantPath(path), async (request, reply) => {
+    assertOurs(context, request);
+    const { fields, file } = request.isMultipart()
+      ? await readUpload(request)
+      : { fields: request.body, file: undefined };
+    request.body = fields;
+    try {
+      const admitted = admitMember(await admitForm(context, request, reply), needs.action);
+      return await taken(context, admitted, needs, (visit, form) => take(visit, form, file), merchantLayout);
+    } finally {
+      // What nobody has read is let go, so that the answer reaches a browser that is still sending.
+      file?.file.resume();
+    }
   });
 }
 

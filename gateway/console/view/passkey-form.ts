@@ -1,7 +1,7 @@
 // A form that a passkey fills in: the script asks the authenticator with the options beside the form, puts the answer
 // into a hidden field and sends the form as if it had been typed.
 import { type Html, html } from "../../docs/html.ts";
-import { dataBlock } from "./document.ts";
+import { dataBlock } from "../layout/document.ts";
 import { hidden } from "./fields.ts";
 
 export interface PasskeyFormParts {

@@ -45,6 +45,14 @@ export function withFilter(path: string, query: URLSearchParams, changes: Readon
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The page behind this object, with the filters that are on. */
+export function pageBehind(path: string, query: URLSearchParams, id: string): string {
+  const next = new URLSearchParams(query);
+  next.delete("done");
+  next.set("after", id);
+  return `${path}?${next.toString()}`;
+}
+
 /** Filters that are on, each with the way to take it off. */
 export function filterChips(
   language: Language,

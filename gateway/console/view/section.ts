@@ -15,11 +15,21 @@ export async function section<T>(
   ask: Promise<T>,
   show: (answer: T) => Html | string,
 ): Promise<Html | string> {
+  const answer = await unlessAway(ask);
+  return answer === undefined ? missing(language, name) : show(answer.value);
+}
+
+/**
+ * The answer, or undefined when its service is away. Give it every question of a page before waiting for any: a
+ * question that nobody waits for yet must not end the process when it fails.
+ * @throws what is no outage
+ */
+export async function unlessAway<T>(ask: Promise<T>): Promise<{ readonly value: T } | undefined> {
   try {
-    return show(await ask);
+    return { value: await ask };
   } catch (error) {
     if (!isAway(asFailure(error))) throw error;
-    return missing(language, name);
+    return undefined;
   }
 }
 

@@ -10,7 +10,8 @@ import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
 const fileMaxBytes = 5 * 1024 * 1024;
-// What payments takes in one call.
+// What payments takes in one call. Two are held at once, so that a merchant's room (http/body-guard.ts) is for 8
+// uploads: more are refused with Retry-After rather than kept waiting, which would use up their time to arrive.
 const pieceBytes = 256 * 1024;
 
 /** Adds the operation. */
@@ -25,7 +26,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       tag: "Disputes",
       summary: "Upload a file for evidence",
       description:
-        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end; a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
+        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end (a PNG with right checksums, a PDF that is one document); a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
       status: 201,
       params: Type.Object({ id: idSchema("dispute", "Id of the dispute.") }),
       raw: { types, maxBytes: fileMaxBytes, heldBytes: 2 * pieceBytes },

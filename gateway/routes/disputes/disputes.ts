@@ -87,7 +87,7 @@ function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): voi
       tag,
       summary: "Answer a dispute with evidence",
       description:
-        "Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. The dispute moves to `under_review` by the processor's report. While the processor has not told that it has the evidence, `evidence.status` is `pending`; do not send it again.",
+        "Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. At least one field is needed; blanks around a text are left away, and a text of blanks alone is refused. The dispute moves to `under_review` by the processor's report. While the processor has not told that it has the evidence, `evidence.status` is `pending`; do not send it again.",
       status: 200,
       params: disputeId,
       body: NewEvidence,

@@ -1,9 +1,9 @@
 // Reading sessions for their merchant: one by id, or a page with the exact total of its filters.
 import type { Database, Sql } from "#platform/database/database.ts";
-import { beginsWith, Condition, literalPattern, within } from "#platform/lists/condition.ts";
+import { beginsWith, Condition, within } from "#platform/lists/condition.ts";
 import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { searchList, type Way } from "#platform/lists/search.ts";
+import { type Searched, searchList, type Way } from "#platform/lists/search.ts";
 import { idFloor } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { listedColumns, type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
@@ -36,12 +36,17 @@ export async function findOwnSession(sql: Sql, owner: Owner, id: string): Promis
 
 const list = { table: "sessions", alias: "s", condition: "true", columns: listedColumns };
 
-/** Newest first. @param hitsMax with more hits of what is searched the list is walked */
+/**
+ * Newest first.
+ * @param hitsMax with more hits of what is searched they are not gathered
+ * @param passedMin and so many sessions are looked through
+ */
 export async function listSessions(
   db: Pick<Database, "rows" | "snapshot">,
   filter: ListFilter,
   window: PageWindow,
   hitsMax = hitsMaxDefault,
+  passedMin?: number,
 ): Promise<{ rows: StoredSession[]; total: bigint }> {
   const { merchantId, environment, status, orderReference, customerEmail, q } = filter;
   const range = timeRange(filter.from, filter.to);
@@ -50,41 +55,37 @@ export async function listSessions(
     return { rows: rows.map(sessionOf), total };
   }
   return await db.snapshot(async (sql) => {
-    const { ids, total } = await searchList(sql, "sessions", whatIsLeft(filter), waysOf(q, hitsMax), window);
+    const ways = await waysOf(sql, q, hitsMax);
+    const { ids, total } = await searchList(sql, searchedBy(filter), ways, window, passedMin);
     return { rows: ids.length === 0 ? [] : await readSessions(sql, ids), total };
   });
 }
 
 /** The filters besides the search. */
-function whatIsLeft({
-  merchantId,
-  environment,
-  status,
-  from,
-  to,
-  orderReference,
-  customerEmail,
-}: ListFilter): Condition {
-  let rows = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
-  if (status !== "") rows = rows.and("t.status = ?", status);
-  if (from || to) rows = rows.with(within("t.created_at", timeRange(from, to)));
+function searchedBy(filter: ListFilter): Searched {
+  const { merchantId, environment, status, from, to, orderReference, customerEmail } = filter;
+  let list = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
+  if (from || to) list = list.with(within("t.created_at", timeRange(from, to)));
+  let rows = status === "" ? list : list.and("t.status = ?", status);
   if (orderReference !== "") rows = rows.and(`${hasReference} and t.order_reference = ?`, orderReference);
   if (customerEmail !== "") rows = rows.and(`${hasEmail} and lower(t.customer_email) = lower(?)`, customerEmail);
-  return rows;
+  return { table: "sessions", list, rows };
 }
 
-// What the indexes of references and of e-mails hold (schema/0006-order-reference.sql).
+// What the indexes of references and of e-mails hold (schema/0006-order-reference.sql, 0009-emails-covered.sql).
 const hasReference = "t.order_reference <> ''";
 const hasEmail = "t.customer_email <> ''";
 // So many are gathered from an index and sorted in about 10 ms.
 const hitsMaxDefault = 10_000;
 
-function waysOf(q: string, hitsMax: number): readonly Way[] {
+async function waysOf(sql: Sql, q: string, hitsMax: number): Promise<readonly Way[]> {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
   if (q.startsWith("cs_")) return [{ match: new Condition("t.id = ?", q), hitsMax }];
+  // The database's own small letters: those of the index.
+  const [row] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
   return [
-    { match: beginsWith(`${hasReference} and t.order_reference`, q), hitsMax },
-    { match: new Condition(`${hasEmail} and lower(t.customer_email) like lower(?)`, `${literalPattern(q)}%`), hitsMax },
+    { match: beginsWith(hasReference, "t.order_reference", q), hitsMax },
+    { match: beginsWith(hasEmail, "lower(t.customer_email)", row?.small ?? q), hitsMax },
   ];
 }
 

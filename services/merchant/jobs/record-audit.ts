@@ -18,6 +18,7 @@ const audited = [
   durableConsumers.auditDisputes,
   durableConsumers.auditFees,
   durableConsumers.auditOperations,
+  durableConsumers.auditAdjustments,
   durableConsumers.auditReplays,
   durableConsumers.auditCheckoutReplays,
   durableConsumers.auditWebhookReplays,

@@ -31,6 +31,9 @@ export function applicationsRpc(context: MerchantContext): ServiceImpl<typeof Ap
       );
       return { applications: page.map(toApplication), nextPageToken };
     },
+    async reviewApplication({ applicationId }) {
+      return { application: toApplication(await readApplication(context, applicationId)) };
+    },
     async approveApplication({ applicationId }) {
       return { application: toApplication(await moveApplication(context, applicationId, "approve")) };
     },

@@ -24,6 +24,8 @@ export interface AuditFilter {
   readonly environment: Environment;
   readonly actor: string;
   readonly objectId: string;
+  /** Acts on its refunds, disputes and operations name their payment. */
+  readonly paymentId: string;
   readonly action: string;
   readonly since: Date | undefined;
   readonly until: Date | undefined;
@@ -131,6 +133,7 @@ export async function listAudit(sql: Sql, filter: AuditFilter): Promise<AuditEnt
   where(filter.environment, (p) => `environment in (0, ${p})`);
   where(filter.actor, (p) => `actor = ${p} and actor <> ''`);
   where(filter.objectId, (p) => `object_id = ${p}`);
+  where(filter.paymentId, (p) => `details ->> 'payment_id' = ${p}`);
   where(filter.action, (p) => `action = ${p}`);
   where(filter.since, (p) => `occurred_at >= ${p}`);
   where(filter.until, (p) => `occurred_at < ${p}`);

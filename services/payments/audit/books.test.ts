@@ -48,7 +48,7 @@ function refund(status: string, change: { unasked?: boolean } = {}) {
 }
 
 function charge(state: string, returnedAmount = 0n) {
-  return { id: "su_1", kind: "second_charge", state, amount: 1_000n, returnedAmount };
+  return { id: "su_1", kind: "second_charge", state, amount: 1_000n, returnedAmount, paidBy: "at_2", capturedIn: "" };
 }
 
 const disputed = { disputeHold: "open", disputedAmount: 400n, status: "disputed" };
@@ -166,7 +166,7 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     "a charge of another amount that was taken, and nothing else",
     {
       ...paid,
-      suspense: [{ ...charge("closed"), kind: "other_amount" }],
+      suspense: [{ ...charge("closed"), kind: "other_amount", paidBy: "at_1" }],
       journal: [...rows(line.suspended, line.suspenseReleased), ...paid.journal],
     },
     [1_000, -941, -59, 0, 0, 0],
@@ -347,6 +347,16 @@ const planted: [string, PaymentBooks, RegExp][] = [
     "a second charge that lies there still",
     having({ suspense: [charge("closed", 1_000n)] }, line.suspended),
     /suspense su_1 \(closed\) must leave 0 in suspense, the journal gives -1000/,
+  ],
+  [
+    "one attempt's money as a capture and in suspense",
+    having({ suspense: [{ ...charge("open"), paidBy: "at_1" }] }, line.suspended),
+    /^suspense su_1 holds 1000 of attempt at_1, which has captured 1000$/,
+  ],
+  [
+    "one attempt's money as another payment's capture and in suspense",
+    having({ suspense: [{ ...charge("open"), capturedIn: "pay_2" }] }, line.suspended),
+    /^suspense su_1 holds 1000 of attempt at_2, which has captured in pay_2$/,
   ],
 ];
 

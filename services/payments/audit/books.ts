@@ -59,6 +59,7 @@ export function booksDifferences(books: PaymentBooks): string[] {
     ...books.suspense.flatMap((item) =>
       left(books, item.id, `suspense ${item.id} (${item.state})`, suspenseBalances(item)),
     ),
+    ...countedTwice(books),
     ...accountDifferences(books),
   ];
 }
@@ -101,6 +102,19 @@ function captureDifferences(books: PaymentBooks): string[] {
     if (kept !== capturedAmount) found.push(`attempt ${cause} has captured ${kept} of ${capturedAmount}`);
   }
   return found;
+}
+
+/** Money that one attempt took once, and that lies in suspense and is a capture too: both agree with themselves. */
+function countedTwice({ suspense, journal }: PaymentBooks): string[] {
+  return suspense.flatMap((item) => {
+    const { id, paidBy, capturedIn } = item;
+    const held = suspenseBalances(item).processor_clearing ?? 0n;
+    if (held === 0n || paidBy === "") return [];
+    const captured = journal.filter((row) => row.cause === paidBy && movementForms.get(row.kind)?.about === "attempt");
+    const kept = balancesOf(captured).get("processor_clearing") ?? 0n;
+    const found = `suspense ${id} holds ${held} of attempt ${paidBy}, which has captured`;
+    return [...(kept === 0n ? [] : [`${found} ${kept}`]), ...(capturedIn === "" ? [] : [`${found} in ${capturedIn}`])];
+  });
 }
 
 /** The stored fee when it is right, else the one that would be. */

@@ -31,6 +31,10 @@ export interface SuspenseFact {
   readonly state: string;
   readonly amount: bigint;
   readonly returnedAmount: bigint;
+  /** The attempt that took the amount; empty: none did. */
+  readonly paidBy: string;
+  /** Another payment that has captured by this attempt, on the same intent; empty: none has. */
+  readonly capturedIn: string;
 }
 
 /** What is known of a payment apart from its journal. */

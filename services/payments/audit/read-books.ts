@@ -45,6 +45,13 @@ function listOf(table: string, fields: string): string {
   return `(select coalesce(jsonb_agg(jsonb_build_object(${fields})), '[]') from ${table} t where t.payment_id = p.id)`;
 }
 
+/** Another payment whose own intent is the one that `t` holds, and that keeps what the same attempt captured there. */
+const capturedIn = `coalesce((select o.id from payments o
+    where t.paid_by <> '' and o.connector = t.connector and o.connector_ref = t.connector_ref and o.id <> p.id
+      and (select sum(case j.kind when 'captured' then j.amount when 'capture_returned' then -j.amount end) from journal j
+        where j.payment_id = o.id and j.cause = t.paid_by) > 0
+    order by o.id limit 1), '')`;
+
 const booksText = `
   select p.id, p.amount, p.outcome, p.status, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold, p.disputed_amount,
     array(select a.ref from attempts a where a.payment_id = p.id and a.outcome = 'succeeded') as paid_attempts,
@@ -52,8 +59,11 @@ const booksText = `
       else jsonb_build_array(${rateAt("p.captured_at")}, ${rateAt(bookedAt)}) end as rates,
     ${listOf("refunds", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'unasked', t.unasked")} as refunds,
     ${listOf("disputes", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'released', t.released")} as disputes,
-    ${listOf("suspense", "'id', t.id, 'kind', t.kind, 'state', t.state, 'amount', t.amount::text, 'returnedAmount', t.returned_amount::text")}
-      as suspense,
+    ${listOf(
+      "suspense",
+      `'id', t.id, 'kind', t.kind, 'state', t.state, 'amount', t.amount::text, 'returnedAmount', t.returned_amount::text,
+        'paidBy', t.paid_by, 'capturedIn', ${capturedIn}`,
+    )} as suspense,
     ${listOf(
       "journal",
       `'kind', t.kind, 'cause', t.cause, 'debit', t.debit, 'credit', t.credit, 'amount', t.amount::text, 'sameOwner',

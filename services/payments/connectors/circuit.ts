@@ -16,6 +16,7 @@ import {
 } from "cockatiel";
 import { Counter, Gauge } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import { processorShareMs } from "#platform/values/time-budget.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer, StatementPeriod } from "./connector.ts";
 
@@ -46,8 +47,21 @@ const firstPauseMs = 1_000;
 // Never given: a connector is asked for a list only when it has one.
 const noList: ProcessorAnswer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
 
+/** A circuit as operators see it. */
+export interface CircuitSight {
+  readonly connectorAccountId: string;
+  readonly connector: string;
+  readonly state: "closed" | "open" | "probing";
+  /** When it changed to that; undefined: it has been closed ever since. */
+  readonly since: Date | undefined;
+  /** Until a call may probe; 0 unless it is open. */
+  readonly probeInMs: number;
+}
+
 interface Circuit {
   readonly policy: CircuitBreakerPolicy;
+  readonly connector: string;
+  changedAt: Date | undefined;
   /** When an open circuit lets a probe through; by performance.now(). */
   probeAt: number;
 }
@@ -70,6 +84,12 @@ export class Circuits {
     const circuit = this.#byAccount.get(accountId);
     if (!circuit || circuit.policy.state === CircuitState.Closed) return false;
     return circuit.policy.state === CircuitState.HalfOpen || performance.now() < circuit.probeAt;
+  }
+
+  /** All of this process; those that are not closed first. */
+  sights(): readonly CircuitSight[] {
+    const all = [...this.#byAccount].map(([connectorAccountId, circuit]) => sightOf(connectorAccountId, circuit));
+    return all.sort((a, b) => Number(a.state === "closed") - Number(b.state === "closed"));
   }
 
   /** The connector with each account's circuit around its calls. */
@@ -100,7 +120,7 @@ export class Circuits {
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
-      retrieveIntent: (a, ref, all) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, all)),
+      retrieveIntent: (a, ref, toldBy) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, toldBy)),
       captureIntent: (a, order, key) => change(a, "capture_intent", () => connector.captureIntent(a, order, key)),
       cancelIntent: (a, ref, authorized) =>
         change(a, "cancel_intent", () => connector.cancelIntent(a, ref, authorized)),
@@ -169,6 +189,8 @@ export class Circuits {
     if (this.#byAccount.size >= circuitsMax) this.#forgetClosed();
     const { windowCalls: size } = this.#settings;
     const circuit: Circuit = {
+      connector: account.connector,
+      changedAt: undefined,
       probeAt: 0,
       policy: circuitBreaker(
         handleWhenResult((result) => (result as Judged<unknown>).failed),
@@ -181,7 +203,7 @@ export class Circuits {
       ),
     };
     this.#byAccount.set(account.id, circuit);
-    this.#tell(account, circuit.policy);
+    this.#tell(account, circuit);
     return circuit;
   }
 
@@ -199,11 +221,13 @@ export class Circuits {
     };
   }
 
-  #tell(account: ProcessorAccount, policy: CircuitBreakerPolicy): void {
+  #tell(account: ProcessorAccount, circuit: Circuit): void {
+    const { policy } = circuit;
     const { id, connector } = account;
     const fields = { connector, connector_account_id: id };
     let wasClosed = true;
     policy.onStateChange((state) => {
+      circuit.changedAt = clockNow();
       const isClosed = state === CircuitState.Closed;
       if (isClosed !== wasClosed) {
         open.inc({ connector }, isClosed ? -1 : 1);
@@ -218,4 +242,12 @@ export class Circuits {
       if (policy.state === CircuitState.Closed) this.#byAccount.delete(id);
     }
   }
+}
+
+function sightOf(connectorAccountId: string, { connector, policy, changedAt, probeAt }: Circuit): CircuitSight {
+  const isClosed = policy.state === CircuitState.Closed;
+  const isOpen = policy.state === CircuitState.Open || policy.state === CircuitState.Isolated;
+  const state = isClosed ? "closed" : isOpen ? "open" : "probing";
+  const probeInMs = isOpen ? Math.max(0, Math.ceil(probeAt - performance.now())) : 0;
+  return { connectorAccountId, connector, state, since: changedAt, probeInMs };
 }

@@ -98,6 +98,8 @@ export interface IntentReport {
    * intent may take its place. Such an end is no `intent_canceled`. Absent: it has not.
    */
   readonly pageEndedAt?: Date;
+  /** The list of what it has forgotten does not show the event yet by which was asked: attempts may be missing. */
+  readonly isBehind?: true;
 }
 
 export interface StatementPeriod {
@@ -298,12 +300,11 @@ export interface Connector {
   payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Asks for the intent under our reference and of this renewal: the oldest where there are several. */
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
-  /** Asks what became of an intent. @param withForgotten looks for attempts, too, that it has forgotten itself */
-  retrieveIntent(
-    account: ProcessorAccount,
-    ref: string,
-    withForgotten?: boolean,
-  ): Promise<ProcessorAnswer<IntentReport>>;
+  /**
+   * Asks what became of an intent. @param toldBy id of an event of an attempt that the intent may have forgotten: such
+   * attempts are looked for, too
+   */
+  retrieveIntent(account: ProcessorAccount, ref: string, toldBy?: string): Promise<ProcessorAnswer<IntentReport>>;
   /**
    * Captures what is authorized, once; the same key captures at most once. Declined `not_capturable` when it is not
    * authorized (any more), `amount_too_large` above what is authorized.

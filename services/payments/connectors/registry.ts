@@ -1,7 +1,7 @@
 // The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line
 // here.
 import { Failure } from "#platform/values/failure.ts";
-import type { Circuits } from "./circuit.ts";
+import type { CircuitSight, Circuits } from "./circuit.ts";
 import type { Connector, ProcessorAccount } from "./connector.ts";
 import { simulatorConnector } from "./simulator/simulator.ts";
 import { stripeConnector } from "./stripe/stripe.ts";
@@ -56,6 +56,11 @@ export class Connectors {
   /** True while nothing can be sent for the account: its circuit is open. */
   isDown(account: { readonly id: string }): boolean {
     return this.#circuits.isOpen(account.id);
+  }
+
+  /** The circuits of this process. */
+  circuits(): readonly CircuitSight[] {
+    return this.#circuits.sights();
   }
 
   get names(): readonly string[] {

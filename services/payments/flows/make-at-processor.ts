@@ -1,7 +1,7 @@
-// Makes one object at a processor exactly once, however often it is tried. Every try but the first looks for it by our
-// reference, and sends the same key again while the processor surely remembers it; later tries only look. A key is
-// replaced only after absence was proved: complete looks have found nothing for as long as keys live, by the
-// processor's own clock, since the last send. No edge's answer proves it.
+// Makes one object at a processor exactly once: a try looks for it by our reference, and sends the same key again while
+// the processor surely has it. A key is replaced only after absence was proved: complete looks found nothing for a
+// key's life, by the processor's clock, since the last send; no edge's answer proves it. A capture makes no object: the
+// intent takes one alone, under whatever keys, so its key is replaced when it was sent twice in vain.
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";
@@ -29,6 +29,7 @@ import {
   recordResend,
   recordSearch,
   renewalOf,
+  takeNextKey,
 } from "../store/operations.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
@@ -102,6 +103,7 @@ export async function makeCapture(
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: () => findCaptured(connector, account, order.intentRef),
     send: (key) => connector.captureIntent(account, order, key),
+    isOnceByItself: true,
   });
 }
 
@@ -172,6 +174,8 @@ interface Calls<T> {
   readonly find: () => Promise<ProcessorAnswer<T>>;
   /** undefined: it cannot be sent again. */
   readonly send: ((key: string) => Promise<ProcessorAnswer<T>>) | undefined;
+  /** The processor does it once and never again, also under another key: its object's state says that it is done. */
+  readonly isOnceByItself?: true;
 }
 
 // Keys are surely remembered for this share of their life, whatever the clocks.
@@ -181,7 +185,7 @@ async function makeOnce<T>(
   db: Database,
   keyLifeSeconds: number,
   operation: Operation,
-  { find, send }: Calls<T>,
+  { find, send, isOnceByItself }: Calls<T>,
 ): Promise<Made<T>> {
   const mayResend = operation.keyAgeSeconds < keyLifeSeconds * resendShare;
   if (operation.tried) {
@@ -200,7 +204,11 @@ async function makeOnce<T>(
   }
   await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
-  return await lookAtProcessor(db, keyLifeSeconds, operation, find);
+  const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
+  // A fault that the processor has stored under the key comes again for as long as it keeps the key.
+  const isInVain = isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;
+  if (isInVain) await takeNextKey(db, operation);
+  return found;
 }
 
 /** Looks for it under our reference. `isEmpty`: a complete look found nothing, which is not proof yet. */

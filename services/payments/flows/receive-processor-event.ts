@@ -120,20 +120,25 @@ async function askedReport(
   db: Database,
   connector: Connector,
   account: ProcessorAccount,
-  { createdAt, intentRef, objectRef, isForgettable }: ProcessorEvent,
+  { id, createdAt, intentRef, objectRef, isForgettable }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
-  const answer = await connector.retrieveIntent(account, intentRef, isForgettable);
+  const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
     // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
-    const isOld = answer.at !== undefined && answer.at.getTime() - createdAt.getTime() > replicaLagMs;
-    if (isOld && !(await isAwaited(db, connector.name, intentRef))) return undefined;
+    if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;
     throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know an intent that it gave") });
   }
   const report = provenValue(answer);
   const attempts = report.facts.flatMap((fact) => ("attempt" in fact ? fact.attempt : []));
   const isThere = [...report.refunds, ...report.disputes, ...attempts].some(({ ref }) => ref === objectRef);
-  if (!objectRef || isThere) return report;
+  const isBehind = report.isBehind && !isOld(createdAt, connector.processorTime());
+  if (!isBehind && (!objectRef || isThere)) return report;
   throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor's lists are behind its event") });
+}
+
+/** So old by the processor's clock that none of its replicas and lists can still be behind it. */
+function isOld(createdAt: Date, now: Date | undefined): boolean {
+  return now !== undefined && now.getTime() - createdAt.getTime() > replicaLagMs;
 }
 
 /** @returns what it settled; undefined: it is not about a payment of ours. @throws Repeat. */

@@ -4,6 +4,7 @@ import type { Database, Sql } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { auditAdjustments } from "../audit/adjustments.ts";
 import { booksDifferences } from "../audit/books.ts";
 import { booksAfter } from "../audit/read-books.ts";
 import { claimStretch, finishStretch } from "../store/journal-check.ts";
@@ -45,6 +46,7 @@ export async function checkJournal(sql: Sql, onDifference: (found: BooksDifferen
 export async function checkNextStretch(deps: { db: Database; log: Log }): Promise<boolean> {
   const after = await claimStretch(deps.db, leaseSeconds);
   if (after === undefined) return false;
+  if (after === "") await checkAdjustments(deps);
   const { last, found, next } = await checkStretch(deps.db, after);
   for (const { paymentId, differences } of found) {
     moneyAlerts.inc({ kind: "journal_difference" });
@@ -53,6 +55,14 @@ export async function checkNextStretch(deps: { db: Database; log: Log }): Promis
   if (next !== "") await finishStretch(deps.db, last, 0);
   else await finishStretch(deps.db, "", passEverySeconds);
   return false;
+}
+
+/** With each pass over the payments, as it begins. */
+async function checkAdjustments({ db, log }: { db: Database; log: Log }): Promise<void> {
+  await auditAdjustments(db, ({ adjustmentId, differences }) => {
+    moneyAlerts.inc({ kind: "journal_difference" });
+    log.fatal({ alert: "journal_difference", adjustment_id: adjustmentId, differences }, "the books do not agree");
+  });
 }
 
 export function checkJournalJob(deps: { db: Database; log: Log }): JobContext {

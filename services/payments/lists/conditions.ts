@@ -38,6 +38,8 @@ export const hasReference = "t.order_reference <> ''";
 export interface Narrowing {
   /** All of them, of `payments t`. */
   readonly where: Condition;
+  /** Owner and time of creation alone, of `payments t`: what the index in the list's order finds. */
+  readonly list: Condition;
   /** Owner, status and kinds alone: of `payments t`, and of the counts `c`. */
   readonly rows: Condition;
   readonly counts: Condition;
@@ -62,10 +64,12 @@ export function narrow(owner: Owner, filters: PlainFilters, kinds?: readonly Kin
   const ofStatus = (table: "t" | "c", all: Condition) => (status === "" ? all : all.and(`${table}.status = ?`, status));
   const range = timeRange(from, to);
   const captured = capturedRange(filters);
-  const rows = ofKinds(ofStatus("t", of("t", " and t.visible")), filters, kinds);
+  const own = of("t", " and t.visible");
+  const rows = ofKinds(ofStatus("t", own), filters, kinds);
   const lists = listsOf(captured ? "captured" : "payments", kinds);
   return {
     where: whole(captured ? rows.with(within("t.captured_at", captured)) : rows, filters),
+    list: from || to ? own.with(within("t.created_at", range)) : own,
     rows,
     counts: ofStatus("c", of("c").and("c.list = any(?)", lists)),
     emails: of("e"),

@@ -8,6 +8,13 @@ import type { Kind, PlainFilters } from "./conditions.ts";
 export async function findKinds(sql: Sql, owner: Owner, filters: PlainFilters): Promise<readonly Kind[] | undefined> {
   const { currency, connector, capturedFrom, capturedTo } = filters;
   if (currency === "" && connector === "" && !capturedFrom && !capturedTo) return undefined;
+  return (await kindsOf(sql, owner)).filter(
+    (kind) => (currency === "" || kind.currency === currency) && (connector === "" || kind.connector === connector),
+  );
+}
+
+/** All of the owner's. */
+export async function kindsOf(sql: Sql, owner: Owner): Promise<readonly Kind[]> {
   // By jumps from one name to the next over the counts' index; what is not folded yet is short.
   const rows = await sql.rows<{ list: string }>(
     `with recursive jump as (
@@ -20,10 +27,5 @@ export async function findKinds(sql: Sql, owner: Owner, filters: PlainFilters): 
      select list from list_deltas where merchant_id = $1 and environment = $2 and list like 'payments/%'`,
     [owner.merchantId, owner.environment],
   );
-  return rows
-    .map(({ list }) => list.split("/"))
-    .map(([, ofCurrency = "", ofConnector = ""]) => ({ currency: ofCurrency, connector: ofConnector }))
-    .filter(
-      (kind) => (currency === "" || kind.currency === currency) && (connector === "" || kind.connector === connector),
-    );
+  return rows.map(({ list }) => list.split("/")).map(([, currency = "", connector = ""]) => ({ currency, connector }));
 }

@@ -2,14 +2,14 @@
 // exactly four last digits, or a part of an e-mail in any case, which is found first among the merchant's own
 // (customer_emails).
 import type { Sql } from "#platform/database/database.ts";
-import { beginsWith, Condition, literalPattern, type Params } from "#platform/lists/condition.ts";
+import { beginsWith, Condition, literalPattern } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { searchList, type Way } from "#platform/lists/search.ts";
 import { type ItemRow, itemColumns, type Owner } from "../store/payment-records.ts";
 import { hasReference, type Narrowing } from "./conditions.ts";
 
 /** Within what is searched. */
-type Within = Pick<Narrowing, "where" | "emails">;
+type Within = Pick<Narrowing, "list" | "where" | "emails">;
 
 interface Found {
   /** The page, newest first. */
@@ -18,20 +18,26 @@ interface Found {
   readonly total: bigint;
 }
 
-// So many hits are gathered from covering indexes and sorted in 0.1 to 0.3 s; a walk for e-mails compares all of them.
-const hitsMaxDefault = 100_000;
-// References are counted in their index alone, which is quicker than sorting as many.
-const referencesMax = 10_000;
+/** Where one way of finding a page becomes slower than another. */
+const sizesDefault = {
+  // So many hits are gathered and sorted in about 10 ms; more are counted in their index alone, which is quicker.
+  gatheredMax: 10_000,
+  // So many e-mails' are gathered in a second; to count them otherwise, all payments' e-mails are compared.
+  emailHitsMax: 100_000,
+  // So many of the newest payments are looked through at least for hits that are not gathered.
+  passedMin: 10_000,
+};
 
-/** @param q empty: what the filters leave. @param hitsMax with more hits of a way the list is walked */
+/** @param q empty: what the filters leave */
 export async function searchPayments(
   sql: Sql,
   within: Within,
   q: string,
   window: PageWindow,
-  hitsMax = hitsMaxDefault,
+  sizes = sizesDefault,
 ): Promise<Found> {
-  const { ids, total } = await searchList(sql, "payments", within.where, waysOf(within, q, hitsMax), window);
+  const searched = { table: "payments", list: within.list, rows: within.where } as const;
+  const { ids, total } = await searchList(sql, searched, waysOf(within, q, sizes), window, sizes.passedMin);
   if (ids.length === 0) return { rows: [], total };
   const rows = await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t where t.id = any ($1) order by t.created_at desc, t.id desc`,
@@ -41,30 +47,27 @@ export async function searchPayments(
 }
 
 /** What can be meant; without a search all of them. */
-function waysOf({ emails }: Within, q: string, hitsMax: number): readonly Way[] {
+function waysOf(
+  { emails }: Within,
+  q: string,
+  { gatheredMax: hitsMax, emailHitsMax }: typeof sizesDefault,
+): readonly Way[] {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
-  if (q.startsWith("pay_")) return [{ match: beginsWith("t.id", q), hitsMax }];
-  const reference = {
-    match: beginsWith(`${hasReference} and t.order_reference`, q),
-    hitsMax: Math.min(hitsMax, referencesMax),
-  };
+  if (q.startsWith("pay_")) return [{ match: beginsWith("t.visible", "t.id", q), hitsMax }];
+  const reference = { match: beginsWith(hasReference, "t.order_reference", q), hitsMax };
   const last4 = { match: new Condition("t.card_last4 = ?", q), hitsMax };
   const like = `%${literalPattern(q)}%`;
   const owned = emails.and("lower(e.email) like lower(?)", like);
   const email: Way = {
     match: new Condition("t.customer_email <> '' and lower(t.customer_email) like lower(?)", like),
-    hitsMax,
-    hits: (rows, params) => hitsByEmail(rows, owned, params),
+    hitsMax: emailHitsMax,
+    known: {
+      values: (params) => `select e.email from customer_emails e where ${owned.in(params)}`,
+      // As an array they are sorted and met in one pass over the index by e-mail; one by one takes three times as long.
+      has: (values) => new Condition(`t.customer_email <> '' and t.customer_email = any (array(${values}))`),
+    },
   };
   return [reference, ...(/^\d{4}$/.test(q) ? [last4] : []), email];
-}
-
-/** `offset 0`: an e-mail's payments come from the index by e-mail, whatever the planner expects of a part of one. */
-function hitsByEmail(rows: Condition, owned: Condition, params: Params): string {
-  const payment = rows.and("t.customer_email <> ''").in(params);
-  return `from customer_emails e, lateral (
-      select t.id, t.created_at from payments t where ${payment} and t.customer_email = e.email offset 0) t
-    where ${owned.in(params)}`;
 }
 
 /** True when every payment of the owner has an id that begins so: then it narrows nothing. */

@@ -1,4 +1,5 @@
 // payments.v1.OperatorService: every method in its order.
+import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -27,7 +28,7 @@ import {
 } from "../store/operator-queue.ts";
 import { findTold, storyOf } from "../store/payment-story.ts";
 import { findPayment } from "../store/payments.ts";
-import { countOpenSuspense, listSuspense, type StoredSuspense } from "../store/suspense.ts";
+import { countOpenSuspense, findSuspense, listSuspense, type StoredSuspense } from "../store/suspense.ts";
 
 export interface OperatorDeps extends VerifyDeps {
   readonly recovery: Pick<Recovery, "assertOff">;
@@ -73,6 +74,11 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       const items = await Promise.all(page.map((item) => suspenseMessage(db, item)));
       return { items, nextPageToken, open: await countOpenSuspense(db) };
     },
+    getSuspense: async ({ suspenseId }) => {
+      const item = await findSuspense(db, suspenseId);
+      if (!item) throw new Failure("NOT_FOUND");
+      return { item: await suspenseMessage(db, item) };
+    },
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
       const name = actionNames[action];
       if (!name) throw invalid("action", "is required");
@@ -80,6 +86,14 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       if (name === "give_back") deps.recovery.assertOff();
       const item = await resolveSuspense(deps, { suspenseId, action: name, operator, note });
       return { item: await suspenseMessage(db, item) };
+    },
+    listCircuits: async ({ limit }) => {
+      const all = deps.connectors.circuits();
+      const circuits = all.slice(0, limit).map(({ since, ...circuit }) => ({
+        ...circuit,
+        ...(since && { since: timestampFromDate(since) }),
+      }));
+      return { replica: hostname(), circuits, total: all.length };
     },
     tellPayment: async ({ objectId }) => {
       const found = await findTold(db, objectId);

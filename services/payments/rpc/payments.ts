@@ -13,8 +13,10 @@ import {
   CreateIntentResponseSchema,
   CreatePaymentResponseSchema,
   GetBalancesResponseSchema,
+  GetOverviewResponseSchema,
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
+  ListPaymentEntriesResponseSchema,
   type ListPaymentsRequest,
   ListPaymentsResponseSchema,
   ListRefundsResponseSchema,
@@ -34,11 +36,12 @@ import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-p
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
 import { renewIntent } from "../flows/renewals/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { readOverview } from "../lists/overview.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
-import { toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
+import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
-import { readBalances } from "../store/journal.ts";
+import { readBalances, readEntries } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
@@ -129,7 +132,21 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       if (digests.length < claims.length) recovery.assertOff();
       return { announcedDigests: digests };
     },
+    ...books(deps),
+  };
+}
+
+function books({
+  db,
+}: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "getBalances" | "listPaymentEntries" | "getOverview"> {
+  return {
     getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await readBalances(db, request) }),
+    listPaymentEntries: async (request) => {
+      if (!(await findRecord(db, request, request.paymentId))) throw new Failure("NOT_FOUND");
+      const entries = await readEntries(db, request, request.paymentId);
+      return create(ListPaymentEntriesResponseSchema, { entries: entries.map(toJournalEntry) });
+    },
+    getOverview: async (request) => create(GetOverviewResponseSchema, await readOverview(db, request, request.days)),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import type { DisputeStatus } from "./dispute.ts";
-import { evidenceFiles, evidenceStatus, evidenceTexts, isAnswerable, judgeEvidence } from "./evidence.ts";
+import { evidenceFiles, evidenceStatus, evidenceTexts, isAnswerable, judgeEvidence, trimTexts } from "./evidence.ts";
 
 const test = suite("evidence");
 const own = new Set(["file_own"]);
@@ -13,6 +13,17 @@ test("every text may have as many characters as its limit says and not one more"
       { field: name, problem: `must have at most ${max} characters` },
     ]);
   }
+});
+
+test("a text of blanks alone is none, whatever the blanks, and others lose the blanks around them", () => {
+  for (const blank of ["", " ", "\t\r\n", "\u00a0\u2003", "\u200b\u2060\ufeff", "\u0301"]) {
+    assert.deepEqual(judgeEvidence(trimTexts({ customer_name: blank }), { receipt_file: "file_own" }, own), [
+      { field: "customer_name", problem: "must not be blank" },
+    ]);
+  }
+  const texts = { customer_name: " Zoë\u00a0", product_description: "\n商品\n🛒 \n", service_date: "-" };
+  assert.deepEqual(trimTexts(texts), { customer_name: "Zoë", product_description: "商品\n🛒", service_date: "-" });
+  assert.deepEqual(judgeEvidence(trimTexts(texts), {}, own), []);
 });
 
 test("only files of the dispute are evidence, under every name that there is", () => {

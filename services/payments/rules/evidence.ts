@@ -59,6 +59,7 @@ export function judgeEvidence(
   for (const [field, text] of Object.entries(texts)) {
     const max = Object.hasOwn(limits, field) ? limits[field] : undefined;
     if (max === undefined) problems.push({ field, problem: "is not known" });
+    else if (isBlank(text)) problems.push({ field, problem: "must not be blank" });
     else if (Array.from(text).length > max) problems.push({ field, problem: `must have at most ${max} characters` });
   }
   for (const [field, id] of Object.entries(files)) {
@@ -69,6 +70,18 @@ export function judgeEvidence(
     problems.push({ field: "", problem: "must have at least one text or file" });
   }
   return problems;
+}
+
+// A letter, a digit, a sign or a mark of punctuation: what somebody at a bank can see.
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+function isBlank(text: string): boolean {
+  return !visible.test(text);
+}
+
+/** The texts without the blanks around them, as they are kept and sent. */
+export function trimTexts(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
 }
 
 /** True for a dispute that waits for its merchant's answer, as far as we know. */

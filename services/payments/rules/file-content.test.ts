@@ -115,6 +115,38 @@ function comments(bytes: number): Buffer {
   return Buffer.concat(segments);
 }
 
+test("a PNG with one wrong bit is refused, wherever the bit is", () => {
+  const png = samples["image/png"];
+  for (let at = 0; at < png.length * 8; at++) {
+    const wrong = Buffer.from(png);
+    wrong.writeUInt8((wrong[at >> 3] ?? 0) ^ (1 << (at & 7)), at >> 3);
+    assert.ok(problemOf("image/png", wrong), `bit ${at}`);
+  }
+  const sum = Buffer.from(png);
+  sum.writeUInt8(sum.readUInt8(png.length - 1) ^ 1, png.length - 1);
+  assert.equal(problemOf("image/png", sum), "must be a PNG with right checksums");
+  const long = pngFile(1, 1, 50_000);
+  for (const pieceBytes of [1_000, 16_384, 16_385, 262_144]) {
+    assert.equal(problemOf("image/png", long, pieceBytes), undefined, "checksums are reckoned over parts");
+  }
+  long[40_000] = (long[40_000] ?? 0) ^ 1;
+  assert.equal(problemOf("image/png", long), "must be a PNG with right checksums");
+});
+
+test("a file that holds two documents is refused, and one with a change that was saved behind it is taken", () => {
+  const pdf = samples["application/pdf"];
+  const two = Buffer.concat([pdf, pdfFile("another one")]);
+  for (const pieceBytes of [1, 5, 8, pdf.length, pdf.length + 1, pdf.length + 3, 100_000]) {
+    assert.equal(problemOf("application/pdf", two, pieceBytes), "must be one PDF");
+  }
+  for (const type of ["image/jpeg", "image/png"] as const) {
+    assert.equal(problemOf(type, Buffer.concat([samples[type], samples[type]])), "must end where its last part ends");
+  }
+  const change = `4 0 obj\n<< >>\nendobj\nxref\n4 1\n${String(pdf.length).padStart(10, "0")} 00000 n \n`;
+  const end = `trailer\n<< /Size 5 /Root 1 0 R /Prev 9 >>\nstartxref\n${pdf.length + 21}\n%%EOF\n`;
+  assert.equal(problemOf("application/pdf", Buffer.concat([pdf, Buffer.from(change + end)])), undefined);
+});
+
 test("a picture's data may hold what looks like a marker, as JPEG escapes it", () => {
   const [bytes, at] = [jpegFile(), jpegFile().length - 2];
   const data = Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff, 0x00, 0xff, 0xd3, 7]), bytes.subarray(at)]);

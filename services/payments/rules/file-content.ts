@@ -1,5 +1,6 @@
 // What a file is, by its bytes and not by anybody's word: a PDF, a JPEG or a PNG from its first byte to its last, taken
 // in piece by piece so that no whole file lies in memory. Pure.
+import { crc32 } from "node:zlib";
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;
 export type FileType = (typeof fileTypes)[number];
@@ -108,7 +109,10 @@ function wishOf(step: IteratorResult<Wish, void>): Wish | undefined {
   return step.done ? undefined : step.value;
 }
 
-/** Signature, IHDR first, chunks whose lengths lead to IEND, and picture data among them. */
+// So much of a chunk is held at once for its checksum.
+const partBytes = 16 * 1024;
+
+/** Signature, IHDR first, chunks with right checksums whose lengths lead to IEND, and picture data among them. */
 function* png(): Reader {
   const signature = yield { read: 8 };
   if (signature.toString("latin1") !== "\x89PNG\r\n\x1a\n") throw new NotThat("must be a PNG");
@@ -117,13 +121,17 @@ function* png(): Reader {
     const head = yield { read: 8 };
     const [length, name] = [head.readUInt32BE(0), head.toString("latin1", 4)];
     if (!/^[A-Za-z]{4}$/.test(name) || isFirst !== (name === "IHDR")) throw new NotThat("must be a PNG");
+    let sum = crc32(head.subarray(4));
     if (name === "IHDR") {
       if (length !== 13) throw new NotThat("must be a PNG");
       const header = yield { read: 13 };
       assertPicture(header.readUInt32BE(0), header.readUInt32BE(4));
-    } else if (length > 0) yield { skip: length };
+      sum = crc32(header, sum);
+    } else {
+      for (let left = length; left > 0; left -= partBytes) sum = crc32(yield { read: Math.min(left, partBytes) }, sum);
+    }
     hasData ||= name === "IDAT" && length > 0;
-    yield { read: 4 };
+    if ((yield { read: 4 }).readUInt32BE(0) !== sum) throw new NotThat("must be a PNG with right checksums");
     if (name !== "IEND") continue;
     if (length > 0 || !hasData) throw new NotThat("must be a PNG with a picture");
     return;
@@ -187,7 +195,13 @@ function assertPicture(width: number, height: number): void {
 // Writers put the end of a PDF into its last kilobyte, as readers expect it there.
 const tailBytes = 1_024;
 
-/** The header at the first byte, an object, and an end that says where in the file its table is. */
+const pdfHeader = "%PDF-";
+
+/**
+ * One header, at the first byte, an object, and an end that says where in the file its table is. Changes that were
+ * saved behind the first version have an end each and no header: many signed and edited files are so. A second header
+ * is another document, of which a reader shows one or the other.
+ */
 class PdfReader {
   #head = "";
   #tail = "";
@@ -199,7 +213,10 @@ class PdfReader {
     this.#size += piece.length;
     if (this.#head.length < 8) this.#head = (this.#head + text.slice(0, 8)).slice(0, 8);
     if (this.#head.length === 8 && !/^%PDF-(1\.[0-7]|2\.0)$/.test(this.#head)) throw new NotThat("must be a PDF");
-    this.#hasObject ||= (this.#tail.slice(-8) + text).includes("endobj");
+    const joined = this.#tail.slice(-8) + text;
+    this.#hasObject ||= joined.includes("endobj");
+    const again = joined.lastIndexOf(pdfHeader);
+    if (again >= 0 && this.#size - joined.length + again > 0) throw new NotThat("must be one PDF");
     this.#tail = (this.#tail + text.slice(-tailBytes)).slice(-tailBytes);
   }
 

@@ -9,7 +9,9 @@ export type JournalAccount =
   | "refunds_pending"
   | "disputes_held"
   // What moved at a processor in our name and nobody asked for: owed to its buyer, or by its buyer.
-  | "suspense";
+  | "suspense"
+  // What stands against corrections that operators make by hand: a debit is our loss, a credit our gain.
+  | "adjustments";
 
 export type MovementKind =
   | "captured"

@@ -1,7 +1,8 @@
 // The journal table: appended in the transaction of the change, never updated.
-import type { Sql, Tx } from "#platform/database/database.ts";
+import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { OutboxRows } from "#platform/events/outbox.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { AdjustmentLine } from "../rules/adjustment.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 
 /** Appends movements of one payment, and the events that tell of them; the payment's lock makes `occurrence` exact. */
@@ -34,6 +35,122 @@ export async function appendMovements(
       events.bodies,
     ],
   );
+}
+
+/** Appends the lines of an approved adjustment: rows of its merchant, and of no payment. */
+export async function appendAdjustment(
+  tx: Tx,
+  adjustment: {
+    readonly id: string;
+    readonly merchantId: string;
+    readonly environment: Environment;
+    readonly lines: readonly AdjustmentLine[];
+  },
+): Promise<void> {
+  const { id, merchantId, environment, lines } = adjustment;
+  await tx.rows(
+    `insert into journal (merchant_id, environment, currency, kind, cause, occurrence, debit, credit, amount)
+     select $1, $2, l.currency, 'adjusted', $3, l.n - 1, l.debit, l.credit, l.amount
+     from unnest($4::text[], $5::text[], $6::text[], $7::bigint[]) with ordinality as l (currency, debit, credit, amount, n)`,
+    [
+      merchantId,
+      environment,
+      id,
+      lines.map((line) => line.currency),
+      lines.map((line) => line.debit),
+      lines.map((line) => line.credit),
+      lines.map((line) => line.amount),
+    ],
+  );
+}
+
+/** A row as it was written. */
+export interface JournalRow {
+  readonly id: bigint;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  /** Empty: an adjustment's. */
+  readonly paymentId: string;
+  readonly kind: string;
+  readonly cause: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly createdAt: Date;
+}
+
+/** Empty texts, 0 and undefined pass everything. */
+export interface EntryFilter {
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly account: string;
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly beforeId: string;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export async function listEntries(sql: Sql, filter: EntryFilter): Promise<JournalRow[]> {
+  const { paymentId, merchantId, environment, account, since, until, beforeId, limit } = filter;
+  const values: unknown[] = [];
+  const value = (given: unknown) => `$${values.push(given)}`;
+  const conditions = [
+    ...(paymentId === "" ? [] : [`payment_id = ${value(paymentId)}`]),
+    ...(merchantId === "" ? [] : [`merchant_id = ${value(merchantId)}`]),
+    ...(environment === Environment.UNSPECIFIED ? [] : [`environment = ${value(environment)}`]),
+    ...(account === "" ? [] : [`${value(account)} in (debit, credit)`]),
+    ...(since ? [`created_at >= ${value(since.toISOString())}`] : []),
+    ...(until ? [`created_at < ${value(until.toISOString())}`] : []),
+    ...(beforeId === "" ? [] : [`id < ${value(beforeId)}`]),
+  ];
+  const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
+  const rows = await sql.rows<StoredRow>(
+    `select * from journal ${where} order by id desc limit ${value(limit)}`,
+    values,
+  );
+  return rows.map((row) => ({
+    id: BigInt(row.id),
+    merchantId: row.merchant_id,
+    environment: row.environment,
+    paymentId: row.payment_id ?? "",
+    kind: row.kind,
+    cause: row.cause,
+    debit: row.debit,
+    credit: row.credit,
+    amount: BigInt(row.amount),
+    currency: row.currency,
+    createdAt: time(row.created_at),
+  }));
+}
+
+interface StoredRow {
+  id: string;
+  merchant_id: string;
+  environment: Environment;
+  payment_id: string | null;
+  kind: string;
+  cause: string;
+  debit: string;
+  credit: string;
+  amount: string;
+  currency: string;
+  created_at: string;
+}
+
+// A payment has some ten; hundreds of partial refunds are the most that was seen.
+const entriesMax = 1_000;
+
+/** A payment's entries, oldest first. */
+export async function readEntries(
+  sql: Sql,
+  owner: { merchantId: string; environment: Environment },
+  paymentId: string,
+): Promise<JournalRow[]> {
+  const all = { account: "", since: undefined, until: undefined, beforeId: "", limit: entriesMax };
+  return (await listEntries(sql, { ...owner, paymentId, ...all })).reverse();
 }
 
 /** Debits minus credits per currency and account, minor units. */

@@ -224,6 +224,17 @@ export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfte
   return operationOf(row);
 }
 
+/**
+ * The next try is sent under a new key, unless another run has taken one. The age stays that of the first: what is sent
+ * again ends when it would have ended.
+ */
+export async function takeNextKey(sql: Sql, { id, generation }: Operation): Promise<void> {
+  await sql.rows(`update operations set generation = generation + 1 where id = $1 and generation = $2`, [
+    id,
+    generation,
+  ]);
+}
+
 /** Of the operation that makes a payment's n-th intent in place of one whose page ended. */
 export function renewalReference(paymentId: string, renewal: number): string {
   return `${paymentId}/${renewal}`;

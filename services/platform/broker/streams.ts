@@ -80,6 +80,12 @@ export const durableConsumers = {
   auditDisputes: { by: "merchant", name: "merchant-audit-disputes", source: "payments", types: "dispute_response.>" },
   auditFees: { by: "merchant", name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
   auditOperations: { by: "merchant", name: "merchant-audit-operations", source: "payments", types: "operation.>" },
+  auditAdjustments: {
+    by: "merchant",
+    name: "merchant-audit-adjustments",
+    source: "payments",
+    types: "adjustment.>",
+  },
   auditReplays: { by: "merchant", name: "merchant-audit-replays", source: "payments", types: "events.>" },
   auditCheckoutReplays: { by: "merchant", name: "merchant-audit-replays", source: "checkout", types: "events.>" },
   auditWebhookReplays: { by: "merchant", name: "merchant-audit-replays", source: "webhook", types: "events.>" },

@@ -1,17 +1,34 @@
 // A search that can mean several things, such as an order number or an e-mail: each is found by its own index, and the
-// page is made of all hits, newest first, with their exact number. What has very many hits is not gathered: the list
-// is walked for the page, and only their number is counted.
+// page is made of all hits, newest first, with their exact number. Very many hits are not gathered: they are counted in
+// their index, and the newest of the list are looked through for the page, as far as that pays.
 import type { Sql } from "#platform/database/database.ts";
-import { behind, type Condition, Params } from "./condition.ts";
+import { behind, Condition, Params } from "./condition.ts";
 import type { PageWindow } from "./dated-list.ts";
 
 /** One thing that can be meant, of rows `t`. */
 export interface Way {
   readonly match: Condition;
-  /** With more hits the list is walked. */
+  /** With more hits they are not gathered. */
   readonly hitsMax: number;
-  /** The hits among the rows, `from` and `where`, where another table finds them. */
-  readonly hits?: (rows: Condition, params: Params) => string;
+  /** Where another table knows which values of a column match. */
+  readonly known?: Known;
+}
+
+/** Values that match, each once. */
+interface Known {
+  /** A select of all of them. */
+  readonly values: (params: Params) => string;
+  /** That an indexed column has a value. */
+  readonly has: (values: string) => Condition;
+}
+
+/** What is searched: rows `t` of a table that has `id` and `created_at`. */
+export interface Searched {
+  readonly table: "payments" | "sessions";
+  /** What the index in the list's order finds: the owner's rows, and their time of creation. */
+  readonly list: Condition;
+  /** All that a row must be besides what is searched, the list's too. */
+  readonly rows: Condition;
 }
 
 interface Found {
@@ -22,76 +39,132 @@ interface Found {
 }
 
 const newestFirst = "order by t.created_at desc, t.id desc";
+// So many rows are passed in about 10 ms.
+const passedMinDefault = 10_000;
+// Passing a row costs as much as counting so many hits.
+const hitsPerPassed = 4n;
 
 /**
- * @param table has `id` and `created_at`
- * @param rows what a row must be besides
  * @param sql one snapshot
+ * @param passedMin so many of the newest rows are looked through at least where hits are not gathered
  */
 export async function searchList(
   sql: Sql,
-  table: "payments" | "sessions",
-  rows: Condition,
+  searched: Searched,
   ways: readonly Way[],
   window: PageWindow,
+  passedMin = passedMinDefault,
 ): Promise<Found> {
   const params = new Params();
-  const hits = ways.map(
-    (way, i) =>
-      `hits_${i} as materialized (select t.id, t.created_at ${hitsOf(table, way, rows, params)} limit ${way.hitsMax + 1})`,
-  );
+  const counted = ways.map((way, i) => countWay(searched, way, i, params));
+  const full = ways.map((_way, i) => `(select isfull from met_${i})`).join(" or ");
+  const gathered = ways.map((way, i) => gatherWay(searched, way, i, params));
   const unread = window.after ? `where ${behind(window.after).in(params)}` : "";
   const [row] = await sql.rows<{ found: number[]; total: string; ids: string[] }>(
-    `with ${hits.join(", ")},
-     hits as materialized (${ways.map((_way, i) => `select * from hits_${i}`).join(" union ")})
-     select array[${ways.map((_way, i) => `(select count(*) from hits_${i})`).join(", ")}]::int[] as found,
+    `with ${counted.join(", ")}, met as materialized (select ${full} as isfull),
+     hits as materialized (${gathered.join(" union ")})
+     select array[${ways.map((_way, i) => `(select n from met_${i})`).join(", ")}]::int[] as found,
        (select count(*) from hits) as total,
        array(select t.id from hits t ${unread} ${newestFirst} ${pageOf(window, params)}) as ids`,
     params.values,
   );
-  const isFull = ways.map(({ hitsMax }, i) => (row?.found[i] ?? 0) > hitsMax);
-  if (isFull.includes(true)) return await walkList(sql, table, rows, ways, isFull, window);
-  return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
+  const found = row?.found ?? [];
+  const isFull = ways.map(({ hitsMax }, i) => (found[i] ?? 0) > hitsMax);
+  if (!isFull.includes(true)) return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
+  const isMeant = (_way: Way, i: number) => found[i] !== 0;
+  // Too many values are not looked up: all rows are compared.
+  const meant = ways
+    .map(({ match, hitsMax, known }, i): Way => (known && !isFull[i] ? { match, hitsMax, known } : { match, hitsMax }))
+    .filter(isMeant);
+  const [only, ...others] = ways.filter(isMeant);
+  const isCounted = only && !only.known && others.length === 0;
+  const total = isCounted ? BigInt(Math.max(...found)) : await countHits(sql, searched, meant);
+  const passedMax = total / hitsPerPassed > passedMin ? total / hitsPerPassed : BigInt(passedMin);
+  const ids = await lookThrough(sql, searched, meant, window, passedMax);
+  return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
-/** What has hits without end is met soon when walking the list in its order, but its number is counted hit by hit. */
-async function walkList(
+/** Common table expressions with `met_i`: how many hits the way has, and whether they are too many. */
+function countWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
+  const { hitsMax, known } = way;
+  if (!known) {
+    return `met_${i} as materialized (select n, n > ${hitsMax} as isfull from (
+      select count(*) as n ${hitsOf(table, way, rows, params)}) hits)`;
+  }
+  const few = `select value from values_${i} where (select count(*) from values_${i}) <= ${hitsMax}`;
+  return `values_${i} (value) as materialized (select * from (${known.values(params)}) v limit ${hitsMax + 1}),
+    hits_${i} as materialized (select t.id, t.created_at from ${table} t
+      where ${rows.with(known.has(few)).in(params)} limit ${hitsMax + 1}),
+    met_${i} as materialized (select greatest(n, m) as n, n > ${hitsMax} or m > ${hitsMax} as isfull
+      from (select count(*) as n from hits_${i}) hits, (select count(*) as m from values_${i}) known)`;
+}
+
+/** A select of the way's hits; of none, without a look, where some way has too many. */
+function gatherWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
+  const found = way.known
+    ? `select * from hits_${i} where true`
+    : `select t.id, t.created_at ${hitsOf(table, way, rows, params)}`;
+  return `${found} and not (select isfull from met)`;
+}
+
+async function countHits(sql: Sql, { table, rows }: Searched, ways: readonly Way[]): Promise<bigint> {
+  const params = new Params();
+  const counts = ways.map((way, i) => {
+    // No row is a hit in two ways, so that numbers add up.
+    const own = ways.slice(0, i).reduce((others, { match }) => others.without(match), rows);
+    return `(select count(*) ${hitsOf(table, way, own, params)})`;
+  });
+  const [counted] = await sql.rows<{ n: string }>(`select ${counts.join(" + ")} as n`, params.values);
+  return BigInt(counted?.n ?? 0);
+}
+
+/** @returns the page, or less than a page when so many of the newest rows do not have it */
+async function lookThrough(
   sql: Sql,
-  table: "payments" | "sessions",
-  rows: Condition,
+  { table, list, rows }: Searched,
   ways: readonly Way[],
-  isFull: readonly boolean[],
   window: PageWindow,
-): Promise<Found> {
-  // No row is a hit in two ways, so that numbers add up.
-  const apart = (all: Condition, way: number) =>
-    ways.slice(0, way).reduce((others, { match }) => others.without(match), all);
+  passedMax: bigint,
+): Promise<string[]> {
+  if (window.offset + BigInt(window.limit) > passedMax) return [];
+  const params = new Params();
+  const unread = window.after ? list.with(behind(window.after)) : list;
+  const newest = `select * from ${table} t where ${unread.in(params)} ${newestFirst} limit ${params.add(passedMax)}`;
+  const hits = rows.with(Condition.anyOf(ways.map(({ match }) => match)));
+  const found = await sql.rows<{ id: string }>(
+    `select t.id from (${newest}) t where ${hits.in(params)} ${newestFirst} ${pageOf(window, params)}`,
+    params.values,
+  );
+  return found.map(({ id }) => id);
+}
+
+/** Hits of long ago lie behind more rows than there are hits: these are sorted, straight from their index. */
+async function sortHits(
+  sql: Sql,
+  { table, rows }: Searched,
+  ways: readonly Way[],
+  window: PageWindow,
+): Promise<string[]> {
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
   const unread = window.after ? rows.with(behind(window.after)) : rows;
-  const pages = ways.map((way, i) => {
-    const own = apart(unread, i);
-    if (!isFull[i]) return `(select t.id, t.created_at ${hitsOf(table, way, own, params)})`;
-    const where = own.with(way.match).in(params);
-    return `(select t.id, t.created_at from ${table} t where ${where} ${newestFirst} limit ${upTo})`;
+  // `offset 0` keeps the planner from walking the list in order to save the sort.
+  const hits = ways.map((way) => {
+    const all = `select t.id, t.created_at ${hitsOf(table, way, unread, params)} offset 0`;
+    return `(select * from (${all}) t ${newestFirst} limit ${upTo})`;
   });
   const found = await sql.rows<{ id: string }>(
-    `select t.id from (${pages.join(" union all ")}) t ${newestFirst} ${pageOf(window, params)}`,
+    `select t.id from (${hits.join(" union ")}) t ${newestFirst} ${pageOf(window, params)}`,
     params.values,
   );
-  const countParams = new Params();
-  const counts = ways.map((way, i) => {
-    const own = apart(rows, i);
-    const hits = isFull[i] ? `from ${table} t where ${own.with(way.match).in(countParams)}` : undefined;
-    return `(select count(*) ${hits ?? hitsOf(table, way, own, countParams)})`;
-  });
-  const [counted] = await sql.rows<{ n: string }>(`select ${counts.join(" + ")} as n`, countParams.values);
-  return { ids: found.map(({ id }) => id), total: BigInt(counted?.n ?? 0) };
+  return found.map(({ id }) => id);
 }
 
 /** The hits of a way, `from` and `where`, found by the index of what is searched. */
-function hitsOf(table: string, { match, hits }: Way, rows: Condition, params: Params): string {
-  return hits ? hits(rows, params) : `from ${table} t where ${rows.with(match).in(params)}`;
+function hitsOf(table: string, { match, known }: Way, rows: Condition, params: Params): string {
+  const values = known?.values(params) ?? "";
+  const found = known ? known.has(values) : match;
+  return `from ${table} t where ${rows.with(found).in(params)}`;
 }
 
 function pageOf({ limit, offset }: PageWindow, params: Params): string {

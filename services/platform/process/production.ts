@@ -13,7 +13,7 @@ export const productionSettings = {
   ALLOW_PLAIN_NATS: excuse,
   /** Why the connection to PostgreSQL needs no TLS. */
   ALLOW_PLAIN_DATABASE: excuse,
-  /** Why buyers are sent to an address of their own machine. */
+  /** Why buyers, merchants or operators are sent to an address of their own machine. */
   ALLOW_LOOPBACK_ORIGIN: excuse,
 } as const;
 
@@ -58,9 +58,9 @@ export function refusals(values: Values, env: Environment): readonly string[] {
         `${name} must have sslmode=verify-full in production, or ALLOW_PLAIN_DATABASE must say what stands in for it`,
       );
     }
-    if (buyersOrigins.includes(name) && isLoopback(value) && !values.ALLOW_LOOPBACK_ORIGIN) {
+    if (browsersOrigins.includes(name) && isLoopback(value) && !values.ALLOW_LOOPBACK_ORIGIN) {
       refused.push(
-        `${name} must not be an address of the buyer's own machine in production, unless ALLOW_LOOPBACK_ORIGIN says why`,
+        `${name} must not be an address of the browser's own machine in production, unless ALLOW_LOOPBACK_ORIGIN says why`,
       );
     }
   }
@@ -84,8 +84,8 @@ function namelessness(values: Values): readonly string[] {
   ];
 }
 
-/** Where buyers' browsers are sent. */
-const buyersOrigins = ["CHECKOUT_ORIGIN", "SIMULATOR_PUBLIC_URL"];
+/** Where browsers of buyers, merchants and operators are sent. */
+const browsersOrigins = ["CHECKOUT_ORIGIN", "SIMULATOR_PUBLIC_URL", "CONSOLE_ORIGIN", "OPERATORS_CONSOLE_ORIGIN"];
 
 /** The modes in which the client refuses a server without TLS. */
 function hasTls(databaseUrl: string): boolean {

@@ -21,6 +21,26 @@ const callerOf: { readonly [N in CallerName]: Caller } = {
 };
 export const callerNames = Object.keys(callerOf) as readonly CallerName[];
 
+/**
+ * Whom the token of each process stands for. The operators' console is a console, so that it is believed whom it acts
+ * for, and has an operator's rights.
+ */
+export const tokenHolders = {
+  gateway: ["gateway"],
+  checkout: ["checkout"],
+  payments: ["payments"],
+  operator: ["operator"],
+  reader: ["reader"],
+  webhook: ["webhook"],
+  console: ["console"],
+  "operators-console": ["console", "operator"],
+} as const satisfies Readonly<Record<CallerName | "operators-console", readonly CallerName[]>>;
+export type TokenHolder = keyof typeof tokenHolders;
+
+export function isTokenHolder(name: string): name is TokenHolder {
+  return Object.hasOwn(tokenHolders, name);
+}
+
 /** People and their programs: whatever they say of themselves, they act as who they are. */
 const outsiders: ReadonlySet<CallerName> = new Set(["operator", "reader"]);
 
@@ -99,6 +119,11 @@ export function trustingOnly(token: string): TrustedCallers {
 /** The line of a callers file that accepts the token. */
 export function callerLine(name: CallerName, token: string): string {
   return `${name} sha256:${digestOf(token).toString("hex")}`;
+}
+
+/** The lines that accept the token of a process for everybody whom it stands for. */
+export function holderLines(holder: TokenHolder, token: string): readonly string[] {
+  return tokenHolders[holder].map((name) => callerLine(name, token));
 }
 
 /** Who may call the method, by its proto. */

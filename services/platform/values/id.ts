@@ -23,6 +23,7 @@ export const prefixes = {
   operation: "op",
   suspense: "su",
   entry: "je",
+  adjustment: "adj",
   request: "req",
   riskRule: "rr",
   person: "usr",

@@ -18,6 +18,14 @@ export const processDrills: readonly Drill[] = [
     },
   },
   {
+    alerts: ["TollboothConsoleAway"],
+    about: "the merchants' console is stopped",
+    begin: async ({ running }) => {
+      await running.halt("console");
+      return () => running.resume("console");
+    },
+  },
+  {
     alerts: ["TollboothJobLate"],
     about: "the table that says how far event lists were read is gone",
     begin: async ({ sql }) => {

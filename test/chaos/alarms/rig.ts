@@ -63,6 +63,7 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
     env: { EVENT_POLL_SECONDS: "5", TRUST_PROXY: "1" },
   };
   const running = await startTestStack(options);
+  await running.openConsoles();
   const { stack } = running;
   const receiver = await startReceiver(stack.tls);
   const prometheus = await startPrometheus(stack.admin, inFastMotion(rulesText), { checkout: 5 });

@@ -62,6 +62,7 @@ export const scenes: readonly (readonly Drill[])[] = [
   scene("RequestLogDropped"),
   scene("EventLoopLag"),
   scene("ServiceAway"),
+  scene("ConsoleAway"),
   scene("ConsumerLag"),
   scene("BrokerAway"),
   scene("EventsLost"),

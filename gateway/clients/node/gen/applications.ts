@@ -96,7 +96,7 @@ export class ApplicationsResource {
    * Absent fields stay, `null` empties one. What is submitted cannot be changed.
    * Without an API key.
    */
-  update(applicationId: string, body: ApplicationChange = {}, options?: RequestOptions): Promise<Application> {
+  update(applicationId: string, body: ApplicationChange, options?: RequestOptions): Promise<Application> {
     return this.#caller.send(
       { method: "PATCH", path: path`/v1/onboarding/applications/${applicationId}`, body, isOpen: true },
       options,

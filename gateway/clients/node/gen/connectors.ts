@@ -54,7 +54,7 @@ export class ConnectorsResource {
    * At least one field is needed.
    * Scope `merchant:write`.
    */
-  update(connectorId: string, body: ConnectorChange = {}, options?: RequestOptions): Promise<Connector> {
+  update(connectorId: string, body: ConnectorChange, options?: RequestOptions): Promise<Connector> {
     return this.#caller.send(
       { method: "PATCH", path: path`/v1/merchants/me/connectors/${connectorId}`, body },
       options,

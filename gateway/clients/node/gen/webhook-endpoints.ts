@@ -277,11 +277,7 @@ export class WebhookEndpointsResource {
    * that wait go to a new URL, and new event types count from the next event on.
    * Scope `merchant:write`.
    */
-  update(
-    webhookEndpointId: string,
-    body: WebhookEndpointChange = {},
-    options?: RequestOptions,
-  ): Promise<WebhookEndpoint> {
+  update(webhookEndpointId: string, body: WebhookEndpointChange, options?: RequestOptions): Promise<WebhookEndpoint> {
     return this.#caller.send(
       { method: "PATCH", path: path`/v1/merchants/me/webhooks/${webhookEndpointId}`, body },
       options,

@@ -33,6 +33,7 @@ from tollbooth import (
     verify_webhook,
 )
 from tollbooth._errors import error_of
+from tollbooth._json import parse_json
 from tollbooth._given import NOT_GIVEN, body_bytes, checked_file, given, path_of, query_text
 from tollbooth._page import next_query
 from tollbooth._retry import pause_before
@@ -102,6 +103,30 @@ class Errors(unittest.TestCase):
     def test_whatever_answers_becomes_an_error(self) -> None:
         for body in (None, [], "x", {"error": 1}, {"error": {"code": 1}}, {"error": {"code": "a", "message": "b", "details": [1]}}):
             self.assertTrue(str(error_of(500, {}, body)))
+
+    def test_a_server_that_tells_the_key_or_another_secret_back_puts_it_into_no_error(self) -> None:
+        for key in (API_KEY, "any-other-words-as-a-key"):
+            said = f"not liked: Bearer {key} {SECRET}"
+            envelope = {"code": key, "message": said, "details": [{"field": key, "problem": said}]}
+            error = error_of(400, {"request-id": key}, {"error": envelope}, key)
+            for text in (str(error), repr(error), repr(vars(error))):
+                self.assertNotIn(key[12:], text)
+                self.assertNotIn(SECRET, text)
+            self.assertEqual((error.code, error.request_id), ("[secret]", "[secret]"))
+
+    def test_what_is_nested_deeper_than_anything_of_tollbooth_is_no_json_of_it_and_ends_no_program(self) -> None:
+        for levels, is_taken in ((100, True), (101, False), (900, False), (10_000, False), (1_000_000, False)):
+            for opens, closes in (("[", "]"), ('{"a":', "}")):
+                body = (opens * levels + ("1" if opens != "[" else "") + closes * levels).encode()
+                if is_taken:
+                    parse_json(body)
+                else:
+                    self.assertRaises(ValueError, parse_json, body)
+        deep = [[]]  # type: ignore[var-annotated]
+        for _ in range(10_000):
+            deep = [deep]
+        problem = {"error": {"code": "a", "message": "b", "details": [{"field": deep, "problem": deep}]}}
+        self.assertEqual(error_of(400, {}, problem).details, (("", ""),))
 
 
 class Pages(unittest.TestCase):

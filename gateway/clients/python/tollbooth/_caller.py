@@ -3,7 +3,6 @@ every try; tries again where that is invited; and makes objects or errors of wha
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import Any, Callable, Mapping, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 from ._answer import Kind, facts_of
 from ._errors import TollboothError, UnexpectedAnswerError, error_of
 from ._given import body_bytes, checked_file, query_text
+from ._json import parse_json
 from ._page import Page, Paging, next_query
 from ._retry import pause_before
 from ._transport import Transport, WireAnswer
@@ -135,10 +135,10 @@ class Caller:
         if answer.status < 300:
             return answer
         try:
-            told = json.loads(answer.body)
+            told = parse_json(answer.body)
         except ValueError:
             told = None  # no envelope: error_of says so
-        return error_of(answer.status, answer.headers, told)
+        return error_of(answer.status, answer.headers, told, self._settings.api_key())
 
     def _headers(self, is_idempotent: bool, is_open: bool, key: str | None) -> dict[str, str]:
         settings = self._settings
@@ -158,11 +158,11 @@ class Caller:
 
 def _json_of(answer: WireAnswer) -> Any:
     try:
-        return json.loads(answer.body)
+        return parse_json(answer.body)
     except ValueError:
         # Without the cause: it quotes the text, which may hold a secret.
         raise UnexpectedAnswerError(
-            f"the answer of HTTP {answer.status} is no JSON",
+            f"the answer of HTTP {answer.status} is no JSON of Tollbooth's",
             code="unexpected_answer",
             status=answer.status,
             request_id=answer.headers.get("request-id"),

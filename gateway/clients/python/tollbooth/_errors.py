@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from email.utils import parsedate_to_datetime
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 
 class FieldProblem(NamedTuple):
@@ -100,6 +101,9 @@ class SignatureVerificationError(TollboothError):
         super().__init__(f"the webhook is not to be believed: {why}", code="signature_invalid")
 
 
+# Keys, signing secrets and sessions' secrets, whosever they are.
+_SECRET = re.compile(r"(?:sk_(?:test|live)|whsec|cs_secret)_[\w-]+", re.ASCII)
+
 _BY_STATUS: Mapping[int, type[TollboothError]] = {
     401: AuthenticationError,
     402: RefusedError,
@@ -113,18 +117,26 @@ _BY_STATUS: Mapping[int, type[TollboothError]] = {
 }
 
 
-def error_of(status: int, headers: Mapping[str, str], body: Any) -> TollboothError:
-    """The error that an answer stands for; anything but the API's envelope is an unexpected one."""
-    request_id = headers.get("request-id")
+def error_of(status: int, headers: Mapping[str, str], body: Any, api_key: str | None = None) -> TollboothError:
+    """The error that an answer stands for; anything but the API's envelope is an unexpected one.
+
+    `api_key` was sent: a server that tells it back, as a debugging proxy may, puts it into no error.
+    """
+
+    def told(text: str) -> str:
+        return _SECRET.sub("[secret]", text if api_key is None else text.replace(api_key, "[secret]"))
+
+    request_id = None if headers.get("request-id") is None else told(headers["request-id"])
     retry_after = _seconds_of(headers.get("retry-after"))
     envelope = body.get("error") if isinstance(body, dict) else None
     code = envelope.get("code") if isinstance(envelope, dict) else None
     message = envelope.get("message") if isinstance(envelope, dict) else None
     if not isinstance(envelope, dict) or not isinstance(code, str) or not isinstance(message, str):
         kind = ServiceError if status >= 500 or status == 429 else UnexpectedAnswerError
-        told = f"what answered was not Tollbooth: HTTP {status} without its error envelope"
-        return kind(told, code="unexpected_answer", status=status, request_id=request_id, retry_after=retry_after)
-    details = _details_of(envelope.get("details"))
+        what = f"what answered was not Tollbooth: HTTP {status} without its error envelope"
+        return kind(what, code="unexpected_answer", status=status, request_id=request_id, retry_after=retry_after)
+    code, message = told(code), told(message)
+    details = _details_of(envelope.get("details"), told)
     fields = "; ".join(f"{field or 'the body'} {problem}" for field, problem in details)
     place = ", ".join(str(part) for part in (code, status, request_id) if part is not None)
     return _kind_of(code, status)(
@@ -143,10 +155,13 @@ def _kind_of(code: str, status: int) -> type[TollboothError]:
     return _BY_STATUS.get(status, ServiceError if status >= 500 else InvalidRequestError)
 
 
-def _details_of(value: Any) -> list[FieldProblem]:
+def _details_of(value: Any, told: Callable[[str], str]) -> list[FieldProblem]:
+    def text_of(part: Any) -> str:
+        return told(part) if isinstance(part, str) else ""
+
     problems = value if isinstance(value, list) else []
     return [
-        FieldProblem(str(each.get("field", "")), str(each.get("problem", "")))
+        FieldProblem(text_of(each.get("field")), text_of(each.get("problem")))
         for each in problems
         if isinstance(each, dict)
     ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
 import time
 from typing import Any, Sequence
 
 from ._errors import SignatureVerificationError
+from ._json import parse_json
 from .gen.webhook_events import WebhookEvent, event_of
 
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
@@ -74,6 +74,6 @@ def _parts_of(header: str) -> tuple[str, list[str]]:
 
 def _json_of(body: bytes) -> Any:
     try:
-        return json.loads(body)
+        return parse_json(body)
     except ValueError:
         return None

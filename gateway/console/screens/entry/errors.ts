@@ -4,12 +4,12 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { html } from "../../../docs/html.ts";
 import { sendPage } from "../../http/send-page.ts";
+import { entryLayout } from "../../layout/entry-layout.ts";
 import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
 import { ForeignForm, NeedsWayIn, SignedOut } from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
-import { entryLayout } from "../../view/entry-layout.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
@@ -42,7 +42,7 @@ export function errorRoutes(context: ConsoleContext): void {
   });
 }
 
-/** An open request without a session is sent to the sign-in and back; a form stays where it is, with what it carries. */
+/** A page is sent to the sign-in and back; a form stays where it is, with what it carries. */
 async function signInAgain(
   context: ConsoleContext,
   { visit }: SignedOut,

@@ -10,11 +10,11 @@ import { type ChosenLanguage, chooseLanguage, languages } from "../../../web/tex
 import { framedHeaders } from "../../http/headers.ts";
 import { queryOf } from "../../http/query.ts";
 import { sendPage } from "../../http/send-page.ts";
+import { dataBlock } from "../../layout/document.ts";
+import { previewFiles } from "../../layout/files.ts";
 import { merchantPage } from "../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { brandingTexts } from "../../texts/settings/branding.ts";
-import { dataBlock } from "../../view/document.ts";
-import { previewFiles } from "../../view/files.ts";
 import { filterSelect } from "../../view/filter-form.ts";
 
 const states = [

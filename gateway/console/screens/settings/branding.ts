@@ -1,4 +1,4 @@
-// The branding of the payment page: a form that works without script, beside the page itself, which shows what is typed.
+// The payment page's branding: a form that works without script, beside the page itself, which shows what is typed.
 import { Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../docs/html.ts";
 import { presentBranding } from "../../../json/branding.ts";

@@ -18,7 +18,112 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/operator.proto.
  */
 export const file_payments_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIuADCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0xpc3RTdXNwZW5zZVJlcXVlc3QSGQoFbGltaXQYASABKAVCCrpIBxoFGMgBKAESGwoKcGFnZV90b2tlbhgCIAEoCUIHukgEcgIYQBITCgt3aXRoX2Nsb3NlZBgDIAEoCCJjChRMaXN0U3VzcGVuc2VSZXNwb25zZRIkCgVpdGVtcxgBIAMoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIMCgRvcGVuGAMgASgDIqYBChZSZXNvbHZlU3VzcGVuc2VSZXF1ZXN0EhwKC3N1c3BlbnNlX2lkGAEgASgJQge6SARyAhhAEjcKBmFjdGlvbhgCIAEoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uQgq6SAeCAQQQASAAEhsKCG9wZXJhdG9yGAMgASgJQgm6SAZyBBABGGQSGAoEbm90ZRgEIAEoCUIKukgHcgUQARjQDyI+ChdSZXNvbHZlU3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UiiQMKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEgoKcGF5bWVudF9pZBgGIAEoCRIRCglyZWZ1bmRfaWQYByABKAkSEQoJY29ubmVjdG9yGAggASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAkgASgJEhEKCXJlZmVyZW5jZRgKIAEoCRIOCgZhbW91bnQYCyABKAMSEAoIY3VycmVuY3kYDCABKAkSDQoFdHJpZXMYDSABKAUSEgoKbGFzdF9lcnJvchgOIAEoCRIvCgtuZXh0X3RyeV9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZQoNT3BlcmF0aW9uRmFjdBIMCgRmYWN0GAEgASgJEhAKCG9wZXJhdG9yGAIgASgJEgwKBG5vdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKG0xpc3RQYXJrZWRPcGVyYXRpb25zUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAInIKHExpc3RQYXJrZWRPcGVyYXRpb25zUmVzcG9uc2USKgoKb3BlcmF0aW9ucxgBIAMoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKAMiNgoTR2V0T3BlcmF0aW9uUmVxdWVzdBIfCgxvcGVyYXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJuChRHZXRPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24SKwoHaGlzdG9yeRgCIAMoCzIaLnBheW1lbnRzLnYxLk9wZXJhdGlvbkZhY3QibQoVUmV0cnlPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEhsKCG9wZXJhdG9yGAIgASgJQgm6SAZyBBABGGQSFgoEbm90ZRgDIAEoCUIIukgFcgMY0A8iQwoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24izAEKF1Jlc29sdmVPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEjcKCnJlc29sdXRpb24YAiABKA4yFy5wYXltZW50cy52MS5SZXNvbHV0aW9uQgq6SAeCAQQQASAAEh8KDWNvbm5lY3Rvcl9yZWYYAyABKAlCCLpIBXIDGP8BEhsKCG9wZXJhdG9yGAQgASgJQgm6SAZyBBABGGQSGQoFcHJvb2YYBSABKAlCCrpIB3IFEAoY0A8iRQoYUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiqFAQoOU3VzcGVuc2VBY3Rpb24SHwobU1VTUEVOU0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASHQoZU1VTUEVOU0VfQUNUSU9OX0dJVkVfQkFDSxABEhgKFFNVU1BFTlNFX0FDVElPTl9UQUtFEAISGQoVU1VTUEVOU0VfQUNUSU9OX0NMT1NFEAMqYAoKUmVzb2x1dGlvbhIaChZSRVNPTFVUSU9OX1VOU1BFQ0lGSUVEEAASFwoTUkVTT0xVVElPTl9IQVBQRU5FRBABEh0KGVJFU09MVVRJT05fTkVWRVJfSEFQUEVORUQQAjK+BQoPT3BlcmF0b3JTZXJ2aWNlEnAKFExpc3RQYXJrZWRPcGVyYXRpb25zEigucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0GikucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBElgKDEdldE9wZXJhdGlvbhIgLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIS5wYXltZW50cy52MS5HZXRPcGVyYXRpb25SZXNwb25zZSIDkAIBEl4KDlJldHJ5T3BlcmF0aW9uEiIucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXF1ZXN0GiMucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZSIDkAIAEmQKEFJlc29sdmVPcGVyYXRpb24SJC5wYXltZW50cy52MS5SZXNvbHZlT3BlcmF0aW9uUmVxdWVzdBolLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXNwb25zZSIDkAIAElgKDExpc3RTdXNwZW5zZRIgLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0U3VzcGVuc2VSZXNwb25zZSIDkAIBEmEKD1Jlc29sdmVTdXNwZW5zZRIjLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlcXVlc3QaJC5wYXltZW50cy52MS5SZXNvbHZlU3VzcGVuc2VSZXNwb25zZSIDkAICElUKC1RlbGxQYXltZW50Eh8ucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXF1ZXN0GiAucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXNwb25zZSIDkAIBGgWKtRgBBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMAoTTGlzdENpcmN1aXRzUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoASJlChRMaXN0Q2lyY3VpdHNSZXNwb25zZRIPCgdyZXBsaWNhGAEgASgJEi0KCGNpcmN1aXRzGAIgAygLMhsucGF5bWVudHMudjEuQWNjb3VudENpcmN1aXQSDQoFdG90YWwYAyABKAUikAEKDkFjY291bnRDaXJjdWl0EhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRINCgVzdGF0ZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcHJvYmVfaW5fbXMYBSABKAUiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIuADCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0xpc3RTdXNwZW5zZVJlcXVlc3QSGQoFbGltaXQYASABKAVCCrpIBxoFGMgBKAESGwoKcGFnZV90b2tlbhgCIAEoCUIHukgEcgIYQBITCgt3aXRoX2Nsb3NlZBgDIAEoCCJjChRMaXN0U3VzcGVuc2VSZXNwb25zZRIkCgVpdGVtcxgBIAMoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIMCgRvcGVuGAMgASgDIjQKEkdldFN1c3BlbnNlUmVxdWVzdBIeCgtzdXNwZW5zZV9pZBgBIAEoCUIJukgGcgQQARhAIjoKE0dldFN1c3BlbnNlUmVzcG9uc2USIwoEaXRlbRgBIAEoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlIqYBChZSZXNvbHZlU3VzcGVuc2VSZXF1ZXN0EhwKC3N1c3BlbnNlX2lkGAEgASgJQge6SARyAhhAEjcKBmFjdGlvbhgCIAEoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uQgq6SAeCAQQQASAAEhsKCG9wZXJhdG9yGAMgASgJQgm6SAZyBBABGGQSGAoEbm90ZRgEIAEoCUIKukgHcgUQARjQDyI+ChdSZXNvbHZlU3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UiiQMKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEgoKcGF5bWVudF9pZBgGIAEoCRIRCglyZWZ1bmRfaWQYByABKAkSEQoJY29ubmVjdG9yGAggASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAkgASgJEhEKCXJlZmVyZW5jZRgKIAEoCRIOCgZhbW91bnQYCyABKAMSEAoIY3VycmVuY3kYDCABKAkSDQoFdHJpZXMYDSABKAUSEgoKbGFzdF9lcnJvchgOIAEoCRIvCgtuZXh0X3RyeV9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZQoNT3BlcmF0aW9uRmFjdBIMCgRmYWN0GAEgASgJEhAKCG9wZXJhdG9yGAIgASgJEgwKBG5vdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKG0xpc3RQYXJrZWRPcGVyYXRpb25zUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAInIKHExpc3RQYXJrZWRPcGVyYXRpb25zUmVzcG9uc2USKgoKb3BlcmF0aW9ucxgBIAMoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKAMiNgoTR2V0T3BlcmF0aW9uUmVxdWVzdBIfCgxvcGVyYXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJuChRHZXRPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24SKwoHaGlzdG9yeRgCIAMoCzIaLnBheW1lbnRzLnYxLk9wZXJhdGlvbkZhY3QibQoVUmV0cnlPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEhsKCG9wZXJhdG9yGAIgASgJQgm6SAZyBBABGGQSFgoEbm90ZRgDIAEoCUIIukgFcgMY0A8iQwoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24izAEKF1Jlc29sdmVPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEjcKCnJlc29sdXRpb24YAiABKA4yFy5wYXltZW50cy52MS5SZXNvbHV0aW9uQgq6SAeCAQQQASAAEh8KDWNvbm5lY3Rvcl9yZWYYAyABKAlCCLpIBXIDGP8BEhsKCG9wZXJhdG9yGAQgASgJQgm6SAZyBBABGGQSGQoFcHJvb2YYBSABKAlCCrpIB3IFEAoY0A8iRQoYUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiqFAQoOU3VzcGVuc2VBY3Rpb24SHwobU1VTUEVOU0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASHQoZU1VTUEVOU0VfQUNUSU9OX0dJVkVfQkFDSxABEhgKFFNVU1BFTlNFX0FDVElPTl9UQUtFEAISGQoVU1VTUEVOU0VfQUNUSU9OX0NMT1NFEAMqYAoKUmVzb2x1dGlvbhIaChZSRVNPTFVUSU9OX1VOU1BFQ0lGSUVEEAASFwoTUkVTT0xVVElPTl9IQVBQRU5FRBABEh0KGVJFU09MVVRJT05fTkVWRVJfSEFQUEVORUQQAjLvBgoPT3BlcmF0b3JTZXJ2aWNlEnAKFExpc3RQYXJrZWRPcGVyYXRpb25zEigucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0GikucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBElgKDEdldE9wZXJhdGlvbhIgLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIS5wYXltZW50cy52MS5HZXRPcGVyYXRpb25SZXNwb25zZSIDkAIBEl4KDlJldHJ5T3BlcmF0aW9uEiIucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXF1ZXN0GiMucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZSIDkAIAEmQKEFJlc29sdmVPcGVyYXRpb24SJC5wYXltZW50cy52MS5SZXNvbHZlT3BlcmF0aW9uUmVxdWVzdBolLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXNwb25zZSIDkAIAElgKDExpc3RTdXNwZW5zZRIgLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0U3VzcGVuc2VSZXNwb25zZSIDkAIBElUKC0dldFN1c3BlbnNlEh8ucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXF1ZXN0GiAucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXNwb25zZSIDkAIBEmEKD1Jlc29sdmVTdXNwZW5zZRIjLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlcXVlc3QaJC5wYXltZW50cy52MS5SZXNvbHZlU3VzcGVuc2VSZXNwb25zZSIDkAICElgKDExpc3RDaXJjdWl0cxIgLnBheW1lbnRzLnYxLkxpc3RDaXJjdWl0c1JlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0Q2lyY3VpdHNSZXNwb25zZSIDkAIBElUKC1RlbGxQYXltZW50Eh8ucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXF1ZXN0GiAucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXNwb25zZSIDkAIBGgWKtRgBBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+
+/**
+ * Asks for the circuits of a replica.
+ *
+ * @generated from message payments.v1.ListCircuitsRequest
+ */
+export type ListCircuitsRequest = Message<"payments.v1.ListCircuitsRequest"> & {
+  /**
+   * 1 to 200.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message payments.v1.ListCircuitsRequest.
+ * Use `create(ListCircuitsRequestSchema)` to create a new message.
+ */
+export const ListCircuitsRequestSchema: GenMessage<ListCircuitsRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 0);
+
+/**
+ * The circuits of the replica that answers.
+ *
+ * @generated from message payments.v1.ListCircuitsResponse
+ */
+export type ListCircuitsResponse = Message<"payments.v1.ListCircuitsResponse"> & {
+  /**
+   * Its host's name.
+   *
+   * @generated from field: string replica = 1;
+   */
+  replica: string;
+
+  /**
+   * Of accounts that it has called since it started.
+   *
+   * @generated from field: repeated payments.v1.AccountCircuit circuits = 2;
+   */
+  circuits: AccountCircuit[];
+
+  /**
+   * How many it has in all.
+   *
+   * @generated from field: int32 total = 3;
+   */
+  total: number;
+};
+
+/**
+ * Describes the message payments.v1.ListCircuitsResponse.
+ * Use `create(ListCircuitsResponseSchema)` to create a new message.
+ */
+export const ListCircuitsResponseSchema: GenMessage<ListCircuitsResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 1);
+
+/**
+ * The circuit around one account at a processor.
+ *
+ * @generated from message payments.v1.AccountCircuit
+ */
+export type AccountCircuit = Message<"payments.v1.AccountCircuit"> & {
+  /**
+   * `mco_…`.
+   *
+   * @generated from field: string connector_account_id = 1;
+   */
+  connectorAccountId: string;
+
+  /**
+   * Connector name.
+   *
+   * @generated from field: string connector = 2;
+   */
+  connector: string;
+
+  /**
+   * `closed`: calls go through; `open`: nothing is sent; `probing`: one call is on its way to find out.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * When it changed to that; absent: it has been closed ever since.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Milliseconds until a call may probe; 0 unless it is open.
+   *
+   * @generated from field: int32 probe_in_ms = 5;
+   */
+  probeInMs: number;
+};
+
+/**
+ * Describes the message payments.v1.AccountCircuit.
+ * Use `create(AccountCircuitSchema)` to create a new message.
+ */
+export const AccountCircuitSchema: GenMessage<AccountCircuit> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 2);
 
 /**
  * Asks for a payment's story.
@@ -39,7 +144,7 @@ export type TellPaymentRequest = Message<"payments.v1.TellPaymentRequest"> & {
  * Use `create(TellPaymentRequestSchema)` to create a new message.
  */
 export const TellPaymentRequestSchema: GenMessage<TellPaymentRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 0);
+  messageDesc(file_payments_v1_operator, 3);
 
 /**
  * A payment's story.
@@ -102,7 +207,7 @@ export type TellPaymentResponse = Message<"payments.v1.TellPaymentResponse"> & {
  * Use `create(TellPaymentResponseSchema)` to create a new message.
  */
 export const TellPaymentResponseSchema: GenMessage<TellPaymentResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 1);
+  messageDesc(file_payments_v1_operator, 4);
 
 /**
  * One thing that happened, or that comes next.
@@ -144,7 +249,7 @@ export type StoryLine = Message<"payments.v1.StoryLine"> & {
  * Use `create(StoryLineSchema)` to create a new message.
  */
 export const StoryLineSchema: GenMessage<StoryLine> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 2);
+  messageDesc(file_payments_v1_operator, 5);
 
 /**
  * Money or an object at a processor that nobody asked for.
@@ -291,7 +396,7 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
  * Use `create(SuspenseSchema)` to create a new message.
  */
 export const SuspenseSchema: GenMessage<Suspense> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 3);
+  messageDesc(file_payments_v1_operator, 6);
 
 /**
  * Asks for a page of the list.
@@ -326,7 +431,7 @@ export type ListSuspenseRequest = Message<"payments.v1.ListSuspenseRequest"> & {
  * Use `create(ListSuspenseRequestSchema)` to create a new message.
  */
 export const ListSuspenseRequestSchema: GenMessage<ListSuspenseRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 4);
+  messageDesc(file_payments_v1_operator, 7);
 
 /**
  * A page of the list.
@@ -361,7 +466,49 @@ export type ListSuspenseResponse = Message<"payments.v1.ListSuspenseResponse"> &
  * Use `create(ListSuspenseResponseSchema)` to create a new message.
  */
 export const ListSuspenseResponseSchema: GenMessage<ListSuspenseResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 5);
+  messageDesc(file_payments_v1_operator, 8);
+
+/**
+ * Asks for one item.
+ *
+ * @generated from message payments.v1.GetSuspenseRequest
+ */
+export type GetSuspenseRequest = Message<"payments.v1.GetSuspenseRequest"> & {
+  /**
+   * `su_…`.
+   *
+   * @generated from field: string suspense_id = 1;
+   */
+  suspenseId: string;
+};
+
+/**
+ * Describes the message payments.v1.GetSuspenseRequest.
+ * Use `create(GetSuspenseRequestSchema)` to create a new message.
+ */
+export const GetSuspenseRequestSchema: GenMessage<GetSuspenseRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 9);
+
+/**
+ * The item.
+ *
+ * @generated from message payments.v1.GetSuspenseResponse
+ */
+export type GetSuspenseResponse = Message<"payments.v1.GetSuspenseResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: payments.v1.Suspense item = 1;
+   */
+  item?: Suspense | undefined;
+};
+
+/**
+ * Describes the message payments.v1.GetSuspenseResponse.
+ * Use `create(GetSuspenseResponseSchema)` to create a new message.
+ */
+export const GetSuspenseResponseSchema: GenMessage<GetSuspenseResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 10);
 
 /**
  * Asks for an end.
@@ -403,7 +550,7 @@ export type ResolveSuspenseRequest = Message<"payments.v1.ResolveSuspenseRequest
  * Use `create(ResolveSuspenseRequestSchema)` to create a new message.
  */
 export const ResolveSuspenseRequestSchema: GenMessage<ResolveSuspenseRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 6);
+  messageDesc(file_payments_v1_operator, 11);
 
 /**
  * The item as it is now.
@@ -424,7 +571,7 @@ export type ResolveSuspenseResponse = Message<"payments.v1.ResolveSuspenseRespon
  * Use `create(ResolveSuspenseResponseSchema)` to create a new message.
  */
 export const ResolveSuspenseResponseSchema: GenMessage<ResolveSuspenseResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 7);
+  messageDesc(file_payments_v1_operator, 12);
 
 /**
  * A call that changes something at a processor; its row is durable before the call.
@@ -550,7 +697,7 @@ export type Operation = Message<"payments.v1.Operation"> & {
  * Use `create(OperationSchema)` to create a new message.
  */
 export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 8);
+  messageDesc(file_payments_v1_operator, 13);
 
 /**
  * Something that happened to an operation.
@@ -592,7 +739,7 @@ export type OperationFact = Message<"payments.v1.OperationFact"> & {
  * Use `create(OperationFactSchema)` to create a new message.
  */
 export const OperationFactSchema: GenMessage<OperationFact> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 9);
+  messageDesc(file_payments_v1_operator, 14);
 
 /**
  * Request of ListParkedOperations.
@@ -620,7 +767,7 @@ export type ListParkedOperationsRequest = Message<"payments.v1.ListParkedOperati
  * Use `create(ListParkedOperationsRequestSchema)` to create a new message.
  */
 export const ListParkedOperationsRequestSchema: GenMessage<ListParkedOperationsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 10);
+  messageDesc(file_payments_v1_operator, 15);
 
 /**
  * Response of ListParkedOperations.
@@ -655,7 +802,7 @@ export type ListParkedOperationsResponse = Message<"payments.v1.ListParkedOperat
  * Use `create(ListParkedOperationsResponseSchema)` to create a new message.
  */
 export const ListParkedOperationsResponseSchema: GenMessage<ListParkedOperationsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 11);
+  messageDesc(file_payments_v1_operator, 16);
 
 /**
  * Request of GetOperation.
@@ -676,7 +823,7 @@ export type GetOperationRequest = Message<"payments.v1.GetOperationRequest"> & {
  * Use `create(GetOperationRequestSchema)` to create a new message.
  */
 export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 12);
+  messageDesc(file_payments_v1_operator, 17);
 
 /**
  * Response of GetOperation.
@@ -704,7 +851,7 @@ export type GetOperationResponse = Message<"payments.v1.GetOperationResponse"> &
  * Use `create(GetOperationResponseSchema)` to create a new message.
  */
 export const GetOperationResponseSchema: GenMessage<GetOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 13);
+  messageDesc(file_payments_v1_operator, 18);
 
 /**
  * Request of RetryOperation.
@@ -739,7 +886,7 @@ export type RetryOperationRequest = Message<"payments.v1.RetryOperationRequest">
  * Use `create(RetryOperationRequestSchema)` to create a new message.
  */
 export const RetryOperationRequestSchema: GenMessage<RetryOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 14);
+  messageDesc(file_payments_v1_operator, 19);
 
 /**
  * Response of RetryOperation.
@@ -760,7 +907,7 @@ export type RetryOperationResponse = Message<"payments.v1.RetryOperationResponse
  * Use `create(RetryOperationResponseSchema)` to create a new message.
  */
 export const RetryOperationResponseSchema: GenMessage<RetryOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 15);
+  messageDesc(file_payments_v1_operator, 20);
 
 /**
  * Request of ResolveOperation.
@@ -809,7 +956,7 @@ export type ResolveOperationRequest = Message<"payments.v1.ResolveOperationReque
  * Use `create(ResolveOperationRequestSchema)` to create a new message.
  */
 export const ResolveOperationRequestSchema: GenMessage<ResolveOperationRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 16);
+  messageDesc(file_payments_v1_operator, 21);
 
 /**
  * Response of ResolveOperation.
@@ -830,7 +977,7 @@ export type ResolveOperationResponse = Message<"payments.v1.ResolveOperationResp
  * Use `create(ResolveOperationResponseSchema)` to create a new message.
  */
 export const ResolveOperationResponseSchema: GenMessage<ResolveOperationResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_operator, 17);
+  messageDesc(file_payments_v1_operator, 22);
 
 /**
  * What an operator does about an item.
@@ -982,6 +1129,16 @@ export const OperatorService: GenService<{
     output: typeof ListSuspenseResponseSchema;
   },
   /**
+   * Reads one item, open or closed. Fails with NOT_FOUND.
+   *
+   * @generated from rpc payments.v1.OperatorService.GetSuspense
+   */
+  getSuspense: {
+    methodKind: "unary";
+    input: typeof GetSuspenseRequestSchema;
+    output: typeof GetSuspenseResponseSchema;
+  },
+  /**
    * Ends an item of that list. GIVE_BACK refunds what is left of a second charge or of another amount at the processor, and may be
    * repeated; the item is closed when the processor says that nothing is left. TAKE books it as the merchant's own. CLOSE ends a
    * payment whose intent the processor lost, or an item that was settled elsewhere. Fails with NOT_FOUND, INVALID_BODY (closed already,
@@ -993,6 +1150,17 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ResolveSuspenseRequestSchema;
     output: typeof ResolveSuspenseResponseSchema;
+  },
+  /**
+   * Lists the circuits around accounts at processors, as the replica that answers judges by its own calls; other replicas may judge otherwise.
+   * Those that are not closed come first.
+   *
+   * @generated from rpc payments.v1.OperatorService.ListCircuits
+   */
+  listCircuits: {
+    methodKind: "unary";
+    input: typeof ListCircuitsRequestSchema;
+    output: typeof ListCircuitsResponseSchema;
   },
   /**
    * Tells all that this service knows of a payment, in time order, and what comes next. Holds no secret, nothing that the merchant

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type Stripe from "stripe";
 import { suite } from "../../../../test/harness/suite.ts";
 import { readDispute, readIntent, readRefund } from "./objects.ts";
+import { nothingTold } from "./tries.ts";
 
 const test = suite("Stripe's objects");
 
@@ -30,7 +31,7 @@ function factsOf(intent: Partial<Stripe.PaymentIntent>, charges: Stripe.Charge[]
     created: 900,
     ...intent,
   };
-  const objects = { session: undefined, charges, tries: [], refunds: [], disputes: [] };
+  const objects = { session: undefined, charges, told: nothingTold, refunds: [], disputes: [] };
   return readIntent({ ref: "pi_1", intent: made as Stripe.PaymentIntent, ...objects }).facts;
 }
 

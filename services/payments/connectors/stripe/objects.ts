@@ -5,7 +5,8 @@ import type { DisputeStatus } from "../../rules/dispute.ts";
 import type { RefundStatus } from "../../rules/refund.ts";
 import type { DisputeReport, IntentReport, RefundReport } from "../connector.ts";
 import { fromStripe } from "./amount.ts";
-import { factsOf, type ToldTry } from "./attempts.ts";
+import { factsOf } from "./attempts.ts";
+import type { ToldTries } from "./tries.ts";
 
 /** Names of our ids in the metadata of Stripe's objects. */
 export const metadataNames = {
@@ -24,18 +25,17 @@ export interface StripeIntent {
   readonly intent: Stripe.PaymentIntent | undefined;
   /** Newest first. */
   readonly charges: readonly Stripe.Charge[];
-  /** What the event list tells of its tries, oldest first; empty where it was not asked. */
-  readonly tries: readonly ToldTry[];
+  readonly told: ToldTries;
   readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-export function readIntent({ ref, session, intent, charges, tries, refunds, disputes }: StripeIntent): IntentReport {
+export function readIntent({ ref, session, intent, charges, told, refunds, disputes }: StripeIntent): IntentReport {
   const made = intent ?? session;
   if (!made) throw new Error("an intent without its object");
   const currency = (made.currency ?? "").toUpperCase();
   const amount = intent?.amount ?? session?.amount_total ?? 0;
-  const facts = intent ? factsOf(intent, charges, tries) : [];
+  const facts = intent ? factsOf(intent, charges, told.tries) : [];
   const pageEndedAt = session && pageEnd(session, intent);
   return {
     ref,
@@ -46,6 +46,7 @@ export function readIntent({ ref, session, intent, charges, tries, refunds, disp
     ...renewalIn(made.metadata),
     facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
     ...(pageEndedAt && { pageEndedAt }),
+    ...(told.isBehind && { isBehind: true }),
     refunds: refunds.filter((refund) => !intent || !isRelease(refund, intent)).map(readRefund),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),
   };

@@ -16,7 +16,7 @@ import { readEventPage } from "./event.ts";
 import { metadataNames, type StripeIntent } from "./objects.ts";
 import { findOurs } from "./search.ts";
 import { readStatementPage } from "./statement.ts";
-import { readTries } from "./tries.ts";
+import { nothingTold, readTries } from "./tries.ts";
 
 const pageMax = 100; // of Stripe's lists
 // A payment has far fewer refunds; more are not counted, and then nothing is concluded.
@@ -38,13 +38,13 @@ export class StripeReader {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. */
-  async read(account: ProcessorAccount, ref: string, withForgotten = false): Promise<ProcessorAnswer<StripeIntent>> {
+  /**
+   * @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. @param toldBy as of the
+   * port's retrieveIntent
+   */
+  async read(account: ProcessorAccount, ref: string, toldBy = ""): Promise<ProcessorAnswer<StripeIntent>> {
     const call = this.#call(account);
-    const read = isSession(ref)
-      ? this.#readSession(call, ref, withForgotten)
-      : this.#readIntent(call, ref, withForgotten);
-    return await asked(read);
+    return await asked(isSession(ref) ? this.#readSession(call, ref, toldBy) : this.#readIntent(call, ref, toldBy));
   }
 
   /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
@@ -94,15 +94,15 @@ export class StripeReader {
     return await asked(this.#listRefunds(this.#call(account), intentId));
   }
 
-  async #readSession(call: Stripe.RequestOptions, ref: string, withForgotten: boolean): Promise<StripeIntent> {
+  async #readSession(call: Stripe.RequestOptions, ref: string, toldBy: string): Promise<StripeIntent> {
     const session = await this.#sdk.checkout.sessions.retrieve(ref, {}, call);
     const id = idOf(session.payment_intent);
-    if (!id) return { ref, session, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] };
-    return { ...(await this.#gather(call, id, withForgotten)), ref, session };
+    if (!id) return { ref, session, intent: undefined, charges: [], told: nothingTold, refunds: [], disputes: [] };
+    return { ...(await this.#gather(call, id, toldBy)), ref, session };
   }
 
-  async #readIntent(call: Stripe.RequestOptions, ref: string, withForgotten: boolean): Promise<StripeIntent> {
-    const gathered = await this.#gather(call, ref, withForgotten);
+  async #readIntent(call: Stripe.RequestOptions, ref: string, toldBy: string): Promise<StripeIntent> {
+    const gathered = await this.#gather(call, ref, toldBy);
     if (gathered.intent.metadata[metadataNames.page] === undefined) return { ...gathered, ref, session: undefined };
     const { data } = await this.#sdk.checkout.sessions.list({ payment_intent: ref, limit: 1 }, call);
     const [session] = data;
@@ -110,7 +110,7 @@ export class StripeReader {
     return { ...gathered, ref: session.id, session };
   }
 
-  async #gather(call: Stripe.RequestOptions, id: string, withForgotten: boolean) {
+  async #gather(call: Stripe.RequestOptions, id: string, toldBy: string) {
     const moved = ["balance_transaction", "failure_balance_transaction"];
     const expand = ["payment_method", "latest_charge.refunds", ...moved.map((name) => `latest_charge.${name}`)];
     // More charges than a page are not possible: a session ends after its tenth attempt.
@@ -121,12 +121,12 @@ export class StripeReader {
     // The list may be a moment older than the intent.
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
     const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
-    const [tries, refunds, disputes] = await Promise.all([
-      withForgotten || hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent) : [],
+    const [told, refunds, disputes] = await Promise.all([
+      toldBy !== "" || hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent, toldBy) : nothingTold,
       latest?.refunds?.has_more ? this.#listRefunds(call, id) : (latest?.refunds?.data ?? []),
       charges.some((charge) => charge.disputed) ? this.#listDisputes(call, id) : [],
     ]);
-    return { intent, charges, tries, refunds, disputes };
+    return { intent, charges, told, refunds, disputes };
   }
 
   async #listRefunds(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Refund[]> {

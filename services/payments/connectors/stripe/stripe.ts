@@ -30,6 +30,7 @@ import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 import { StripeReader } from "./reader.ts";
+import { nothingTold } from "./tries.ts";
 
 // Stripe.js of the pinned API version's release (https://docs.stripe.com/sdks/stripejs-versioning).
 const scriptUrl = "https://js.stripe.com/endive/stripe.js";
@@ -84,8 +85,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     },
     findIntent: async (account, search) =>
       mapped(await reader.find(account, search), (intent) => createdIntent(account, intent)),
-    retrieveIntent: async (account, ref, withForgotten) =>
-      mapped(await reader.read(account, ref, withForgotten), readIntent),
+    retrieveIntent: async (account, ref, toldBy) => mapped(await reader.read(account, ref, toldBy), readIntent),
     ...endings(sdk, reader),
     createRefund: async (account, order, key) => {
       const amount = toStripe(order.amount, order.currency);
@@ -142,7 +142,14 @@ function credentialForms(environment: Environment): CredentialForms {
   };
 }
 
-const untouched = { session: undefined, intent: undefined, charges: [], tries: [], refunds: [], disputes: [] } as const;
+const untouched = {
+  session: undefined,
+  intent: undefined,
+  charges: [],
+  told: nothingTold,
+  refunds: [],
+  disputes: [],
+} as const;
 
 function createdIntent(account: ProcessorAccount, intent: StripeIntent): CreatedIntent {
   const nothing = { publishableKey: "", clientSecret: "", scriptUrl: "", frameUrl: "", redirectUrl: "" };

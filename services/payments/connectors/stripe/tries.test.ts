@@ -16,10 +16,10 @@ function event(id: string, created: number, object: object, type = failed) {
 const error = { code: "payment_intent_authentication_failure" };
 const failure = (id: string, created: number) => event(id, created, { id: "pi_1", last_payment_error: error });
 
-async function tries(answer: (asked: URL, count: number) => ScriptedAnswer) {
+async function tries(answer: (asked: URL, count: number) => ScriptedAnswer, toldBy = "") {
   const { sdk, asked } = scriptedStripe(answer);
-  const read = await readTries(sdk, {}, intent);
-  return { read: read.map(({ at, error: said }) => [at, said?.code]), asked };
+  const { tries: read, isBehind } = await readTries(sdk, {}, intent, toldBy);
+  return { read: read.map(({ at, error: said }) => [at, said?.code]), asked, isBehind };
 }
 
 test("the tries of the intent alone are told, oldest first, from its making on and through all pages", async () => {
@@ -49,6 +49,17 @@ test("a list that breaks off, is closed to the key or has no end tells nothing, 
   const { read, asked } = await tries(() => ({ body: first }));
   assert.deepEqual(read, []);
   assert.ok(asked.length < 10, "and is not read for ever");
+});
+
+test("a whole list without the event by which was asked is behind it; one that cannot be read tells nothing of that", async () => {
+  const pages = [listPage([failure("evt_4", 1_300)], true), listPage([event("evt_1", 1_000, { id: "pi_1" })])];
+  const whole = (_: URL, count: number) => ({ body: pages[count] ?? assert.fail("no such page") });
+  const behind = async (toldBy: string) => (await tries(whole, toldBy)).isBehind;
+  assert.deepEqual([await behind("evt_4"), await behind("evt_1"), await behind("evt_5")], [false, false, true]);
+  assert.equal((await tries(whole)).isBehind, false, "nobody has told of an event");
+  const refused = { error: { type: "invalid_request_error", message: "No." } };
+  assert.equal((await tries(() => ({ status: 403, body: refused }), "evt_5")).isBehind, false);
+  assert.equal((await tries(() => ({ body: pages[0] ?? {} }), "evt_5")).isBehind, false, "a list without end");
 });
 
 test("a failure that does not say why is passed over: it may be that of a charge", async () => {

@@ -10,15 +10,31 @@ const pageMax = 100; // of Stripe's lists
 const pagesMax = 5;
 const failed = "payment_intent.payment_failed";
 
+/** What the event list tells of one intent. */
+export interface ToldTries {
+  /** Oldest first; empty where the list was not asked. */
+  readonly tries: readonly ToldTry[];
+  /**
+   * The list does not show the event by which was asked: it shows new ones later than webhooks tell them, and perhaps
+   * not those before it either.
+   */
+  readonly isBehind: boolean;
+}
+
+export const nothingTold: ToldTries = { tries: [], isBehind: false };
+
 /**
- * Oldest first; empty when the list is too long or not to be had: it makes the count exact, and no fact depends on it.
+ * Nothing when the list is too long or not to be had: it makes the count exact, and no fact depends on it.
+ * @param toldBy id of an event that it must show; empty: none
  */
 export async function readTries(
   sdk: Stripe,
   call: Stripe.RequestOptions,
   intent: Stripe.PaymentIntent,
-): Promise<readonly ToldTry[]> {
+  toldBy: string,
+): Promise<ToldTries> {
   const tries: ToldTry[] = [];
+  let isBehind = toldBy !== "";
   const window = {
     created: { gte: intent.created },
     types: [failed, "payment_intent.requires_action"],
@@ -30,12 +46,13 @@ export async function readTries(
       const page = await sdk.events.list({ ...window, ...(after && { starting_after: after }) }, call);
       tries.push(...page.data.flatMap((event) => tryOf(event, intent.id) ?? []));
       after = page.data.at(-1)?.id;
-      if (!page.has_more) return tries.reverse();
+      isBehind &&= page.data.every(({ id }) => id !== toldBy);
+      if (!page.has_more) return { tries: tries.reverse(), isBehind };
     }
   } catch {
     // A restricted key may not read events, and a slow list must not keep the intent itself from being read.
   }
-  return [];
+  return nothingTold;
 }
 
 function tryOf(event: Stripe.Event, intentId: string): ToldTry | undefined {

@@ -4,7 +4,7 @@ import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { isAnswerable, judgeEvidence } from "../../rules/evidence.ts";
+import { isAnswerable, judgeEvidence, trimTexts } from "../../rules/evidence.ts";
 import {
   findEvidence,
   hasPendingEvidence,
@@ -38,7 +38,8 @@ export async function reserveEvidence(
   return await deps.db.transaction(async (tx) => {
     const payment = await lockedPayment(tx, dispute.paymentId);
     if (isResumed && (await takeUp(tx, deps, dispute.id, wanted.id))) return undefined;
-    const { id, texts, files } = wanted;
+    const { id, files } = wanted;
+    const texts = trimTexts(wanted.texts);
     const known = await filesOf(tx, dispute.id);
     const violations = judgeEvidence(texts, files, new Set(known.map((file) => file.id)));
     if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });

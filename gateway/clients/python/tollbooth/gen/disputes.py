@@ -263,7 +263,8 @@ class DisputesResource:
     ) -> DisputeRecord:
         """Answer a dispute with evidence.
 
-        Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. The
+        Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. At
+        least one field is needed; blanks around a text are left away, and a text of blanks alone is refused. The
         dispute moves to `under_review` by the processor's report. While the processor has not told that it has the
         evidence, `evidence.status` is `pending`; do not send it again.
         Without an idempotency key of yours it gets one, so that it is safely repeated.
@@ -372,9 +373,11 @@ class DisputesResource:
     ) -> DisputeFile:
         """Upload a file for evidence.
 
-        The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end;
-        a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute. A file is part
-        of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.
+        The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end
+        (a PNG with right checksums, a PDF that is one document); a picture has at most 20,000 pixels a side and 100
+        million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable`
+        before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is
+        sent with it; one that is never sent is deleted after 30 days.
         Scope `payments:write`.
         """
         return self._caller.send(

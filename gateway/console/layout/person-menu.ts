@@ -3,7 +3,7 @@ import { type Html, html } from "../../docs/html.ts";
 import { formFields } from "../http/form.ts";
 import type { PersonVisit } from "../session/visit.ts";
 import { frameTexts } from "../texts/frame.ts";
-import { hidden } from "./fields.ts";
+import { hidden } from "../view/fields.ts";
 
 export function personMenu({ language, session, token }: PersonVisit): Html {
   const texts = frameTexts[language];

@@ -1,0 +1,41 @@
+// What makes a form move money once, however often it is sent: a key that is made with the page and travels in the
+// form. A key of the object as the page showed it is the same in every tab: of two tabs one is taken, and the other is
+// answered with the same.
+import { createHash, randomBytes } from "node:crypto";
+import type { Form } from "./form.ts";
+
+/** The name of its field. */
+export const onceField = "once";
+
+/** As payments.v1 and checkout.v1 take it. */
+export interface Once {
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+}
+
+// So that no key of a merchant's own backend is met by chance.
+const prefix = "console:";
+const maxLength = 255;
+
+/** A key of what the page showed. @param seen for example a payment's id and its number of refunds */
+export function onceKey(...seen: readonly (string | number)[]): string {
+  return prefix + seen.join(":");
+}
+
+/** Another key for the same: what was refused for good under the first is asked for anew. */
+export function freshKey(...seen: readonly (string | number)[]): string {
+  return onceKey(...seen, randomBytes(9).toString("base64url"));
+}
+
+/**
+ * The key that a form came with.
+ * @param of what it must be about; any other is replaced. @param wish all that the call says: a key stands for one wish
+ */
+export function onceOf(form: Form, of: readonly string[], wish: readonly unknown[]): Once {
+  const given = form.raw(onceField);
+  const begin = `${onceKey(...of)}:`;
+  const isOurs = given.startsWith(begin) && given.length <= maxLength && /^[\w:-]+$/.test(given);
+  const key = isOurs ? given : freshKey(...of);
+  const said = JSON.stringify([...of, ...wish], (_, value) => (typeof value === "bigint" ? String(value) : value));
+  return { key, fingerprint: createHash("sha256").update(said).digest() };
+}

@@ -1,0 +1,38 @@
+// A form with a file, read in two steps: first the fields before the file, so that who sends it is known, and the file
+// only when somebody takes it, piece by piece.
+import type { MultipartFile } from "@fastify/multipart";
+import type { FastifyRequest } from "fastify";
+
+/** Bytes of one file, as docs/contract.md §5 has them. */
+export const fileMaxBytes = 5 * 1024 * 1024;
+
+// The longest text of a form has 20,000 characters, of up to four bytes.
+export const uploadLimits = {
+  fields: 64,
+  fieldSize: 80_000,
+  fieldNameSize: 64,
+  files: 1,
+  fileSize: fileMaxBytes,
+  parts: 65,
+};
+
+export interface Upload {
+  /** As the parser of forms leaves them. */
+  readonly fields: Readonly<Record<string, string | readonly string[]>>;
+  /** Undefined: none was chosen. */
+  readonly file: MultipartFile | undefined;
+}
+
+/** Reads up to the first file; a form that is none of this kind has been read already. */
+export async function readUpload(request: FastifyRequest): Promise<Upload> {
+  const fields: Record<string, string[]> = Object.create(null);
+  for await (const part of request.parts({ limits: uploadLimits })) {
+    if (part.type === "file") {
+      if (part.filename) return { fields, file: part };
+      part.file.resume();
+    } else if (typeof part.value === "string") {
+      (fields[part.fieldname] ??= []).push(part.value);
+    }
+  }
+  return { fields, file: undefined };
+}

@@ -1,0 +1,121 @@
+// Takes the answer to a dispute: adds a file, or sends everything to the processor, once.
+import { asFailure, Failure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
+import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
+import { displayFormats, displayText } from "../../../../http/display-text.ts";
+import type { Form } from "../../../http/form.ts";
+import { freshKey, onceField, onceOf } from "../../../http/once.ts";
+import type { Upload } from "../../../http/upload.ts";
+import { merchantUpload } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { disputeTexts } from "../../../texts/money/disputes.ts";
+import {
+  type AnswerFile,
+  type Answering,
+  answerFields,
+  answerFiles,
+  answerTexts,
+  isAnswerFile,
+  isAnswerText,
+} from "./answer-form.ts";
+import { storeFile } from "./store-file.ts";
+
+type File = Upload["file"];
+type Find = (context: ConsoleContext, visit: MerchantVisit) => Promise<DisputeRecord>;
+type Show = (visit: MerchantVisit, record: DisputeRecord, answering: Answering) => Page;
+
+const needs = { action: "disputes.answer" };
+
+export function answerRoutes(context: ConsoleContext, find: Find, show: Show): void {
+  merchantUpload(context, "/disputes/:disputeId/files", needs, async (visit, form, file) => {
+    const record = await find(context, visit);
+    const answering = await withFile(context, visit, record, form, file);
+    if (answering.problems.length > 0 || file) return show(visit, record, answering);
+    const problem = [answerFields.file, disputeTexts[visit.language].noFile] as const;
+    return show(visit, record, { ...answering, problems: [problem] });
+  });
+  merchantUpload(context, "/disputes/:disputeId/evidence", needs, async (visit, form, file) => {
+    const record = await find(context, visit);
+    const answering = await withFile(context, visit, record, form, file);
+    const problems = [...answering.problems, ...problemsOf(visit, answering)];
+    if (problems.length > 0) return show(visit, record, { ...answering, isAdded: false, problems });
+    return await send(context, visit, record, { form, answering, find, show });
+  });
+}
+
+/** The form as it was sent, with its file added. */
+async function withFile(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  record: DisputeRecord,
+  form: Form,
+  file: File,
+): Promise<Answering> {
+  const texts = new Map(
+    Object.keys(answerTexts)
+      .filter(isAnswerText)
+      .map((name) => [name, form.text(name)] as const)
+      .filter(([, text]) => text !== ""),
+  );
+  const files = new Map(
+    answerFiles.map((kind) => [kind, form.raw(answerFields.added(kind))] as const).filter(([, id]) => isId("file", id)),
+  );
+  const answering = { texts, files, key: form.raw(onceField), problems: [] };
+  const kind = form.raw(answerFields.kind);
+  if (!file) return answering;
+  if (!isAnswerFile(kind)) throw new Failure("NOT_FOUND");
+  const stored = await storeFile(context, visit, record.dispute?.id ?? "", file.file);
+  if ("problem" in stored)
+    return { ...answering, problems: [[answerFields.file, disputeTexts[visit.language][stored.problem]]] };
+  return { ...answering, files: new Map<AnswerFile, string>([...files, [kind, stored.id]]), isAdded: true };
+}
+
+function problemsOf({ language }: MerchantVisit, { texts, files }: Answering): [string, string][] {
+  const words = disputeTexts[language];
+  if (texts.size + files.size === 0) return [["product_description", words.nothing]];
+  return [...texts]
+    .filter(([name, text]) => [...text].length > answerTexts[name] || !displayFormats[displayText]?.(text))
+    .map(([name]) => [name, `${words[name]}: ${words.refused}`]);
+}
+
+const refusals = {
+  DISPUTE_NOT_ANSWERABLE: { text: "over", isOpen: false },
+  INVALID_BODY: { text: "refused", isOpen: false },
+  IDEMPOTENCY_KEY_REUSE: { text: "over", isOpen: false },
+  IDEMPOTENCY_CONFLICT: { text: "busy", isOpen: true },
+  CONNECTOR_ERROR: { text: "processorNo", isOpen: true },
+  SERVICE_UNAVAILABLE: { text: "unknown", isOpen: true },
+} as const;
+
+interface Sending {
+  readonly form: Form;
+  readonly answering: Answering;
+  readonly find: Find;
+  readonly show: Show;
+}
+
+async function send(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  record: DisputeRecord,
+  { form, answering, find, show }: Sending,
+): Promise<Answer> {
+  const { merchantId, environment, base, language } = visit;
+  const disputeId = record.dispute?.id ?? "";
+  const texts = Object.fromEntries(answering.texts);
+  const files = Object.fromEntries(answering.files);
+  const idempotency = onceOf(form, ["evidence", disputeId], [texts, files]);
+  try {
+    const wish = { merchantId, environment, disputeId, texts, files, idempotency };
+    const { dispute } = await context.peers.disputes.submitEvidence(wish);
+    const done = dispute?.evidence?.status === "submitted" ? "evidence-sent" : "evidence-pending";
+    return { go: `${base}/disputes/${disputeId}`, done };
+  } catch (error) {
+    const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
+    if (!refusal) throw error;
+    const now = await find(context, visit).catch(() => record);
+    const key = refusal.isOpen ? idempotency.key : freshKey("evidence", disputeId);
+    const problems = [["product_description", disputeTexts[language][refusal.text]]] as const;
+    return show(visit, now, { ...answering, isAdded: false, key, problems, isOpen: refusal.isOpen });
+  }
+}

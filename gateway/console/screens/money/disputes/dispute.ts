@@ -1,0 +1,89 @@
+// One dispute: what it is, what was answered, and, while it waits, the form that answers it and the way to accept it.
+import { Failure } from "#platform/values/failure.ts";
+import type { DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { onceKey } from "../../../http/once.ts";
+import { idParam } from "../../../http/params.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { disputeTexts } from "../../../texts/money/disputes.ts";
+import { stateWord } from "../../../texts/money/words.ts";
+import { chip, copyable } from "../../../view/pieces.ts";
+import { facts } from "../../../view/table.ts";
+import { day, moment, money } from "../../../view/values.ts";
+import { acceptRoutes } from "./accept.ts";
+import { answerRoutes } from "./answer.ts";
+import { type Answering, answerForm, fileLabel, textLabel } from "./answer-form.ts";
+
+export function disputeRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/disputes/:disputeId", "payments.read", async (visit) => {
+    const record = await disputeOf(context, visit);
+    return disputePage(visit, record, freshAnswer(record));
+  });
+  answerRoutes(context, disputeOf, disputePage);
+  acceptRoutes(context, disputeOf);
+}
+
+/** @throws Failure NOT_FOUND */
+async function disputeOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<DisputeRecord> {
+  const { merchantId, environment } = visit;
+  const disputeId = idParam(visit, "disputeId", "dispute");
+  const { dispute } = await peers.disputes.getDispute({ merchantId, environment, disputeId });
+  if (!dispute) throw new Failure("NOT_FOUND");
+  return dispute;
+}
+
+function freshAnswer({ dispute }: DisputeRecord): Answering {
+  return { texts: new Map(), files: new Map(), key: onceKey("evidence", dispute?.id ?? "", 0), problems: [] };
+}
+
+/** True while its merchant can answer it, as far as its record tells. */
+function isOpen({ dispute, acceptance, evidence }: DisputeRecord): boolean {
+  const waits = ["needs_response", "warning_needs_response"].includes(dispute?.status ?? "");
+  return waits && acceptance === "" && evidence?.status === "not_submitted";
+}
+
+function disputePage(visit: MerchantVisit, record: DisputeRecord, answering: Answering): Page {
+  const { language, base, may } = visit;
+  const texts = disputeTexts[language];
+  const { dispute, currency, paymentId } = record;
+  if (!dispute) throw new Failure("NOT_FOUND");
+  const amount = money(language, dispute.amount, currency);
+  const { text, tone } = stateWord(language, dispute.status);
+  const mayAnswer = may("disputes.answer") && (isOpen(record) || answering.isOpen === true);
+  return {
+    title: texts.disputeOf(amount),
+    status: answering.problems.length > 0 ? 422 : 200,
+    body: html`<div class="heading"><h1>${texts.disputeOf(amount)}</h1>${chip(text, tone)}</div>
+<div class="panel">${facts([
+      [texts.reason, dispute.reason],
+      [texts.due, dispute.evidenceDueAt ? moment(language, dispute.evidenceDueAt) : ""],
+      [texts.opened, moment(language, dispute.openedAt)],
+      [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
+      [texts.id, copyable(language, dispute.id)],
+      [texts.processorId, dispute.connectorDisputeId === "" ? "" : copyable(language, dispute.connectorDisputeId)],
+    ])}</div>
+${accepted(visit, record)}${sentEvidence(visit, record.evidence)}
+${mayAnswer ? answerForm(visit, dispute.id, answering) : ""}
+${mayAnswer && isOpen(record) ? html`<p><a class="button danger" href="${base}/disputes/${dispute.id}/accept">${texts.accept}</a></p>` : ""}`,
+  };
+}
+
+function accepted({ language }: MerchantVisit, { acceptance }: DisputeRecord): Html | string {
+  const texts = disputeTexts[language];
+  if (acceptance === "") return "";
+  return html`<p class="warning">${acceptance === "accepted" ? texts.accepted : texts.accepting}</p>`;
+}
+
+function sentEvidence({ language }: MerchantVisit, evidence: Evidence | undefined): Html | string {
+  const texts = disputeTexts[language];
+  if (!evidence || evidence.status === "not_submitted") return "";
+  const pairs: [string, Html | string][] = [
+    ...Object.entries(evidence.texts).map(([name, value]): [string, string] => [textLabel(language, name), value]),
+    ...Object.entries(evidence.files).map(([name, id]): [string, Html] => [
+      fileLabel(language, name),
+      html`<code>${id}</code>`,
+    ]),
+  ];
+  return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${day(language, evidence.submittedAt)}</p>${facts(pairs)}</section>`;
+}

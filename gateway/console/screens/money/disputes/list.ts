@@ -1,0 +1,106 @@
+// Disputes: those that wait for an answer by their due date, or all, the newest first.
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { disputeTexts } from "../../../texts/money/disputes.ts";
+import { stateWord } from "../../../texts/money/words.ts";
+import { chip, pageBehind, paging } from "../../../view/pieces.ts";
+import { section } from "../../../view/section.ts";
+import { table } from "../../../view/table.ts";
+import { count, day, money } from "../../../view/values.ts";
+import { disputeRoutes } from "./dispute.ts";
+
+const pageSize = 50;
+// As many as the service gives at once, of each status: more open disputes than that are no list for people any more.
+const openMax = 200;
+const openStatuses = ["needs_response", "warning_needs_response"] as const;
+
+export function disputesRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/disputes", "payments.read", async (visit) => await disputesPage(context, visit));
+  disputeRoutes(context);
+}
+
+async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base } = visit;
+  const texts = disputeTexts[language];
+  const path = `${base}/disputes`;
+  const isAll = queryOf(visit).get("view") === "all";
+  const tab = (address: string, label: string, isHere: boolean) =>
+    html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${label}</a></li>`;
+  const list = isAll ? allOf(context, visit) : openOf(context, visit);
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1><nav class="tabs" aria-label="${texts.which}"><ul>${[
+      tab(path, texts.toAnswer, !isAll),
+      tab(`${path}?view=all`, texts.all, isAll),
+    ]}</ul></nav>
+${await section(language, texts.title, list, (found) => found)}`,
+  };
+}
+
+/** Also for the first screen: how many wait, and which is due first. */
+export async function openDisputes({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
+  const ask = (status: string) => peers.disputes.listDisputes({ merchantId, environment, limit: openMax, status });
+  const found = await Promise.all(openStatuses.map(ask));
+  const due = ({ dispute }: DisputeRecord) =>
+    dispute?.evidenceDueAt ? timestampMs(dispute.evidenceDueAt) : Number.POSITIVE_INFINITY;
+  return {
+    // Accepted ones wait for the processor alone.
+    disputes: found
+      .flatMap(({ disputes }) => disputes)
+      .filter(({ acceptance }) => acceptance === "")
+      .sort((a, b) => due(a) - due(b)),
+    total: found.reduce((sum, { total }) => sum + total, 0n),
+  };
+}
+
+async function openOf(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
+  const texts = disputeTexts[visit.language];
+  const { disputes, total } = await openDisputes(context, visit);
+  const shown = count(visit.language, disputes.length);
+  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${texts.first(shown)}</p>` : ""}`;
+}
+
+async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Html> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = disputeTexts[language];
+  const query = queryOf(visit);
+  const afterId = query.get("after") ?? "";
+  const path = `${base}/disputes`;
+  const found = await peers.disputes.listDisputes({ merchantId, environment, limit: pageSize, afterId });
+  const last = found.disputes.at(-1)?.dispute?.id;
+  return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
+${paging(language, {
+  total: texts.total(count(language, found.total)),
+  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
+  first: afterId === "" ? undefined : `${path}?view=all`,
+})}`;
+}
+
+function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {
+  const texts = disputeTexts[language];
+  const state = ({ dispute, acceptance }: DisputeRecord) => {
+    const { text, tone } = stateWord(language, dispute?.status ?? "");
+    return html`${chip(text, tone)}${acceptance === "" ? "" : html`<br><span class="hint">${texts.accepting}</span>`}`;
+  };
+  return table({
+    caption: texts.title,
+    rows: disputes,
+    empty,
+    columns: [
+      {
+        heading: texts.amount,
+        isNumber: true,
+        cell: ({ dispute, currency }) =>
+          html`<a href="${base}/disputes/${dispute?.id ?? ""}">${money(language, dispute?.amount ?? 0n, currency)}</a>`,
+      },
+      { heading: texts.status, cell: state },
+      { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
+      { heading: texts.reason, cell: ({ dispute }) => dispute?.reason ?? "" },
+      { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
+    ],
+  });
+}

@@ -1,0 +1,71 @@
+// Stores a file of a dispute as it comes, piece by piece: no more of it than a piece is in memory, and what is cut off
+// or is not what it says leaves nothing.
+import type { Readable } from "node:stream";
+import { asFailure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
+
+/** An incoming file; `truncated`: it was longer than it may be. */
+type Incoming = Readable & { readonly truncated: boolean };
+
+export type StoredFile = { readonly id: string } | { readonly problem: "tooBig" | "wrongFile" | "tooMany" | "over" };
+
+// As the service takes them.
+const pieceBytes = 256 * 1024;
+
+/** By the first bytes; the service looks at all of them. */
+const types = [
+  { type: "application/pdf", begins: Buffer.from("%PDF-") },
+  { type: "image/png", begins: Buffer.from([0x89, 0x50, 0x4e, 0x47]) },
+  { type: "image/jpeg", begins: Buffer.from([0xff, 0xd8, 0xff]) },
+] as const;
+
+const problems = { INVALID_BODY: "wrongFile", TOO_MANY_FILES: "tooMany", DISPUTE_NOT_ANSWERABLE: "over" } as const;
+
+export async function storeFile(
+  { peers }: ConsoleContext,
+  { merchantId, environment }: MerchantVisit,
+  disputeId: string,
+  file: Incoming,
+): Promise<StoredFile> {
+  const id = newId("file", Date.now());
+  const of = { merchantId, environment, fileId: id };
+  let [size, number] = [0, 0];
+  try {
+    for await (const piece of piecesOf(file)) {
+      if (number === 0) {
+        const type = types.find(({ begins }) => piece.subarray(0, begins.length).equals(begins))?.type;
+        if (type === undefined) return { problem: "wrongFile" };
+        await peers.disputes.beginDisputeFile({ merchantId, environment, disputeId, fileId: id, type });
+      }
+      await peers.disputes.appendDisputeFile({ ...of, number, bytes: piece });
+      size += piece.length;
+      number += 1;
+    }
+    if (file.truncated) return { problem: "tooBig" };
+    if (size === 0) return { problem: "wrongFile" };
+    await peers.disputes.finishDisputeFile({ ...of, size });
+    return { id };
+  } catch (error) {
+    const problem = new Map(Object.entries(problems)).get(asFailure(error).reason);
+    if (problem === undefined) throw error;
+    return { problem };
+  }
+}
+
+async function* piecesOf(file: Incoming): AsyncGenerator<Buffer<ArrayBuffer>> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file) {
+    if (!Buffer.isBuffer(chunk)) throw new Error("a file is bytes");
+    held.push(chunk);
+    bytes += chunk.length;
+    while (bytes >= pieceBytes) {
+      const all = Buffer.concat(held);
+      yield all.subarray(0, pieceBytes);
+      held = [all.subarray(pieceBytes)];
+      bytes -= pieceBytes;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}

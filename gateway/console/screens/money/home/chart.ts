@@ -1,0 +1,40 @@
+// Thirty days as bars, drawn here as SVG: no script, no inline style. Each bar tells its day and amount when pointed
+// at, and the table below says the same in words.
+import type { OverviewDay } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { dayText } from "../../../http/day.ts";
+import type { Language } from "../../../texts/both.ts";
+import { homeTexts } from "../../../texts/money/home.ts";
+import { count, money } from "../../../view/values.ts";
+
+const dayMs = 86_400_000;
+const days = 30;
+// Units of the picture; it is drawn as wide as its place.
+const [width, height, gap] = [20, 100, 4];
+
+export function chart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
+  const texts = homeTexts[language];
+  const byDay = new Map(found.map((day) => [day.day, day]));
+  const most = found.reduce((max, { capturedAmount }) => (capturedAmount > max ? capturedAmount : max), 1n);
+  const total = found.reduce((sum, { capturedAmount }) => sum + capturedAmount, 0n);
+  const todayMs = Date.parse(`${today}T00:00:00Z`);
+  const bars = Array.from({ length: days }, (_, i) => {
+    const day = dayText(todayMs - (days - 1 - i) * dayMs);
+    const { capturedAmount = 0n, capturedCount = 0n } = byDay.get(day) ?? {};
+    // A day with anything is seen; whole units are fine enough for a bar.
+    const high = capturedAmount <= 0n ? 0 : Math.max(2, Number((capturedAmount * BigInt(height)) / most));
+    const told = texts.chartDay(
+      dayName(language, day),
+      money(language, capturedAmount, currency),
+      count(language, capturedCount),
+    );
+    return html`<g><title>${told}</title><rect class="bar-day" x="${i * width}" y="0" width="${width}" height="${height}"/><rect class="bar-value" x="${i * width + gap / 2}" y="${height - high}" width="${width - gap}" height="${high}"/></g>`;
+  });
+  return html`<svg class="chart" viewBox="0 0 ${days * width} ${height}" preserveAspectRatio="none" role="img" aria-label="${texts.chart(currency, money(language, total, currency))}">${bars}</svg>
+<p class="chart-ends"><span>${dayName(language, dayText(todayMs - (days - 1) * dayMs))}</span><span>${dayName(language, today)}</span></p>`;
+}
+
+function dayName(language: Language, day: string): string {
+  const format = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
+  return format.format(new Date(`${day}T00:00:00Z`));
+}

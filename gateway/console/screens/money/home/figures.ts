@@ -1,0 +1,105 @@
+// What came in today, in 7 and in 30 days, by currency: volume, payments, success, refunds. Sums are bigint throughout.
+import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { dayText } from "../../../http/day.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
+import type { Language } from "../../../texts/both.ts";
+import { homeTexts } from "../../../texts/money/home.ts";
+import { table } from "../../../view/table.ts";
+import { count, money } from "../../../view/values.ts";
+import { chart } from "./chart.ts";
+
+export const overviewDays = 30;
+const dayMs = 86_400_000;
+
+interface Period {
+  readonly label: string;
+  readonly days: number;
+}
+
+/** The sums of some days. */
+interface Sum {
+  readonly captured: bigint;
+  readonly payments: bigint;
+  readonly refunded: bigint;
+  readonly paid: bigint;
+  readonly unpaid: bigint;
+}
+
+export function figuresPart({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
+  const texts = homeTexts[language];
+  const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
+  if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
+  const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
+  // The currency of most payments first.
+  const sorted = [...ofCurrency].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
+  const panels = sorted.map(([currency, found], i) => panel(language, today, currency, found, i === 0));
+  return html`${panels}<p class="hint">${texts.daysHint}</p>`;
+}
+
+function panel(
+  language: Language,
+  today: string,
+  currency: string,
+  found: readonly OverviewDay[],
+  isFirst: boolean,
+): Html {
+  const texts = homeTexts[language];
+  const periods: Period[] = [
+    { label: texts.today, days: 1 },
+    { label: texts.week, days: 7 },
+    { label: texts.month, days: 30 },
+  ];
+  const cells = periods.map(({ label, days }) => {
+    const sum = sumOf(found.filter(({ day }) => day >= dayBefore(today, days - 1)));
+    const names: [string, string][] = [
+      [texts.payments, count(language, sum.payments)],
+      [texts.success, rate(language, sum)],
+      [texts.refunds, money(language, sum.refunded, currency)],
+    ];
+    return html`<div class="figure"><h3>${label}</h3><p class="figure-amount"><span class="visually-hidden">${texts.volume}</span> ${money(language, sum.captured, currency)}</p>
+<dl>${names.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></div>`;
+  });
+  return html`<section class="panel"><h2>${texts.volume} · ${currency}</h2><div class="figures">${cells}</div>
+${isFirst ? chart(language, today, currency, found) : ""}${byDay(language, currency, found)}</section>`;
+}
+
+function byDay(language: Language, currency: string, found: readonly OverviewDay[]): Html {
+  const texts = homeTexts[language];
+  return html`<details class="more"><summary>${texts.byDay}</summary>${table({
+    caption: `${texts.byDay}, ${currency}`,
+    rows: found.toReversed(),
+    empty: texts.noMoney,
+    columns: [
+      { heading: texts.day, cell: ({ day }) => day },
+      { heading: texts.volume, isNumber: true, cell: (row) => money(language, row.capturedAmount, currency) },
+      { heading: texts.payments, isNumber: true, cell: (row) => count(language, row.capturedCount) },
+      { heading: texts.success, isNumber: true, cell: (row) => rate(language, sumOf([row])) },
+      { heading: texts.refunds, isNumber: true, cell: (row) => money(language, row.refundedAmount, currency) },
+    ],
+  })}</details>`;
+}
+
+function sumOf(days: readonly OverviewDay[]): Sum {
+  const sum = (of: (day: OverviewDay) => bigint) => days.reduce((all, day) => all + of(day), 0n);
+  return {
+    captured: sum(({ capturedAmount }) => capturedAmount),
+    payments: sum(({ capturedCount }) => capturedCount),
+    refunded: sum(({ refundedAmount }) => refundedAmount),
+    paid: sum(({ paidCount }) => paidCount),
+    unpaid: sum(({ unpaidCount }) => unpaidCount),
+  };
+}
+
+/** Of the payments that have ended; nothing where none has. */
+function rate(language: Language, { paid, unpaid }: Sum): string {
+  if (paid + unpaid <= 0n) return "–";
+  const all = paid + unpaid;
+  const share = Number((paid * 2_000n + all) / (all * 2n)) / 1_000;
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
+}
+
+/** `2026-11-19` so many days before `2026-11-25`. */
+export function dayBefore(day: string, days: number): string {
+  return dayText(Date.parse(`${day}T00:00:00Z`) - days * dayMs);
+}

@@ -1,0 +1,27 @@
+// The first screen: what came in, what needs attention, and what is missing on the way to live. Each part is asked for
+// by itself.
+import { html } from "../../../../docs/html.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { homeTexts } from "../../../texts/money/home.ts";
+import { section } from "../../../view/section.ts";
+import { attentionPart } from "./attention.ts";
+import { checklistPart } from "./checklist.ts";
+import { figuresPart, overviewDays } from "./figures.ts";
+
+export function homeRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/home", undefined, async (visit) => await homePage(context, visit));
+}
+
+async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, merchantId, environment, may } = visit;
+  const texts = homeTexts[language];
+  const overview = async () =>
+    await context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
+  const [figures, attention, checklist] = await Promise.all([
+    may("payments.read") ? section(language, texts.figures, overview(), (found) => figuresPart(visit, found)) : "",
+    attentionPart(context, visit),
+    checklistPart(context, visit),
+  ]);
+  return { title: texts.title, body: html`<h1>${texts.title}</h1>${attention}${figures}${checklist}` };
+}

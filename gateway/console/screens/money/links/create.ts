@@ -1,0 +1,103 @@
+// Makes a payment link. The answer to the form itself shows it, once: an address that held it would stand in logs and
+// in the browser's history. Sending the form again brings the same link.
+import { renderSVG } from "uqr";
+import { asFailure } from "#platform/values/failure.ts";
+import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import { Html, html } from "../../../../docs/html.ts";
+import { languages } from "../../../../web/texts/languages.ts";
+import type { Form } from "../../../http/form.ts";
+import { freshKey, onceField, onceOf } from "../../../http/once.ts";
+import { merchantForm, merchantPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { linkTexts } from "../../../texts/money/links.ts";
+import { copyable } from "../../../view/pieces.ts";
+import { unlessAway } from "../../../view/section.ts";
+import { facts } from "../../../view/table.ts";
+import { moment, money } from "../../../view/values.ts";
+import { linkForm } from "./link-form.ts";
+import { judgeLink, type LinkProblems, lineCount, type TypedLink, typedLink } from "./wish.ts";
+
+const action = "links.write";
+const about = "link";
+const locales = [...languages.keys()];
+
+/** `keepsKey`: nothing was decided, or nobody knows what. */
+const refusals = {
+  PAYMENT_BLOCKED: { text: "blocked", keepsKey: false },
+  NO_CONNECTOR: { text: "noConnector", keepsKey: false },
+  FORBIDDEN: { text: "forbidden", keepsKey: false },
+  INVALID_BODY: { text: "refused", keepsKey: false },
+  IDEMPOTENCY_KEY_REUSE: { text: "changed", keepsKey: false },
+  IDEMPOTENCY_CONFLICT: { text: "unknown", keepsKey: true },
+  CONNECTOR_ERROR: { text: "processorNo", keepsKey: true },
+  SERVICE_UNAVAILABLE: { text: "unknown", keepsKey: true },
+} as const;
+
+export function createRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/links/new", action, async (visit) => {
+    const typed = { ...emptyLink, currency: await currencyOf(context, visit) };
+    return formPage(visit, typed, freshKey(about, visit.merchantId), []);
+  });
+  merchantForm(context, "/links/new", { action }, async (visit, form) => await create(context, visit, form));
+}
+
+const emptyLink: TypedLink = {
+  ...{ amount: "", currency: "", reference: "", description: "", email: "", expires: "86400", locale: "" },
+  capture: "automatic",
+  lines: Array.from({ length: lineCount }, () => ({ name: "", quantity: "1", amount: "" })),
+};
+
+/** The merchant's own; the form is there without it too. */
+async function currencyOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<string> {
+  const found = await unlessAway(peers.merchants.getMerchant({ merchantId, environment }));
+  return found?.value.merchant?.currency ?? "";
+}
+
+async function create(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { merchantId, environment, language } = visit;
+  const typed = typedLink(form);
+  const judged = judgeLink(typed, language, locales);
+  if (!("order" in judged)) return formPage(visit, typed, form.raw(onceField), judged.problems);
+  const idempotency = onceOf(form, [about, merchantId], [judged.order]);
+  try {
+    const made = await context.peers.checkout.createSession({ merchantId, environment, ...judged.order, idempotency });
+    return madePage(visit, made);
+  } catch (error) {
+    const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
+    if (!refusal) throw error;
+    const key = refusal.keepsKey ? idempotency.key : freshKey(about, merchantId);
+    return formPage(visit, typed, key, [["amount", linkTexts[language][refusal.text]]]);
+  }
+}
+
+function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems: LinkProblems): Page {
+  const texts = linkTexts[visit.language];
+  const names = new Intl.DisplayNames(visit.language, { type: "language" });
+  const named = locales.map((tag) => [tag, names.of(tag) ?? tag] as const);
+  return {
+    title: texts.newTitle,
+    status: problems.length > 0 ? 422 : 200,
+    body: html`<div class="panel form-panel"><h1>${texts.newTitle}</h1>${linkForm(visit, typed, key, problems, named)}</div>`,
+  };
+}
+
+function madePage({ language, base }: MerchantVisit, { session, checkoutUrl }: CreateSessionResponse): Page {
+  const texts = linkTexts[language];
+  const { id = "", amount = 0n, currency = "EUR", orderReference = "" } = session ?? {};
+  // Drawn by the library from the address alone; it holds no text of anybody's.
+  const picture = checkoutUrl === "" ? undefined : new Html(renderSVG(checkoutUrl, { border: 2 }));
+  return {
+    title: texts.madeTitle,
+    body: html`<div class="panel form-panel"><h1>${texts.madeTitle}</h1>${
+      picture
+        ? html`<p>${texts.madeText}</p><p class="made-link">${copyable(language, checkoutUrl)}</p>
+<div class="qr" role="img" aria-label="${texts.qr}">${picture}</div>`
+        : html`<p class="warning">${texts.noOrigin}</p>`
+    }${facts([
+      [texts.amount, money(language, amount, currency)],
+      [texts.reference, orderReference],
+      [texts.expiresAt, moment(language, session?.expiresAt)],
+    ])}
+<div class="actions"><a class="button secondary" href="${base}/links/${id}">${texts.see}</a><a href="${base}/links/new">${texts.another}</a></div></div>`,
+  };
+}

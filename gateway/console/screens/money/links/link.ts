@@ -1,0 +1,92 @@
+// One payment link or checkout: what it asks for and what became of it; the way to end it while it is open.
+import { Failure } from "#platform/values/failure.ts";
+import type { Session } from "#proto/checkout/v1/checkout_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { formFields } from "../../../http/form.ts";
+import { idParam } from "../../../http/params.ts";
+import { merchantForm, merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import type { Language } from "../../../texts/both.ts";
+import { linkTexts } from "../../../texts/money/links.ts";
+import { stateWord } from "../../../texts/money/words.ts";
+import { hidden } from "../../../view/fields.ts";
+import { chip, copyable } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { moment, money } from "../../../view/values.ts";
+
+export function linkRoutes(context: ConsoleContext): void {
+  const { checkout } = context.peers;
+  merchantPage(context, "/links/:sessionId", "payments.read", async (visit) => {
+    const { merchantId, environment } = visit;
+    const sessionId = idParam(visit, "sessionId", "session");
+    const { session } = await checkout.getSession({ merchantId, environment, sessionId });
+    if (!session) throw new Failure("NOT_FOUND");
+    return linkPage(visit, session);
+  });
+  merchantForm(context, "/links/:sessionId/end", { action: "links.write" }, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const sessionId = idParam(visit, "sessionId", "session");
+    const { session } = await checkout.expireSession({ merchantId, environment, sessionId });
+    const ended = session?.status === "expired" || session?.status === "canceled";
+    return { go: `${base}/links/${sessionId}`, done: ended ? "link-ended" : "link-paid" };
+  });
+}
+
+/** Its state as a chip. */
+export function sessionState(language: Language, status: string): Html {
+  const { text, tone } = stateWord(language, status);
+  return chip(text, tone);
+}
+
+function linkPage(visit: MerchantVisit, session: Session): Page {
+  const { language, base } = visit;
+  const texts = linkTexts[language];
+  const title = texts.linkOf(money(language, session.amount, session.currency));
+  const hasPayment = session.paymentId !== "" && !session.paymentHidden;
+  const pairs = Object.entries(session.metadata);
+  return {
+    title,
+    body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session.status)}</div>
+<div class="panel">${facts([
+      [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
+      [texts.reference, session.orderReference],
+      [texts.description, session.description],
+      [texts.email, session.customerEmail],
+      [texts.created, moment(language, session.createdAt)],
+      [texts.completed, moment(language, session.completedAt)],
+      [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
+      [texts.processor, session.connector],
+      [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
+      [
+        texts.metadata,
+        pairs.length === 0
+          ? ""
+          : html`<ul class="plain">${pairs.map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`)}</ul>`,
+      ],
+      [texts.id, copyable(language, session.id)],
+    ])}</div>${items(visit, session)}${endForm(visit, session)}
+<p><a href="${base}/links">${texts.back}</a></p>`,
+  };
+}
+
+function items({ language }: MerchantVisit, { lineItems, currency }: Session): Html | string {
+  if (lineItems.length === 0) return "";
+  const texts = linkTexts[language];
+  return html`<h2>${texts.what}</h2>${table({
+    caption: texts.what,
+    rows: lineItems,
+    empty: "",
+    columns: [
+      { heading: texts.itemName, cell: ({ name }) => name },
+      { heading: texts.itemQuantity, isNumber: true, cell: ({ quantity }) => String(quantity) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount }) => money(language, amount, currency) },
+    ],
+  })}`;
+}
+
+function endForm({ language, base, token, may }: MerchantVisit, { id, status }: Session): Html | string {
+  if (status !== "open" || !may("links.write")) return "";
+  const texts = linkTexts[language];
+  return html`<details class="more"><summary>${texts.end}</summary><p>${texts.endText}</p>
+<form method="post" action="${base}/links/${id}/end">${hidden(formFields.token, token)}<button class="button danger">${texts.endNow}</button></form></details>`;
+}

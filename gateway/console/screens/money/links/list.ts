@@ -1,0 +1,95 @@
+// Payment links and checkouts, newest first, with what became of each. No link is shown here: its secret opens the
+// payment page, and is told once.
+import type { ListSessionsResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { linkTexts } from "../../../texts/money/links.ts";
+import { stateWord } from "../../../texts/money/words.ts";
+import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { section } from "../../../view/section.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import { createRoutes } from "./create.ts";
+import { linkRoutes, sessionState } from "./link.ts";
+
+const pageSize = 50;
+const statuses = ["open", "processing", "completed", "expired", "canceled"] as const;
+
+export function linksRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/links", "payments.read", async (visit) => await linksPage(context, visit));
+  createRoutes(context);
+  linkRoutes(context);
+}
+
+async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base, merchantId, environment, may } = visit;
+  const texts = linkTexts[language];
+  const query = queryOf(visit);
+  const path = `${base}/links`;
+  const q = (query.get("q") ?? "").trim().slice(0, 254);
+  const status = statuses.find((each) => each === query.get("status")) ?? "";
+  const afterId = query.get("after") ?? "";
+  const found = peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q, status });
+  const shown = [
+    { name: "q", label: texts.query, value: q },
+    { name: "status", label: texts.status, value: stateWord(language, status).text },
+  ];
+  const create = may("links.write") ? html`<a class="button" href="${path}/new">${texts.create}</a>` : "";
+  return {
+    title: texts.title,
+    body: html`<div class="heading"><h1>${texts.title}</h1>${create}</div><p class="muted">${texts.intro}</p>
+${searchForm(visit, path, q, status)}${filterChips(language, path, query, shown)}
+${await section(language, texts.title, found, (answer) => list(visit, path, query, q !== "" || status !== "", answer))}`,
+  };
+}
+
+function list(
+  visit: MerchantVisit,
+  path: string,
+  query: URLSearchParams,
+  isFiltered: boolean,
+  found: ListSessionsResponse,
+): Html {
+  const { language } = visit;
+  const texts = linkTexts[language];
+  const last = found.sessions.at(-1)?.id;
+  return html`${table({
+    caption: texts.title,
+    rows: found.sessions,
+    empty: isFiltered ? texts.noneFound : texts.none,
+    columns: [
+      {
+        heading: texts.amount,
+        isNumber: true,
+        cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${money(language, amount, currency)}</a>`,
+      },
+      { heading: texts.status, cell: ({ status }) => sessionState(language, status) },
+      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
+      { heading: texts.email, cell: ({ customerEmail }) => customerEmail },
+      {
+        heading: texts.expiresAt,
+        cell: (session) => (session.status === "open" ? moment(language, session.expiresAt) : ""),
+      },
+      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  })}
+${paging(language, {
+  total: texts.total(count(language, found.total)),
+  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
+  first: query.has("after") ? withFilter(path, query, {}) : undefined,
+})}`;
+}
+
+function searchForm({ language }: MerchantVisit, path: string, q: string, status: string): Html {
+  const texts = linkTexts[language];
+  const options = ["", ...statuses].map((each) => {
+    const label = each === "" ? texts.anyStatus : stateWord(language, each).text;
+    return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
+  });
+  return html`<form method="get" action="${path}" role="search" class="filters"><label class="visually-hidden" for="q">${texts.search}</label>
+<input id="q" name="q" type="search" value="${q}" placeholder="${texts.search}" maxlength="254" data-search>
+<label class="visually-hidden" for="status">${texts.status}</label><select id="status" name="status">${options}</select>
+<button class="button secondary">${texts.find}</button></form>`;
+}

@@ -1,0 +1,39 @@
+// The books of a payment, and what developers ask about it: the record exactly as the API gives it, and the request
+// that asks for it.
+import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
+import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { presentPayment } from "../../../../json/payment.ts";
+import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { bookWord } from "../../../texts/money/words.ts";
+import { codeBlock } from "../../../view/pieces.ts";
+import { missing } from "../../../view/section.ts";
+import { table } from "../../../view/table.ts";
+import { moment, money } from "../../../view/values.ts";
+
+/** @param entries undefined: away */
+export function booksPart({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
+  const texts = paymentPageTexts[language];
+  if (!entries) return missing(language, texts.books);
+  return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${table({
+    caption: texts.books,
+    rows: entries,
+    empty: texts.noEntries,
+    columns: [
+      { heading: texts.what, cell: ({ kind }) => bookWord(language, kind) },
+      { heading: texts.debit, cell: ({ debit }) => bookWord(language, debit) },
+      { heading: texts.credit, cell: ({ credit }) => bookWord(language, credit) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.when, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  })}</section>`;
+}
+
+export function developersPart({ config }: ConsoleContext, { language }: MerchantVisit, payment: Payment): Html {
+  const texts = paymentPageTexts[language];
+  const address = `${config.API_ORIGIN ?? "https://api.example.com"}/v1/payments/${payment.id}`;
+  return html`<details class="more"><summary>${texts.developers}</summary>
+<h2>${texts.curl}</h2>${codeBlock(language, `curl ${address} \\\n  -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`)}
+<h2>${texts.json}</h2>${codeBlock(language, JSON.stringify(presentPayment(payment), null, 2))}</details>`;
+}

@@ -1,0 +1,77 @@
+// What a payment is, as names and values: money, order, processor, card with its checks. Whatever a buyer, a shop or a
+// processor wrote is text; an address is a link only when it is https.
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
+import type { Language } from "../../../texts/both.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { paymentState } from "../../../texts/states.ts";
+import { chip, copyable } from "../../../view/pieces.ts";
+import { facts } from "../../../view/table.ts";
+import { moment, money } from "../../../view/values.ts";
+import { mayCapture } from "./open-acts.ts";
+
+/** What is authorized and waits for its merchant is not paid yet, whatever its status says. */
+export function stateOf(language: Language, payment: Payment): Html {
+  if (mayCapture(payment)) return chip(paymentPageTexts[language].authorized, "wait");
+  const { text, tone } = paymentState(language, payment.status);
+  return chip(text, tone);
+}
+
+export function paymentFacts({ base, language, environment }: MerchantVisit, payment: Payment): Html {
+  const texts = paymentPageTexts[language];
+  const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
+  const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
+  const copied = (text: string) => (text === "" ? "" : copyable(language, text));
+  return facts([
+    [texts.amount, money(language, amount, currency)],
+    [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
+    [texts.refunded, some(refundedAmount)],
+    [texts.fee, some(feeAmount)],
+    [texts.net, some(netAmount)],
+    [texts.created, moment(language, payment.createdAt)],
+    [texts.captureBefore, moment(language, payment.captureBefore)],
+    [texts.description, payment.description],
+    [texts.reference, payment.orderReference],
+    [texts.buyer, payment.customerEmail],
+    [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}">${sessionId}</a>`],
+    [texts.processor, payment.connector],
+    [texts.processorRef, copied(payment.connectorRef)],
+    [texts.authorizationCode, payment.authorizationCode],
+    [texts.receipt, outsideLink(payment.receiptUrl, environment)],
+    [texts.metadata, metadata(payment)],
+  ]);
+}
+
+export function cardFacts({ language }: MerchantVisit, { card, verification }: Payment): Html | string {
+  if (!card && !verification) return "";
+  const texts = paymentPageTexts[language];
+  const { riskLevel = "", riskScore = 0 } = verification ?? {};
+  const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
+  return html`<section class="panel"><h2>${texts.card}</h2>${facts([
+    [texts.cardNumber, card ? `${card.brand} ····${card.last4} ${card.funding}`.trim() : ""],
+    [texts.expiry, expiry],
+    [texts.fingerprint, card?.fingerprint ? copyable(language, card.fingerprint) : ""],
+    [texts.addressCheck, verification?.avsLine1 ?? ""],
+    [texts.postcodeCheck, verification?.avsZip ?? ""],
+    [texts.cvcCheck, verification?.cvcCheck ?? ""],
+    [texts.threeDs, [verification?.threeDsResult, verification?.threeDsVersion].filter(Boolean).join(" · ")],
+    [texts.risk, riskLevel === "" ? "" : `${riskLevel} · ${riskScore}`],
+  ])}</section>`;
+}
+
+/** An address that somebody else gave: https alone, in sandbox also http to this machine, is a link. */
+export function outsideLink(text: string, environment: Environment): Html | string {
+  if (!URL.canParse(text)) return text;
+  const { protocol, hostname } = new URL(text);
+  const isLocal = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
+  if (protocol !== "https:" && !(isLocal && environment === Environment.SANDBOX)) return text;
+  return html`<a href="${text}" rel="noreferrer noopener" target="_blank">${hostname}</a>`;
+}
+
+function metadata(payment: Payment): Html | string {
+  const pairs = Object.entries(payment.metadata);
+  if (pairs.length === 0) return "";
+  return html`<ul class="plain">${pairs.map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`)}</ul>`;
+}

@@ -1,0 +1,75 @@
+// One payment, whole: what it is, what happened to it and by whom, what can be done with it, its books, and what the
+// API gives of it. Each part is asked for by itself, so that a service that is away costs its part only.
+import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { idParam } from "../../../http/params.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { failureWord } from "../../../texts/money/words.ts";
+import { copyable } from "../../../view/pieces.ts";
+import { missing, unlessAway } from "../../../view/section.ts";
+import { money } from "../../../view/values.ts";
+import { booksPart, developersPart } from "./books.ts";
+import { captureRoutes } from "./capture.ts";
+import { cardFacts, paymentFacts, stateOf } from "./facts.ts";
+import { leftOf, mayCancel, mayCapture } from "./open-acts.ts";
+import { refundRoutes } from "./refund.ts";
+import { askStory } from "./story.ts";
+import { timelinePart } from "./timeline.ts";
+
+export function paymentRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/payments/:paymentId", "payments.read", async (visit) => await paymentPage(context, visit));
+  refundRoutes(context);
+  captureRoutes(context);
+}
+
+async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, merchantId, environment, may } = visit;
+  const paymentId = idParam(visit, "paymentId", "payment");
+  const { payments } = context.peers;
+  const owned = { merchantId, environment, paymentId };
+  const texts = paymentPageTexts[language];
+  const [found, story, books] = await Promise.all([
+    unlessAway(payments.getPayment(owned)),
+    askStory(context, visit, paymentId),
+    may("books.read") ? unlessAway(payments.listPaymentEntries(owned)) : undefined,
+  ]);
+  const payment = found?.value.payment;
+  const booksHtml = may("books.read") ? booksPart(visit, books?.value.entries) : "";
+  const title = payment ? texts.title(money(language, payment.amount, payment.currency)) : texts.payment;
+  return {
+    title,
+    body: html`<div class="heading"><h1>${title}</h1>${payment ? stateOf(language, payment) : ""}</div>
+<p>${copyable(language, paymentId)}</p>
+${payment ? own(visit, payment) : missing(language, texts.payment)}
+${timelinePart(visit, payment, story)}
+${booksHtml}${payment ? developersPart(context, visit, payment) : ""}`,
+  };
+}
+
+function own(visit: MerchantVisit, payment: Payment): Html {
+  const { language } = visit;
+  const texts = paymentPageTexts[language];
+  const { failure } = payment;
+  const why = failure
+    ? html`<div class="warning"><strong>${texts.failed}: ${failureWord(language, failure.code)}</strong><p>${failure.message}</p><p>${failureWord(language, failure.advice)}</p></div>`
+    : "";
+  return html`${why}${acts(visit, payment)}<div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}`;
+}
+
+/** What the person may do with the payment as it stands. */
+function acts({ base, language, may }: MerchantVisit, payment: Payment): Html | string {
+  const texts = paymentPageTexts[language];
+  const link = (path: string, label: string, kind: string) =>
+    html`<a class="button ${kind}" href="${base}/payments/${payment.id}/${path}">${label}</a>`;
+  const shown = [
+    ...(may("payments.capture") && mayCapture(payment) ? [link("capture", texts.capture, "")] : []),
+    ...(may("payments.refund") && leftOf(payment) > 0n ? [link("refund", texts.refund, "secondary")] : []),
+    ...(may("payments.capture") && mayCancel(payment) ? [link("cancel", texts.cancel, "danger")] : []),
+    ...(payment.dispute
+      ? [html`<a class="button secondary" href="${base}/disputes/${payment.dispute.id}">${texts.disputeOpen}</a>`]
+      : []),
+  ];
+  return shown.length === 0 ? "" : html`<div class="actions">${shown}</div>`;
+}

@@ -1,0 +1,152 @@
+// One timeline of a payment, newest first, merged from all that is known: attempts with reasons and advice,
+// authorization, capture, refunds, dispute, deliveries of its events with answers, and who did what.
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
+import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payments_pb.ts";
+import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { actWord, failureWord, stateWord } from "../../../texts/money/words.ts";
+import { chip, type Tone } from "../../../view/pieces.ts";
+import { missing } from "../../../view/section.ts";
+import { day, moment, money } from "../../../view/values.ts";
+import type { Story } from "./story.ts";
+
+interface Happening {
+  readonly at: Timestamp | undefined;
+  readonly title: Html | string;
+  readonly tone?: Tone;
+  readonly details: readonly (Html | string)[];
+}
+
+/** @param payment undefined: away. */
+export function timelinePart(visit: MerchantVisit, payment: Payment | undefined, story: Story): Html {
+  const { language } = visit;
+  const texts = paymentPageTexts[language];
+  const all = [
+    ...(payment ? ofPayment(visit, payment) : []),
+    ...(story.deliveries ?? []).map((each) => ofDelivery(visit, each)),
+    ...(story.acts ?? []).map((each) => ofAct(visit, each, story.names)),
+  ];
+  // The order of what happened in one moment is the order above.
+  const sorted = all.map((each, i) => ({ each, i })).sort((a, b) => microsOf(b.each) - microsOf(a.each) || b.i - a.i);
+  return html`<section class="panel"><h2>${texts.timeline}</h2>
+${story.deliveries ? "" : missing(language, texts.deliveries)}${story.acts ? "" : missing(language, texts.acts)}
+<ol class="timeline">${sorted.map(({ each }) => item(visit, each))}</ol></section>`;
+}
+
+function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: Happening): Html {
+  const shown = details.filter((each) => each !== "").map((each) => html`<p>${each}</p>`);
+  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted">${moment(language, at)}</span>${shown}</li>`;
+}
+
+function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[] {
+  const { language } = visit;
+  const texts = paymentPageTexts[language];
+  const { currency, attempts, failure, failedAt } = payment;
+  const happened = (at: Timestamp | undefined, title: string, tone: Tone) =>
+    at ? [{ at, title, tone, details: [] }] : [];
+  const last = attempts.at(-1);
+  return [
+    { at: payment.createdAt, title: texts.begun, details: [] },
+    ...attempts.map((each) => ofAttempt(visit, each, each === last ? (failure?.advice ?? "") : "")),
+    ...happened(payment.authorizedAt, texts.authorized, "good"),
+    ...happened(payment.capturedAt, texts.wasCaptured(money(language, payment.capturedAmount, currency)), "good"),
+    ...(failedAt && failure && last?.outcome !== "failed"
+      ? [
+          {
+            at: failedAt,
+            title: texts.wasFailed,
+            tone: "bad",
+            details: [failureWord(language, failure.code), failure.message],
+          } as const,
+        ]
+      : []),
+    ...payment.refunds.map((each) => ofRefund(visit, each, currency)),
+    ...ofDispute(visit, payment),
+  ];
+}
+
+function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice: string): Happening {
+  const texts = paymentPageTexts[language];
+  const { outcome, failureCode, failureMessage, cardBrand, cardLast4, threeDsResult, createdAt } = attempt;
+  const isGood = outcome === "succeeded";
+  return {
+    at: createdAt,
+    title: isGood ? texts.attemptSucceeded : texts.attemptFailed,
+    tone: isGood ? "good" : "bad",
+    details: [
+      cardLast4 === "" ? "" : `${cardBrand} ····${cardLast4}`,
+      threeDsResult === "" ? "" : `${texts.threeDs}: ${threeDsResult}`,
+      failureCode === "" ? "" : html`${failureWord(language, failureCode)} <code>${failureCode}</code>`,
+      failureMessage,
+      advice === "" ? "" : failureWord(language, advice),
+    ],
+  };
+}
+
+function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string): Happening {
+  const { text, tone } = stateWord(language, refund.status);
+  return {
+    at: refund.createdAt,
+    title: html`${paymentPageTexts[language].refundOf(money(language, refund.amount, currency))} ${chip(text, tone)}`,
+    tone,
+    details: [
+      refund.reason,
+      refund.failureCode === "" ? "" : failureWord(language, refund.failureCode),
+      refund.failureMessage,
+      html`<code>${refund.id}</code>`,
+    ],
+  };
+}
+
+function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Payment): readonly Happening[] {
+  if (!dispute) return [];
+  const texts = paymentPageTexts[language];
+  const { text, tone } = stateWord(language, dispute.status);
+  return [
+    {
+      at: dispute.openedAt,
+      title: html`<a href="${base}/disputes/${dispute.id}">${texts.disputeOf(money(language, dispute.amount, currency))}</a> ${chip(text, tone)}`,
+      tone: "bad",
+      details: [
+        dispute.reason,
+        dispute.evidenceDueAt ? html`${texts.due} ${day(language, dispute.evidenceDueAt)}` : "",
+      ],
+    },
+  ];
+}
+
+function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }: PaymentDelivery): Happening {
+  const texts = paymentPageTexts[language];
+  const { id = "", eventType = "", delivered = false, failed = false, attempts = 0, statusCode = 0 } = delivery ?? {};
+  const say = delivered ? texts.delivered : failed ? texts.undelivered : texts.underway;
+  return {
+    at: delivery?.createdAt,
+    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${texts.deliveryOf(eventType)}</a>`,
+    tone: delivered ? "good" : failed ? "bad" : "wait",
+    details: [say(statusCode === 0 ? texts.noAnswer : String(statusCode), String(attempts)), delivery?.lastError ?? ""],
+  };
+}
+
+function ofAct({ language }: MerchantVisit, entry: AuditEntry, names: Story["names"]): Happening {
+  const texts = paymentPageTexts[language];
+  return {
+    at: entry.occurredAt,
+    title: actWord(language, entry.action),
+    details: [`${texts.by} ${whoOf(language, entry.actor, names)}`],
+  };
+}
+
+function whoOf(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
+  const texts = paymentPageTexts[language];
+  if (actor.startsWith("usr_")) return names.get(actor) ?? texts.formerMember;
+  if (actor.startsWith("ak_")) return texts.byKey(actor);
+  return actor === "operator" ? texts.byOperator : actor === "" ? texts.byService : actor;
+}
+
+/** For sorting: microseconds of this century fit into a number. */
+function microsOf({ at }: Happening): number {
+  return at ? Number(at.seconds) * 1_000_000 + Math.floor(at.nanos / 1_000) : 0;
+}

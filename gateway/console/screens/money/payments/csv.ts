@@ -1,0 +1,37 @@
+// Payments as lines of a file for spreadsheets (RFC 4180). Buyers and shops write some of its texts: a cell that a
+// spreadsheet would take for a formula begins with an apostrophe.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { majorUnits } from "../../../view/values.ts";
+
+const columns: readonly (readonly [string, (payment: Payment) => string])[] = [
+  ["id", ({ id }) => id],
+  ["created_at", ({ createdAt }) => (createdAt ? timestampDate(createdAt).toISOString() : "")],
+  ["status", ({ status }) => status],
+  ["amount", ({ amount, currency }) => majorUnits(amount, currency)],
+  ["currency", ({ currency }) => currency],
+  ["fee_amount", ({ feeAmount, currency }) => majorUnits(feeAmount, currency)],
+  ["refunded_amount", ({ refundedAmount, currency }) => majorUnits(refundedAmount, currency)],
+  ["reference", ({ orderReference }) => orderReference],
+  ["customer_email", ({ customerEmail }) => customerEmail],
+  ["connector", ({ connector }) => connector],
+  ["card_brand", ({ card }) => card?.brand ?? ""],
+  ["card_last4", ({ card }) => card?.last4 ?? ""],
+];
+
+/** Names of the columns. The mark before them makes spreadsheets read UTF-8. */
+export const csvHead = `\ufeff${lineOf(columns.map(([name]) => name))}`;
+
+export function csvLine(payment: Payment): string {
+  return lineOf(columns.map(([, of]) => csvCell(of(payment))));
+}
+
+/** A text as a cell that computes nothing, whatever stands in it. */
+export function csvCell(text: string): string {
+  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
+  return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `${cells.join(",")}\r\n`;
+}

@@ -1,0 +1,94 @@
+// The list of payments: one search field, filters as chips in the address, exact totals, pages that repeat and miss
+// nothing, views that a person keeps, and exactly this list as a file.
+import type { ListPaymentsResponse, Payment } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { merchantPage } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { paymentTexts } from "../../../texts/money/payments.ts";
+import { paymentState } from "../../../texts/states.ts";
+import { problemSummary } from "../../../view/fields.ts";
+import { chip, filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { section } from "../../../view/section.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import { exportRoutes } from "./export.ts";
+import { filterForm } from "./filter-form.ts";
+import { labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
+import { viewRoutes, viewsOf } from "./views.ts";
+
+const pageSize = 50;
+
+export function paymentsRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/payments", "payments.read", async (visit) => await paymentsPage(context, visit));
+  exportRoutes(context);
+  viewRoutes(context, paymentsPage);
+}
+
+/** @param problem what is wrong with the name of a view that was to be kept */
+async function paymentsPage(context: ConsoleContext, visit: MerchantVisit, problem = ""): Promise<Page> {
+  const { language, base } = visit;
+  const texts = paymentTexts[language];
+  const path = `${base}/payments`;
+  const query = queryOf(visit);
+  const filters = readFilters(query, language);
+  const views = viewsOf(context, visit, filters, problem);
+  const isWrong = filters.problems.length > 0;
+  return {
+    title: texts.title,
+    status: isWrong || problem !== "" ? 422 : 200,
+    body: html`<h1>${texts.title}</h1>
+${problemSummary(texts.wrong, filters.problems)}
+${filterForm(visit, path, filters)}${filterChips(language, path, query, labelsOf(language, filters.typed))}
+${isWrong ? "" : await section(language, texts.title, find(context, visit, filters), (found) => list(visit, filters, found))}
+${await views}`,
+  };
+}
+
+async function find({ peers }: ConsoleContext, visit: MerchantVisit, { wish }: PaymentFilters) {
+  const { merchantId, environment } = visit;
+  const afterId = queryOf(visit).get("after") ?? "";
+  return await peers.payments.listPayments({ merchantId, environment, limit: pageSize, afterId, ...wish });
+}
+
+function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPaymentsResponse): Html {
+  const { language, base } = visit;
+  const texts = paymentTexts[language];
+  const path = `${base}/payments`;
+  const query = queryOf(visit);
+  const last = found.payments.at(-1)?.id;
+  return html`${table({
+    caption: texts.title,
+    rows: found.payments,
+    empty: filters.isAny ? texts.noneFound : texts.none,
+    columns: [
+      { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
+      { heading: texts.status, cell: ({ status }) => stateChip(visit, status) },
+      { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
+      { heading: texts.card, cell: ({ card }) => (card ? `${card.brand} ····${card.last4}` : "") },
+      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
+      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  })}
+${paging(language, {
+  total: texts.total(count(language, found.total)),
+  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
+  first: query.has("after") ? withFilter(path, query, {}) : undefined,
+})}${download(visit, filters, found.total)}`;
+}
+
+/** How many there will be is said before: the browser then shows how far it is. */
+function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilters, total: bigint): Html | string {
+  if (total === 0n || !may("payments.export")) return "";
+  const query = queryOfFilters(typed);
+  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${paymentTexts[language].download(count(language, total))}</a></p>`;
+}
+
+function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: Payment): Html {
+  return html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
+}
+
+function stateChip({ language }: MerchantVisit, status: string): Html {
+  const { text, tone } = paymentState(language, status);
+  return chip(text, tone);
+}

@@ -1,0 +1,72 @@
+// Views of the list of payments that a person keeps: their filters under a name.
+import { Failure } from "#platform/values/failure.ts";
+import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { formFields } from "../../../http/form.ts";
+import { merchantForm } from "../../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { paymentTexts } from "../../../texts/money/payments.ts";
+import { hidden, textField } from "../../../view/fields.ts";
+import { missing } from "../../../view/section.ts";
+import { type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
+
+const list = "payments";
+const nameMax = 60;
+
+export function viewRoutes(
+  context: ConsoleContext,
+  show: (context: ConsoleContext, visit: MerchantVisit, problem: string) => Promise<Page>,
+): void {
+  const { peers } = context;
+  // The filters stand in the form's address, as in the list's.
+  merchantForm(context, "/payments", { action: "payments.read" }, async (visit, form) => {
+    const { secret: sessionSecret, merchantId, language, base, request } = visit;
+    const query = queryOfFilters(readFilters(new URLSearchParams(request.url.split("?")[1] ?? ""), language).typed);
+    const name = form.text("view_name");
+    const texts = paymentTexts[language];
+    if (name === "" || name.length > nameMax) return await show(context, visit, texts.viewNameNeeded);
+    try {
+      await peers.people.saveView({ sessionSecret, merchantId, view: { list, name, query } });
+    } catch (error) {
+      if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
+      return await show(context, visit, texts.viewsMany);
+    }
+    return { go: `${base}/payments?${query}`, done: "view-saved" };
+  });
+  merchantForm(context, "/payments/views/delete", { action: "payments.read" }, async (visit, form) => {
+    const { secret: sessionSecret, merchantId, base } = visit;
+    await peers.people.deleteView({ sessionSecret, merchantId, list, name: form.raw("view_name") });
+    return { go: `${base}/payments`, done: "view-deleted" };
+  });
+}
+
+/** The views, and the way to keep the filters that are on; a list is shown without them when they cannot be read. */
+export async function viewsOf(
+  { peers }: ConsoleContext,
+  visit: MerchantVisit,
+  { typed, isAny, problems }: PaymentFilters,
+  problem: string,
+): Promise<Html> {
+  const { secret: sessionSecret, merchantId, language } = visit;
+  const texts = paymentTexts[language];
+  const found = await peers.people.listSavedViews({ sessionSecret, merchantId, list }).catch(() => undefined);
+  if (!found) return missing(language, texts.views);
+  const keep = isAny && problems.length === 0 ? keepForm(visit, queryOfFilters(typed), problem) : "";
+  if (found.views.length === 0 && keep === "") return html``;
+  return html`<details class="more"${problem === "" ? "" : html` open`}><summary>${texts.views}</summary>
+<ul class="views">${found.views.map((view) => item(visit, view))}</ul>${keep}</details>`;
+}
+
+function item(visit: MerchantVisit, { name, query }: SavedView): Html {
+  const { base, language, token } = visit;
+  const label = paymentTexts[language].viewDelete(name);
+  return html`<li><a href="${base}/payments?${new URLSearchParams(query).toString()}">${name}</a>
+<form method="post" action="${base}/payments/views/delete" class="inline">${hidden(formFields.token, token)}${hidden("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
+}
+
+function keepForm({ base, language, token }: MerchantVisit, query: string, problem: string): Html {
+  const texts = paymentTexts[language];
+  return html`<form method="post" action="${base}/payments?${query}">${hidden(formFields.token, token)}
+${textField({ name: "view_name", label: texts.viewName, value: "", maxlength: nameMax, required: true, problem })}
+<button class="button secondary">${texts.viewSave}</button></form>`;
+}

@@ -1,0 +1,117 @@
+// The list of refunds, newest first; of one that failed the reason stands beside it.
+import { isId } from "#platform/values/id.ts";
+import type { ListRefundsResponse, Refund } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { dayEnd, dayStart } from "../../http/day.ts";
+import { queryOf } from "../../http/query.ts";
+import { merchantPage } from "../../session/routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { refundTexts } from "../../texts/money/refunds.ts";
+import { failureWord, stateWord } from "../../texts/money/words.ts";
+import { problemSummary, textField } from "../../view/fields.ts";
+import { chip, filterChips, pageBehind, paging, withFilter } from "../../view/pieces.ts";
+import { section } from "../../view/section.ts";
+import { table } from "../../view/table.ts";
+import { count, moment, money } from "../../view/values.ts";
+
+const pageSize = 50;
+const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
+const names = ["status", "payment", "from", "to"] as const;
+type Typed = Readonly<Record<(typeof names)[number], string>>;
+type Problems = readonly (readonly [string, string])[];
+
+export function refundsRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/refunds", "payments.read", async (visit) => await refundsPage(context, visit));
+}
+
+async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base, merchantId, environment } = visit;
+  const texts = refundTexts[language];
+  const query = queryOf(visit);
+  const path = `${base}/refunds`;
+  const value = (name: keyof Typed) => (query.get(name) ?? "").trim().slice(0, 64);
+  const typed: Typed = { status: value("status"), payment: value("payment"), from: value("from"), to: value("to") };
+  const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
+  const problems: Problems = [
+    ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
+    ...(typed.from !== "" && !from ? [["from", texts.wrongDay(texts.from)] as const] : []),
+    ...(typed.to !== "" && !to ? [["to", texts.wrongDay(texts.to)] as const] : []),
+  ];
+  const ask = async () =>
+    await peers.payments.listRefunds({
+      ...{ merchantId, environment, limit: pageSize, afterId: query.get("after") ?? "" },
+      ...{ status: typed.status, paymentId: typed.payment },
+      ...(from && { from }),
+      ...(to && { to }),
+    });
+  const shown = [
+    { name: "status", label: texts.status, value: stateWord(language, typed.status).text },
+    { name: "payment", label: texts.payment, value: typed.payment },
+    { name: "from", label: texts.from, value: typed.from },
+    { name: "to", label: texts.to, value: typed.to },
+  ];
+  return {
+    title: texts.title,
+    status: problems.length > 0 ? 422 : 200,
+    body: html`<h1>${texts.title}</h1>${problemSummary(texts.wrong, problems)}
+${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
+${problems.length > 0 ? "" : await section(language, texts.title, ask(), (found) => list(visit, path, query, typed, found))}`,
+  };
+}
+
+function list(
+  visit: MerchantVisit,
+  path: string,
+  query: URLSearchParams,
+  typed: Typed,
+  found: ListRefundsResponse,
+): Html {
+  const { language, base } = visit;
+  const texts = refundTexts[language];
+  const last = found.refunds.at(-1)?.id;
+  const isFiltered = names.some((name) => typed[name] !== "");
+  return html`${table({
+    caption: texts.title,
+    rows: found.refunds,
+    empty: isFiltered ? texts.noneFound : texts.none,
+    columns: [
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
+      { heading: texts.reason, cell: ({ reason }) => reason },
+      {
+        heading: texts.ofPayment,
+        cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,
+      },
+      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  })}
+${paging(language, {
+  total: texts.total(count(language, found.total)),
+  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
+  first: query.has("after") ? withFilter(path, query, {}) : undefined,
+})}`;
+}
+
+function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
+  const { text, tone } = stateWord(language, status);
+  const why = [failureCode === "" ? "" : failureWord(language, failureCode), failureMessage].filter(
+    (each) => each !== "",
+  );
+  return html`${chip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
+}
+
+function filterForm({ language }: MerchantVisit, path: string, typed: Typed, problems: Problems): Html {
+  const texts = refundTexts[language];
+  const options = ["", ...statuses].map((each) => {
+    const label = each === "" ? texts.anyStatus : stateWord(language, each).text;
+    return html`<option value="${each}"${each === typed.status ? html` selected` : ""}>${label}</option>`;
+  });
+  const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
+  const day = (name: "from" | "to") =>
+    textField({ name, label: texts[name], type: "date", value: typed[name], problem: problem(name) });
+  return html`<form method="get" action="${path}" class="filter-grid">
+<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${options}</select></div>
+${day("from")}${day("to")}
+${textField({ name: "payment", label: texts.payment, value: typed.payment, maxlength: 64, problem: problem("payment") })}
+<div class="field"><button class="button secondary">${texts.find}</button></div></form>`;
+}

@@ -1,0 +1,106 @@
+// What the operators' screens share: forms that carry their token, what is grave behind a disclosure that says what it
+// does, and a refusal of a service shown beside the field that it names.
+import { asFailure, type Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { type Html, html } from "../../../docs/html.ts";
+import { formFields } from "../../http/form.ts";
+import type { Answer, OperatorVisit, Page } from "../../session/visit.ts";
+import { operatorFormTexts } from "../../texts/operators/forms.ts";
+import { hidden, problemSummary } from "../../view/fields.ts";
+
+/** What is wrong with a form, by the name of its field; an empty name: with all of it. */
+export type Problems = readonly (readonly [field: string, text: string])[];
+export const noProblems: Problems = [];
+
+export interface FormParts {
+  readonly action: string;
+  readonly fields: readonly Html[];
+  readonly button: string;
+  readonly tone?: "danger" | "secondary";
+  /** Read in the button's place by who sees no table around it. */
+  readonly label?: string;
+  readonly isInline?: true;
+}
+
+export function postForm(visit: OperatorVisit, { action, fields, button, tone, label, isInline }: FormParts): Html {
+  const classes = ["button", tone ?? "", isInline ? "small" : ""].filter((each) => each !== "").join(" ");
+  return html`<form method="post" action="${action}"${isInline ? html` class="inline"` : ""}>${hidden(formFields.token, visit.token)}${fields}<button class="${classes}"${label ? html` aria-label="${label}"` : ""}>${button}</button></form>`;
+}
+
+/** Behind a line that has to be opened: nothing grave is one click away. */
+export function disclosed(summary: string, body: Html, isOpen = false): Html {
+  return html`<details class="more panel"${isOpen ? html` open` : ""}><summary>${summary}</summary>${body}</details>`;
+}
+
+export function panel(title: string, body: Html | string, level: 2 | 3 = 2): Html {
+  const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`;
+  return html`<section class="panel">${heading}${body}</section>`;
+}
+
+/** The way to the list that this page belongs to. */
+export function backTo(path: string, label: string): Html {
+  return html`<p class="back"><a href="${path}">← ${label}</a></p>`;
+}
+
+export function problemOf(problems: Problems, field: string): string {
+  return problems.find(([name]) => name === field)?.[1] ?? "";
+}
+
+/** Above a form that could not be taken. @param fields that the form has; others are told without a link */
+export function problemBox(visit: OperatorVisit, problems: Problems): Html | string {
+  return problemSummary(
+    operatorFormTexts[visit.language].problems,
+    problems.map(([field, text]) => [field === "" ? "main" : field, text] as const),
+  );
+}
+
+/** Does the work; a refusal that the operator can do something about is shown on the page again. */
+export async function refusable(
+  visit: OperatorVisit,
+  work: () => Promise<Answer>,
+  show: (problems: Problems) => Promise<Page>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const problems = problemsOf(visit, asFailure(error));
+    if (problems.length === 0) throw error;
+    return { ...(await show(problems)), status: 422 };
+  }
+}
+
+function problemsOf({ language }: OperatorVisit, { reason, violations }: Failure): Problems {
+  const texts = operatorFormTexts[language];
+  if (reason === "CONNECTOR_ERROR") return [["", texts.processorAway]];
+  if (reason === "FEATURE_DISABLED") return [["", texts.switchedOff]];
+  if (reason === "FORBIDDEN") return [["", texts.refused]];
+  if (reason !== "INVALID_BODY") return noProblems;
+  if (violations.length === 0) return [["", texts.notTaken]];
+  // What a service says is English, and more exact than a translation that knows less.
+  return violations.map(({ field, problem }) => [field, `${texts.notTaken} (${field}: ${problem})`] as const);
+}
+
+/** Who acts, as histories and notes keep it; the audit log has the person's id besides. */
+export function operatorName({ session: { person } }: OperatorVisit): string {
+  const email = person?.email ?? "";
+  return email !== "" && email.length <= operatorNameMax ? email : (person?.id ?? "");
+}
+const operatorNameMax = 100;
+
+/** A part of the address, as `:merchantId`; empty: the route has none. */
+export function pathPart({ request }: OperatorVisit, name: string): string {
+  const part = membersOf(request.params)[name];
+  return typeof part === "string" ? part : "";
+}
+
+/** An address with its query. */
+export function address(path: string, query: Readonly<Record<string, string>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== "");
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
+}
+
+/** A day in UTC; undefined: none is named. */
+export function dayOf(text: string): Date | undefined {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}

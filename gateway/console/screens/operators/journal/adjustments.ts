@@ -1,0 +1,210 @@
+// Adjustments: those that wait first, and one of them with what the person who looks at it may do.
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import type { Adjustment } from "#proto/payments/v1/journal_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { Form } from "../../../http/form.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { accountName, journalTexts } from "../../../texts/operators/journal.ts";
+import { textField } from "../../../view/fields.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import {
+  address,
+  backTo,
+  disclosed,
+  noProblems,
+  type Problems,
+  panel,
+  pathPart,
+  postForm,
+  problemBox,
+  problemOf,
+  refusable,
+} from "../forms.ts";
+import { merchantLink, placeOf, storyLink } from "../money/pieces.ts";
+
+const pageSize = 50;
+const states = ["proposed", "approved", "rejected"] as const;
+
+export function adjustmentsRoutes(context: ConsoleContext): void {
+  const { journal } = context.peers;
+  const decides = { action: "journal.approve", proof: () => true };
+  operatorPage(context, "/journal/adjustments", "journal.read", async (visit) => await listPage(context, visit));
+  operatorPage(
+    context,
+    "/journal/adjustments/:adjustmentId",
+    "journal.read",
+    async (visit) => await onePage(context, visit),
+  );
+  operatorForm(context, "/journal/adjustments/:adjustmentId/approve", decides, async (visit, form) => {
+    const adjustmentId = pathPart(visit, "adjustmentId");
+    const approve = async () => {
+      await journal.approveAdjustment({ adjustmentId, note: form.text("approve_note") });
+      return { go: `/journal/adjustments/${adjustmentId}`, done: "adjustment-approved" };
+    };
+    return await refusable(visit, approve, (problems) => onePage(context, visit, problems));
+  });
+  // Also of whoever proposed it: they take it back.
+  operatorForm(context, "/journal/adjustments/:adjustmentId/reject", { proof: () => true }, async (visit, form) => {
+    return await reject(context, visit, form);
+  });
+}
+
+async function reject(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
+  const adjustmentId = pathPart(visit, "adjustmentId");
+  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId });
+  if (!adjustment || !mayReject(visit, adjustment)) return { go: `/journal/adjustments/${adjustmentId}` };
+  const note = form.text("note");
+  if (note === "") {
+    const problem = journalTexts[visit.language].rejectNeeded;
+    return { ...(await onePage(context, visit, [["note", problem]])), status: 422 };
+  }
+  const end = async () => {
+    await context.peers.journal.rejectAdjustment({ adjustmentId, note });
+    return { go: `/journal/adjustments/${adjustmentId}`, done: "adjustment-rejected" };
+  };
+  return await refusable(visit, end, (problems) => onePage(context, visit, problems));
+}
+
+const isOwn = ({ session }: OperatorVisit, { proposedBy }: Adjustment) => session.person?.id === proposedBy;
+const mayReject = (visit: OperatorVisit, adjustment: Adjustment) =>
+  isOwn(visit, adjustment) ? visit.may("journal.propose") : visit.may("journal.approve");
+
+async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = journalTexts[language];
+  const query = queryOf(visit);
+  const state = states.find((each) => each === query.get("state")) ?? "proposed";
+  const pageToken = query.get("page") ?? "";
+  const { adjustments, nextPageToken } = await peers.journal.listAdjustments({ state, limit: pageSize, pageToken });
+  const tabs = states.map(
+    (each) =>
+      html`<a href="${address("/journal/adjustments", { state: each })}"${each === state ? html` aria-current="true"` : ""}>${stateWord(visit, each)}</a>`,
+  );
+  return {
+    title: texts.adjustments,
+    body: html`${backTo("/journal", texts.title)}<h1>${texts.adjustments}</h1><p>${texts.adjustmentsText}</p>
+${visit.may("journal.propose") ? html`<p><a class="button" href="/journal/propose">${texts.propose}</a></p>` : ""}
+<nav class="tabs" aria-label="${texts.adjustments}">${tabs}</nav>
+${table({
+  caption: texts.adjustments,
+  rows: adjustments,
+  empty: texts.noAdjustments,
+  columns: [
+    {
+      heading: texts.proposedAt,
+      cell: (each) => html`<a href="/journal/adjustments/${each.id}">${moment(language, each.proposedAt)}</a>`,
+    },
+    { heading: texts.reason, cell: ({ reason }) => reason },
+    {
+      heading: texts.lines,
+      cell: (each) => html`<ul class="plain">${each.lines.map((line) => html`<li>${lineWord(visit, line)}</li>`)}</ul>`,
+    },
+    { heading: operatorFormTexts[language].merchant, cell: (each) => merchantLink(visit, each.merchantId) },
+  ],
+})}
+${paging(language, {
+  total: operatorFormTexts[language].onPage(count(language, adjustments.length)),
+  next: nextPageToken === "" ? undefined : address("/journal/adjustments", { state, page: nextPageToken }),
+  first: pageToken === "" ? undefined : address("/journal/adjustments", { state }),
+})}`,
+  };
+}
+
+function stateWord({ language }: OperatorVisit, state: string): string {
+  const texts = journalTexts[language];
+  return state === "approved" ? texts.approved : state === "rejected" ? texts.rejected : texts.waiting;
+}
+
+function lineWord(
+  { language }: OperatorVisit,
+  { amount, currency, debit, credit }: Adjustment["lines"][number],
+): string {
+  return `${money(language, amount, currency)}: ${accountName(language, debit)} → ${accountName(language, credit)}`;
+}
+
+async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
+  const { language } = visit;
+  const texts = journalTexts[language];
+  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: pathPart(visit, "adjustmentId") });
+  if (!adjustment) throw new Error("payments answered no adjustment");
+  const names = await namesOf(context, visit, adjustment);
+  const tone = adjustment.state === "approved" ? "good" : adjustment.state === "rejected" ? "quiet" : "wait";
+  return {
+    title: texts.adjustment,
+    body: html`${backTo("/journal/adjustments", texts.adjustments)}
+<h1>${texts.adjustment} ${chip(stateWord(visit, adjustment.state), tone)}</h1>${problemBox(visit, problems)}
+${panel(
+  texts.adjustment,
+  facts([
+    ["Id", copyable(language, adjustment.id)],
+    [operatorFormTexts[language].merchant, merchantLink(visit, adjustment.merchantId)],
+    [operatorFormTexts[language].environment, placeOf(language, adjustment.environment)],
+    [texts.about, storyLink(adjustment.aboutPaymentId)],
+    [texts.reason, adjustment.reason],
+    [texts.proposedBy, names(adjustment.proposedBy)],
+    [texts.proposedAt, moment(language, adjustment.proposedAt)],
+    [texts.decidedBy, names(adjustment.decidedBy)],
+    [texts.decidedAt, moment(language, adjustment.decidedAt)],
+    [texts.note, adjustment.note],
+  ]),
+)}
+${table({
+  caption: texts.lines,
+  rows: adjustment.lines,
+  empty: "",
+  columns: [
+    { heading: texts.from, cell: ({ debit }) => accountName(language, debit) },
+    { heading: texts.to, cell: ({ credit }) => accountName(language, credit) },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+  ],
+})}
+${adjustment.state === "proposed" ? decisionForms(visit, adjustment, problems) : ""}`,
+  };
+}
+
+/** Who is no member any more is known by the id alone. */
+async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, adjustment: Adjustment) {
+  const personIds = [adjustment.proposedBy, adjustment.decidedBy].filter((id) => id !== "");
+  const asked = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
+  const { people } = await peers.people.listNames(asked).catch(() => ({ people: [] }));
+  return (id: string) => people.find((person) => person.id === id)?.name || id;
+}
+
+function decisionForms(visit: OperatorVisit, adjustment: Adjustment, problems: Problems): Html {
+  const texts = journalTexts[visit.language];
+  const path = `/journal/adjustments/${adjustment.id}`;
+  const isMine = isOwn(visit, adjustment);
+  const approve = postForm(visit, {
+    action: `${path}/approve`,
+    fields: [textField({ name: "approve_note", label: texts.approveNote, value: "", maxlength: 2_000 })],
+    button: texts.approve,
+  });
+  const rejection = postForm(visit, {
+    action: `${path}/reject`,
+    fields: [
+      textField({
+        name: "note",
+        label: texts.reason,
+        value: "",
+        maxlength: 2_000,
+        problem: problemOf(problems, "note"),
+      }),
+    ],
+    button: isMine ? texts.takeBack : texts.reject,
+    tone: "danger",
+  });
+  const approval = visit.may("journal.approve")
+    ? disclosed(texts.approve, html`<p>${texts.approveText}</p>${approve}`)
+    : "";
+  const end = disclosed(
+    isMine ? texts.takeBack : texts.reject,
+    html`<p>${texts.rejectText}</p>${rejection}`,
+    problemOf(problems, "note") !== "",
+  );
+  return html`${isMine ? html`<p class="muted">${texts.own}</p>` : approval}${mayReject(visit, adjustment) ? end : ""}`;
+}

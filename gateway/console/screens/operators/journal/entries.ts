@@ -1,0 +1,133 @@
+// The journal: entries of everybody, a merchant or a payment, newest first, and the way to adjustments.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
+import { peopleTexts } from "../../../texts/operators/people.ts";
+import { paging } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import { address, dayOf } from "../forms.ts";
+import { merchantLink, placeOf, storyLink } from "../money/pieces.ts";
+
+const pageSize = 50;
+const dayMs = 86_400_000;
+
+interface Filters {
+  /** `mer_…` or `pay_…`. */
+  readonly of: string;
+  readonly environment: string;
+  readonly account: string;
+  readonly since: string;
+  readonly until: string;
+}
+
+export function journalRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/journal", "journal.read", async (visit) => await entriesPage(context, visit));
+}
+
+async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = journalTexts[language];
+  const query = queryOf(visit);
+  const filters = filtersOf(query);
+  const pageToken = query.get("page") ?? "";
+  const { entries, nextPageToken } = await peers.journal.listEntries({
+    ...askedOf(filters),
+    limit: pageSize,
+    pageToken,
+  });
+  const again = (page: string) => address("/journal", { ...filters, page });
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
+<nav class="tabs" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
+${filterForm(visit, filters)}${entryTable(visit, entries)}
+${paging(language, {
+  total: operatorFormTexts[language].onPage(count(language, entries.length)),
+  next: nextPageToken === "" ? undefined : again(nextPageToken),
+  first: pageToken === "" ? undefined : again(""),
+})}`,
+  };
+}
+
+/** `merchant` and `payment` stand in the addresses of other pages. */
+function filtersOf(query: URLSearchParams): Filters {
+  const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 64);
+  return {
+    of: of("of") || of("merchant") || of("payment"),
+    environment: ["sandbox", "live"].find((each) => each === of("environment")) ?? "",
+    account: journalAccounts.find((each) => each === of("account")) ?? "",
+    since: of("since"),
+    until: of("until"),
+  };
+}
+
+function askedOf({ of, environment, account, since, until }: Filters) {
+  const [first, last] = [dayOf(since), dayOf(until)];
+  const places: Readonly<Record<string, Environment>> = { sandbox: Environment.SANDBOX, live: Environment.LIVE };
+  return {
+    merchantId: of.startsWith("mer_") ? of : "",
+    // Whatever is no merchant's id is a payment's, and finds nothing when it is none.
+    paymentId: of.startsWith("mer_") ? "" : of,
+    environment: places[environment] ?? Environment.UNSPECIFIED,
+    account,
+    ...(first && { since: timestampFromDate(first) }),
+    // The day that is named is in.
+    ...(last && { until: timestampFromDate(new Date(last.getTime() + dayMs)) }),
+  };
+}
+
+function filterForm({ language }: OperatorVisit, filters: Filters): Html {
+  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  const option = (value: string, label: string, chosen: string) =>
+    html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`;
+  const places = [
+    option("", ownTexts.both, filters.environment),
+    option("live", ownTexts.live, filters.environment),
+    option("sandbox", ownTexts.sandbox, filters.environment),
+  ];
+  const accounts = ["", ...journalAccounts].map((each) =>
+    option(each, each === "" ? texts.anyAccount : accountName(language, each), filters.account),
+  );
+  return html`<form method="get" action="/journal" role="search" class="filters"><label class="visually-hidden" for="of">${texts.merchantOrPayment}</label>
+<input id="of" name="of" type="search" value="${filters.of}" placeholder="${texts.merchantOrPayment}" maxlength="64" data-search>
+<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${places}</select>
+<label class="visually-hidden" for="account">${texts.account}</label><select id="account" name="account">${accounts}</select>
+<label class="visually-hidden" for="since">${peopleTexts[language].since}</label><input id="since" name="since" type="date" value="${filters.since}">
+<label class="visually-hidden" for="until">${peopleTexts[language].until2}</label><input id="until" name="until" type="date" value="${filters.until}">
+<button class="button secondary">${ownTexts.find}</button></form>`;
+}
+
+function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Html {
+  const { language } = visit;
+  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  return table({
+    caption: texts.entries,
+    rows: entries,
+    empty: texts.noEntries,
+    columns: [
+      { heading: ownTexts.at, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.what, cell: (entry) => html`<span><code>${entry.kind}</code><br>${causeLink(entry)}</span>` },
+      { heading: texts.from, cell: ({ debit }) => accountName(language, debit) },
+      { heading: texts.to, cell: ({ credit }) => accountName(language, credit) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+      {
+        heading: ownTexts.merchant,
+        cell: (each) =>
+          html`<span>${merchantLink(visit, each.merchantId)}<br>${placeOf(language, each.environment)}</span>`,
+      },
+    ],
+  });
+}
+
+function causeLink({ kind, cause }: JournalEntry): Html {
+  const id = html`<code>${cause}</code>`;
+  return kind === "adjusted" ? html`<a href="/journal/adjustments/${cause}">${id}</a>` : id;
+}

@@ -1,0 +1,140 @@
+// One merchant: who it is, its status and switches, and the ways to everything else that operators have of it.
+import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { Form } from "../../../http/form.ts";
+import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { merchantTexts } from "../../../texts/operators/merchants.ts";
+import { choiceField, hidden } from "../../../view/fields.ts";
+import { copyable } from "../../../view/pieces.ts";
+import { facts } from "../../../view/table.ts";
+import { moment } from "../../../view/values.ts";
+import { backTo, disclosed, panel, pathPart, postForm } from "../forms.ts";
+import { standing } from "./merchants.ts";
+
+const grave = { action: "merchants.write", proof: () => true };
+/** From each status, those that an operator can choose. */
+const moves: Readonly<Record<string, readonly Move[]>> = {
+  pending: ["active", "closed"],
+  active: ["suspended", "closed"],
+  suspended: ["active", "closed"],
+  closed: ["active"],
+};
+type Move = "active" | "suspended" | "closed";
+
+export function merchantRoutes(context: ConsoleContext): void {
+  operatorPage(
+    context,
+    "/merchants/:merchantId",
+    "merchants.read",
+    async (visit) => await merchantPage(context, visit),
+  );
+  operatorForm(context, "/merchants/:merchantId/status", grave, async (visit, form) => {
+    const merchantId = pathPart(visit, "merchantId");
+    const status = (["active", "suspended", "closed"] as const).find((each) => each === form.text("status"));
+    if (status === undefined) return { go: `/merchants/${merchantId}` };
+    await context.peers.merchants.updateMerchantState({ merchantId, status });
+    return { go: `/merchants/${merchantId}`, done: "merchant-state" };
+  });
+  operatorForm(context, "/merchants/:merchantId/switches", grave, async (visit, form) => {
+    return await saveSwitches(context, visit, form);
+  });
+}
+
+async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
+  const merchantId = pathPart(visit, "merchantId");
+  const refundsEnabled = form.text("refunds") === "on";
+  const failoverEnabled = form.text("failover") === "on";
+  await peers.merchants.updateMerchantState({ merchantId, refundsEnabled, failoverEnabled });
+  return { go: `/merchants/${merchantId}`, done: "merchant-switches" };
+}
+
+async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = merchantTexts[language];
+  const { merchant } = await peers.merchants.getMerchant({ merchantId: pathPart(visit, "merchantId") });
+  if (!merchant) throw new Error("merchant answered no merchant");
+  return {
+    title: merchant.name,
+    body: html`${backTo("/merchants", texts.title)}
+<h1>${merchant.name} ${standing(visit, merchant.status)}</h1>
+${panel(
+  texts.one,
+  facts([
+    ["Id", copyable(language, merchant.id)],
+    [texts.legalName, merchant.legalName],
+    [texts.email, merchant.email],
+    [texts.phone, merchant.phone],
+    [texts.website, merchant.website],
+    [texts.country, merchant.country],
+    [texts.currency, merchant.currency],
+    [texts.created, moment(language, merchant.createdAt)],
+    [texts.refunds, merchant.refundsEnabled ? texts.on : texts.off],
+    [texts.failover, merchant.failoverEnabled ? texts.on : texts.off],
+  ]),
+)}
+${visit.may("merchants.write") ? stateForms(visit, merchant) : ""}
+${elsewhere(visit, merchant.id)}`,
+  };
+}
+
+function stateForms(visit: OperatorVisit, merchant: Merchant): Html {
+  const texts = merchantTexts[visit.language];
+  const words = {
+    active: [texts.activate, texts.activateText],
+    suspended: [texts.suspend, texts.suspendText],
+    closed: [texts.close, texts.closeText],
+  } as const;
+  const statusForms = (moves[merchant.status] ?? []).map((move) => {
+    const [label, text] = words[move];
+    const form = postForm(visit, {
+      action: `/merchants/${merchant.id}/status`,
+      fields: [hidden("status", move)],
+      button: label,
+      ...(move === "active" ? {} : { tone: "danger" }),
+    });
+    return disclosed(
+      label,
+      html`<p>${text}</p><p class="muted">${operatorFormTexts[visit.language].proofNext}</p>${form}`,
+    );
+  });
+  return html`<h2>${texts.state}</h2>${statusForms}${disclosed(`${texts.refunds}, ${texts.failover}`, switchesForm(visit, merchant))}`;
+}
+
+function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
+  const texts = merchantTexts[visit.language];
+  const choice = (name: string, label: string, hint: string, isOn: boolean) =>
+    choiceField({
+      name,
+      label,
+      hint,
+      values: [isOn ? "on" : "off"],
+      choices: [
+        { value: "on", label: texts.on },
+        { value: "off", label: texts.off },
+      ],
+      one: true,
+    });
+  return postForm(visit, {
+    action: `/merchants/${merchant.id}/switches`,
+    fields: [
+      choice("refunds", texts.refunds, texts.refundsHint, merchant.refundsEnabled),
+      choice("failover", texts.failover, texts.failoverHint, merchant.failoverEnabled),
+    ],
+    button: texts.saveSwitches,
+  });
+}
+
+function elsewhere(visit: OperatorVisit, merchantId: string): Html {
+  const texts = merchantTexts[visit.language];
+  const places = [
+    { action: "merchants.read", path: `/merchants/${merchantId}/people`, label: texts.people },
+    { action: "risk.read", path: `/risk?merchant=${merchantId}`, label: texts.risk },
+    { action: "fees.read", path: `/fees?merchant=${merchantId}`, label: texts.fees },
+    { action: "journal.read", path: `/journal?merchant=${merchantId}`, label: texts.journal },
+    { action: "audit.read", path: `/audit?merchant=${merchantId}`, label: texts.audit },
+  ].filter(({ action }) => visit.may(action));
+  const links = places.map(({ path, label }) => html`<li><a href="${path}">${label}</a></li>`);
+  return panel(texts.elsewhere, html`<ul class="choices">${links}</ul>`);
+}

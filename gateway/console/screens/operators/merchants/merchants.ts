@@ -1,0 +1,71 @@
+// The merchants of the installation, by status, or one of them by its id.
+import { isId } from "#platform/values/id.ts";
+import { html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
+import { chip, copyable, filterChips, paging } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
+import { address } from "../forms.ts";
+
+const pageSize = 50;
+const statuses = ["active", "suspended", "closed", "pending"];
+
+export function merchantsRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/merchants", "merchants.read", async (visit) => await merchantsPage(context, visit));
+}
+
+async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Answer> {
+  const { language } = visit;
+  const texts = merchantTexts[language];
+  const query = queryOf(visit);
+  const wanted = (query.get("id") ?? "").trim();
+  if (isId("merchant", wanted)) return { go: `/merchants/${wanted}` };
+  const status = statuses.find((each) => each === query.get("status")) ?? "";
+  const pageToken = query.get("page") ?? "";
+  const { merchants, nextPageToken } = await peers.merchants.listMerchants({ status, pageSize, pageToken });
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1>
+${searchForm(visit, status, wanted)}${wanted === "" ? "" : html`<p class="problem" role="alert">${texts.noSuch}</p>`}
+${filterChips(language, "/merchants", query, [{ name: "status", label: texts.status, value: standingOf(language, status).text }])}
+${table({
+  caption: texts.title,
+  rows: merchants,
+  empty: status === "" ? texts.none : texts.noneFound,
+  columns: [
+    { heading: texts.name, cell: ({ id, name }) => html`<a href="/merchants/${id}"><strong>${name}</strong></a>` },
+    { heading: "Id", cell: ({ id }) => copyable(language, id) },
+    { heading: texts.status, cell: (merchant) => standing(visit, merchant.status) },
+    { heading: texts.country, cell: ({ country }) => country },
+    { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+  ],
+})}
+${paging(language, {
+  total: operatorFormTexts[language].onPage(count(language, merchants.length)),
+  next: nextPageToken === "" ? undefined : address("/merchants", { status, page: nextPageToken }),
+  first: pageToken === "" ? undefined : address("/merchants", { status }),
+})}`,
+  };
+}
+
+/** As a chip. */
+export function standing({ language }: Pick<OperatorVisit, "language">, status: string) {
+  const { text, tone } = standingOf(language, status);
+  return chip(text, tone);
+}
+
+function searchForm({ language }: OperatorVisit, status: string, id: string) {
+  const texts = merchantTexts[language];
+  const options = ["", ...statuses].map((each) => {
+    const label = each === "" ? texts.anyStatus : standingOf(language, each).text;
+    return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
+  });
+  return html`<form method="get" action="/merchants" role="search" class="filters"><label class="visually-hidden" for="id">${texts.idSearch}</label>
+<input id="id" name="id" type="search" value="${id}" placeholder="${texts.idSearch}" maxlength="64" data-search>
+<label class="visually-hidden" for="status">${texts.status}</label><select id="status" name="status">${options}</select>
+<button class="button secondary">${operatorFormTexts[language].find}</button></form>`;
+}

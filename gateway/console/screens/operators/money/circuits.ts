@@ -1,0 +1,45 @@
+// The circuits around accounts at processors, as one replica of payments sees them; which one stands beside them.
+import { html } from "../../../../docs/html.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { moneyTexts } from "../../../texts/operators/money.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
+
+const limit = 200;
+
+export function circuitsRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/circuits", "operations.read", async (visit) => await circuitsPage(context, visit));
+}
+
+async function circuitsPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const { replica, circuits, total } = await peers.operations.listCircuits({ limit });
+  const state = (name: string) => {
+    if (name === "closed") return chip(texts.closedCircuit, "good");
+    return name === "open" ? chip(texts.openCircuit, "bad") : chip(texts.probing, "wait");
+  };
+  return {
+    title: texts.circuits,
+    body: html`<h1>${texts.circuits}</h1><p>${texts.circuitsText}</p><p class="muted">${texts.replica(replica)}</p>
+${table({
+  caption: texts.circuits,
+  rows: circuits,
+  empty: texts.noCircuits,
+  columns: [
+    { heading: texts.account, cell: ({ connectorAccountId }) => copyable(language, connectorAccountId) },
+    { heading: texts.processor, cell: ({ connector }) => connector },
+    { heading: texts.circuit, cell: (each) => state(each.state) },
+    { heading: texts.since, cell: ({ since }) => moment(language, since) },
+    {
+      heading: texts.probeIn,
+      isNumber: true,
+      cell: ({ probeInMs }) => (probeInMs === 0 ? "" : `${count(language, probeInMs)} ms`),
+    },
+  ],
+})}
+${paging(language, { total: texts.accounts(count(language, total)), next: undefined, first: undefined })}`,
+  };
+}

@@ -1,0 +1,169 @@
+// Parked operations: the queue, and one of them with its history, to be asked about again or ended by an operator's
+// proof.
+import { type Operation, type OperationFact, Resolution } from "#proto/payments/v1/operator_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { Form } from "../../../http/form.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import {
+  address,
+  backTo,
+  noProblems,
+  operatorName,
+  type Problems,
+  panel,
+  pathPart,
+  problemBox,
+  refusable,
+} from "../forms.ts";
+import { merchantLink, placeOf, storyLink } from "./pieces.ts";
+import { emptyWord, resolutionForms, type Word } from "./resolution.ts";
+
+const pageSize = 50;
+const grave = { action: "operations.resolve", proof: () => true };
+const proofLeast = 10;
+
+export function operationsRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/operations", "operations.read", async (visit) => await listPage(context, visit));
+  operatorPage(context, "/operations/:operationId", "operations.read", async (visit) => await onePage(context, visit));
+  operatorForm(context, "/operations/:operationId/retry", grave, async (visit, form) => {
+    const operationId = pathPart(visit, "operationId");
+    const retry = async () => {
+      const note = form.text("note");
+      await context.peers.operations.retryOperation({ operationId, operator: operatorName(visit), note });
+      return { go: `/operations/${operationId}`, done: "operation-retried" };
+    };
+    return await refusable(visit, retry, (problems) => onePage(context, visit, problems));
+  });
+  operatorForm(context, "/operations/:operationId/resolve", grave, async (visit, form) => {
+    return await resolve(context, visit, form);
+  });
+}
+
+async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
+  const word: Word = {
+    resolution: form.text("resolution"),
+    connectorRef: form.text("connector_ref"),
+    proof: form.text("proof"),
+  };
+  const problems = wrongWith(visit, word);
+  if (problems.length > 0) return { ...(await onePage(context, visit, problems, word)), status: 422 };
+  const operationId = pathPart(visit, "operationId");
+  const end = async () => {
+    const resolution = word.resolution === "happened" ? Resolution.HAPPENED : Resolution.NEVER_HAPPENED;
+    const { connectorRef, proof } = word;
+    const operator = operatorName(visit);
+    await context.peers.operations.resolveOperation({ operationId, resolution, connectorRef, operator, proof });
+    return { go: `/operations/${operationId}`, done: "operation-resolved" };
+  };
+  return await refusable(visit, end, (refused) => onePage(context, visit, refused, word));
+}
+
+function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proof }: Word): Problems {
+  const texts = moneyTexts[language];
+  const problems: [string, string][] = [];
+  const happened = resolution === "happened";
+  if (!happened && resolution !== "never") problems.push(["resolution", texts.outcomeNeeded]);
+  if (happened !== (connectorRef !== "")) problems.push(["connector_ref", texts.connectorRefNeeded]);
+  if (proof.length < proofLeast) problems.push(["proof", texts.proofNeeded]);
+  return problems;
+}
+
+async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const pageToken = queryOf(visit).get("page") ?? "";
+  const { operations, nextPageToken, total } = await peers.operations.listParkedOperations({
+    limit: pageSize,
+    pageToken,
+  });
+  return {
+    title: texts.operations,
+    body: html`<h1>${texts.operations}</h1><p>${texts.operationsText}</p>
+${table({
+  caption: texts.operations,
+  rows: operations,
+  empty: texts.noOperations,
+  columns: [
+    { heading: texts.kind, cell: ({ id, kind }) => html`<a href="/operations/${id}">${moneyWord(language, kind)}</a>` },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+    {
+      heading: texts.processor,
+      cell: ({ connector, environment }) => `${connector} · ${placeOf(language, environment)}`,
+    },
+    { heading: texts.payment, cell: (each) => storyLink(each.paymentId) },
+    { heading: texts.lastError, cell: ({ lastError }) => lastError },
+    { heading: texts.since, cell: ({ createdAt }) => moment(language, createdAt) },
+  ],
+})}
+${paging(language, {
+  total: texts.total(count(language, total)),
+  next: nextPageToken === "" ? undefined : address("/operations", { page: nextPageToken }),
+  first: pageToken === "" ? undefined : "/operations",
+})}`,
+  };
+}
+
+async function onePage(
+  { peers }: ConsoleContext,
+  visit: OperatorVisit,
+  problems: Problems = noProblems,
+  word: Word = emptyWord,
+): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const { operation, history } = await peers.operations.getOperation({ operationId: pathPart(visit, "operationId") });
+  if (!operation) throw new Error("payments answered no operation");
+  const isParked = operation.state === "parked";
+  const title = moneyWord(language, operation.kind);
+  return {
+    title,
+    body: html`${backTo("/operations", texts.operations)}
+<h1>${title} ${chip(moneyWord(language, operation.state), isParked ? "bad" : "quiet")}</h1>
+${problemBox(visit, problems)}
+${panel(texts.operation, operationFacts(visit, operation))}
+<h2>${texts.history}</h2>${historyTable(visit, history)}
+${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation.id, problems, word) : ""}`,
+  };
+}
+
+function operationFacts(visit: OperatorVisit, operation: Operation): Html {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  return facts([
+    ["Id", copyable(language, operation.id)],
+    [texts.amount, money(language, operation.amount, operation.currency)],
+    [operatorFormTexts[language].environment, placeOf(language, operation.environment)],
+    [texts.merchant, merchantLink(visit, operation.merchantId)],
+    [texts.payment, storyLink(operation.paymentId)],
+    [texts.refund, operation.refundId === "" ? "" : copyable(language, operation.refundId)],
+    [texts.processor, operation.connector],
+    [texts.account, copyable(language, operation.connectorAccountId)],
+    [texts.reference, copyable(language, operation.reference)],
+    [texts.tries, texts.times(count(language, operation.tries))],
+    [texts.lastError, operation.lastError],
+    [texts.nextTry, operation.state === "started" ? moment(language, operation.nextTryAt) : ""],
+    [texts.since, moment(language, operation.createdAt)],
+  ]);
+}
+
+function historyTable({ language }: OperatorVisit, history: readonly OperationFact[]): Html {
+  const texts = moneyTexts[language];
+  return table({
+    caption: texts.history,
+    rows: history,
+    empty: texts.noHistory,
+    columns: [
+      { heading: operatorFormTexts[language].at, cell: ({ at }) => moment(language, at) },
+      { heading: texts.fact, cell: ({ fact }) => moneyWord(language, fact) },
+      { heading: operatorFormTexts[language].by, cell: ({ operator }) => operator || texts.itself },
+      { heading: texts.words, cell: ({ note }) => note },
+    ],
+  });
+}

@@ -1,0 +1,58 @@
+// What a payment would be charged, and by which schedule: asked by an address, so that it can be sent to a colleague.
+import { asFailure } from "#platform/values/failure.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import type { ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { hidden } from "../../../view/fields.ts";
+import { minorUnits, money } from "../../../view/values.ts";
+import { disclosed } from "../forms.ts";
+
+/** @param merchant `mer_…`; empty: none is chosen, and a fee is always one merchant's */
+export async function quotePart(
+  context: ConsoleContext,
+  visit: OperatorVisit,
+  merchant: string,
+): Promise<Html | string> {
+  if (merchant === "") return "";
+  const { language } = visit;
+  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const query = queryOf(visit);
+  const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 32);
+  const typed = { currency: of("currency").toUpperCase(), connector: of("connector"), amount: of("amount") };
+  const isAsked = typed.amount !== "";
+  const answer = isAsked ? await quote(context, visit, merchant, typed) : "";
+  const field = (name: "currency" | "connector" | "amount", id: string, label: string) =>
+    html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="${name}" value="${typed[name]}" maxlength="32" autocomplete="off"></div>`;
+  const form = html`<form method="get" action="/fees" class="grid">${hidden("merchant", merchant)}
+${field("currency", "quote-currency", ownTexts.currency)}${field("connector", "quote-connector", texts.connector)}${field("amount", "quote-amount", ownTexts.amount)}
+<button class="button secondary">${texts.quoteButton}</button></form>`;
+  return disclosed(texts.quote, html`${form}${answer}`, isAsked);
+}
+
+async function quote(
+  { peers }: ConsoleContext,
+  { language }: OperatorVisit,
+  merchantId: string,
+  typed: { readonly currency: string; readonly connector: string; readonly amount: string },
+): Promise<Html> {
+  const texts = ruleTexts[language];
+  const { currency, connector } = typed;
+  const amount = minorUnits(typed.amount, currency);
+  if (amount === undefined || amount < 1n || connector === "")
+    return html`<p class="problem" role="alert">${texts.quoteNeeds}</p>`;
+  try {
+    const { feeAmount, schedule } = await peers.fees.quoteFee({ merchantId, currency, connector, amount });
+    const { key } = schedule ?? {};
+    const by = key
+      ? html` <span class="muted">${texts.bySchedule} <code>${key.merchantId}/${key.currency}/${key.connector}</code></span>`
+      : "";
+    return html`<p role="status"><strong>${texts.quoteAnswer(money(language, feeAmount, currency))}</strong>${by}</p>`;
+  } catch (error) {
+    const { reason } = asFailure(error);
+    if (reason === "NOT_FOUND") return html`<p role="status">${texts.quoteNone}</p>`;
+    if (reason === "INVALID_BODY") return html`<p class="problem" role="alert">${texts.quoteNeeds}</p>`;
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+// Where processors' statements and our books differ, and the comparison of a day at once.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { Form } from "../../../http/form.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { textField } from "../../../view/fields.ts";
+import { chip, paging } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
+import { address, disclosed, noProblems, type Problems, postForm, problemBox, problemOf, refusable } from "../forms.ts";
+import { storyLink } from "./pieces.ts";
+
+const pageSize = 50;
+const dayMs = 86_400_000;
+
+interface Typed {
+  readonly account: string;
+  readonly day: string;
+}
+
+export function statementsRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/statements", "statements.read", async (visit) => await statementsPage(context, visit));
+  // It takes in what we missed, by the processor's own word: more than reading, and no proof is needed for it.
+  operatorForm(context, "/statements/match", { action: "operations.resolve" }, async (visit, form) => {
+    return await match(context, visit, form);
+  });
+}
+
+async function match(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
+  const texts = moneyTexts[visit.language];
+  const typed = { account: form.text("account"), day: form.text("day") };
+  const from = /^\d{4}-\d\d-\d\d$/.test(typed.day) ? new Date(`${typed.day}T00:00:00Z`) : undefined;
+  const problems: [string, string][] = [];
+  if (!typed.account.startsWith("mco_")) problems.push(["account", texts.accountNeeded]);
+  if (!from || Number.isNaN(from.getTime())) problems.push(["day", texts.dayNeeded]);
+  if (problems.length > 0 || !from) return { ...(await statementsPage(context, visit, problems, typed)), status: 422 };
+  const compare = async () => {
+    const to = new Date(from.getTime() + dayMs);
+    await context.peers.statements.matchStatement({
+      connectorAccountId: typed.account,
+      from: timestampFromDate(from),
+      to: timestampFromDate(to),
+    });
+    return { go: address("/statements", { account: typed.account }), done: "statement-matched" };
+  };
+  return await refusable(visit, compare, (refused) => statementsPage(context, visit, refused, typed));
+}
+
+async function statementsPage(
+  { peers }: ConsoleContext,
+  visit: OperatorVisit,
+  problems: Problems = noProblems,
+  typed?: Typed,
+): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const query = queryOf(visit);
+  const account = query.get("account") ?? "";
+  const includeResolved = query.get("resolved") === "yes";
+  const before = query.get("before") ?? "";
+  const { differences } = await peers.statements.listStatementDifferences({
+    connectorAccountId: account,
+    includeResolved,
+    limit: pageSize,
+    beforeId: /^\d{1,18}$/.test(before) ? BigInt(before) : 0n,
+  });
+  const kept = { account, resolved: includeResolved ? "yes" : "" };
+  const last = differences.length === pageSize ? differences.at(-1)?.id : undefined;
+  const other = includeResolved
+    ? html`<a href="${address("/statements", { account })}">${texts.onlyStanding}</a>`
+    : html`<a href="${address("/statements", { account, resolved: "yes" })}">${texts.withResolved}</a>`;
+  return {
+    title: texts.statements,
+    body: html`<h1>${texts.statements}</h1>${problemBox(visit, problems)}<p>${texts.statementsText} ${other}</p>
+${table({
+  caption: texts.statements,
+  rows: differences,
+  empty: texts.noDifferences,
+  columns: [
+    { heading: texts.kind, cell: (each) => kindOf(visit, each) },
+    { heading: texts.ours, cell: ({ ours }) => ours },
+    { heading: texts.theirs, cell: ({ theirs }) => theirs },
+    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+    { heading: texts.account, cell: (each) => accountLink(each) },
+    { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
+    { heading: texts.resolvedAt, cell: ({ resolvedAt }) => moment(language, resolvedAt) },
+  ],
+})}
+${paging(language, {
+  total: operatorFormTexts[language].onPage(count(language, differences.length)),
+  next: last === undefined ? undefined : address("/statements", { ...kept, before: String(last) }),
+  first: before === "" ? undefined : address("/statements", kept),
+})}
+${visit.may("operations.resolve") ? compareForm(visit, problems, typed ?? { account, day: "" }) : ""}`,
+  };
+}
+
+function kindOf({ language }: OperatorVisit, { kind, object, ref, resolvedAt }: StatementDifference): Html {
+  const tone = resolvedAt ? "quiet" : "bad";
+  return html`<span>${chip(moneyWord(language, kind), tone)}<br>${moneyWord(language, object)} <code>${ref}</code></span>`;
+}
+
+function accountLink({ connectorAccountId }: StatementDifference): Html {
+  return html`<a href="${address("/statements", { account: connectorAccountId })}"><code>${connectorAccountId}</code></a>`;
+}
+
+function compareForm(visit: OperatorVisit, problems: Problems, typed: Typed): Html {
+  const texts = moneyTexts[visit.language];
+  const form = postForm(visit, {
+    action: "/statements/match",
+    fields: [
+      textField({
+        name: "account",
+        label: texts.accountId,
+        value: typed.account,
+        maxlength: 64,
+        problem: problemOf(problems, "account"),
+      }),
+      textField({ name: "day", label: texts.day, type: "date", value: typed.day, problem: problemOf(problems, "day") }),
+    ],
+    button: texts.compare,
+    tone: "secondary",
+  });
+  return disclosed(texts.compare, html`<p>${texts.compareText}</p>${form}`, problems.length > 0);
+}

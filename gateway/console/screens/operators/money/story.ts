@@ -1,0 +1,50 @@
+// The story of a payment, by its own id or that of a refund or session: all that payments knows of it, in time order.
+import { html } from "../../../../docs/html.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { moneyTexts } from "../../../texts/operators/money.ts";
+import { paymentState } from "../../../texts/states.ts";
+import { chip, copyable } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { moment } from "../../../view/values.ts";
+import { panel, pathPart } from "../forms.ts";
+import { merchantLink, placeOf } from "./pieces.ts";
+
+export function storyRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/stories/:objectId", "operations.read", async (visit) => await storyPage(context, visit));
+}
+
+async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const story = await peers.operations.tellPayment({ objectId: pathPart(visit, "objectId") });
+  const { text, tone } = paymentState(language, story.status);
+  const journal = html`<a href="/journal?payment=${story.paymentId}">${story.paymentId}</a>`;
+  return {
+    title: texts.story,
+    body: html`<h1>${texts.story} ${chip(text, tone)}</h1>
+${panel(
+  texts.payment,
+  facts([
+    ["Id", copyable(language, story.paymentId)],
+    [texts.merchant, merchantLink(visit, story.merchantId)],
+    [operatorFormTexts[language].environment, placeOf(language, story.environment)],
+    ["Session", story.sessionId],
+    [texts.refund, story.refundIds.join(", ")],
+    ["Journal", visit.may("journal.read") ? journal : ""],
+  ]),
+)}
+${table({
+  caption: texts.story,
+  rows: story.lines,
+  empty: texts.noStory,
+  columns: [
+    { heading: operatorFormTexts[language].at, cell: ({ at }) => moment(language, at) },
+    { heading: texts.part, cell: ({ part }) => part },
+    { heading: texts.fact, cell: ({ what }) => what },
+    { heading: "Id", cell: ({ id }) => html`<code>${id}</code>` },
+  ],
+})}`,
+  };
+}

@@ -1,0 +1,179 @@
+// Money in suspense, second charges among it: the list, and one item with what can be done about it.
+import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { Form } from "../../../http/form.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { hidden, textField } from "../../../view/fields.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
+import {
+  address,
+  backTo,
+  disclosed,
+  noProblems,
+  operatorName,
+  type Problems,
+  panel,
+  pathPart,
+  postForm,
+  problemBox,
+  problemOf,
+  refusable,
+} from "../forms.ts";
+import { merchantLink, placeOf, storyLink } from "./pieces.ts";
+
+const pageSize = 50;
+const grave = { action: "suspense.resolve", proof: () => true };
+const actions = {
+  give_back: SuspenseAction.GIVE_BACK,
+  take: SuspenseAction.TAKE,
+  close: SuspenseAction.CLOSE,
+} as const;
+type ActionName = keyof typeof actions;
+const actionNames: readonly ActionName[] = ["give_back", "take", "close"];
+
+export function suspenseRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/suspense", "operations.read", async (visit) => await listPage(context, visit));
+  operatorPage(context, "/suspense/:suspenseId", "operations.read", async (visit) => await onePage(context, visit));
+  operatorForm(
+    context,
+    "/suspense/:suspenseId/resolve",
+    grave,
+    async (visit, form) => await resolve(context, visit, form),
+  );
+}
+
+async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
+  const suspenseId = pathPart(visit, "suspenseId");
+  const name = actionNames.find((each) => each === form.text("action"));
+  const note = form.text(`note_${name ?? ""}`);
+  if (name === undefined || note === "") {
+    const problem = operatorFormTexts[visit.language].noteNeeded;
+    return { ...(await onePage(context, visit, [[`note_${name ?? "close"}`, problem]])), status: 422 };
+  }
+  const end = async () => {
+    const operator = operatorName(visit);
+    const { item } = await context.peers.operations.resolveSuspense({
+      suspenseId,
+      action: actions[name],
+      operator,
+      note,
+    });
+    return { go: `/suspense/${suspenseId}`, done: item?.state === "open" ? "suspense-under-way" : "suspense-resolved" };
+  };
+  return await refusable(visit, end, (problems) => onePage(context, visit, problems));
+}
+
+async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const query = queryOf(visit);
+  const withClosed = query.get("closed") === "yes";
+  const closed = withClosed ? "yes" : "";
+  const pageToken = query.get("page") ?? "";
+  const { items, nextPageToken, open } = await peers.operations.listSuspense({
+    limit: pageSize,
+    pageToken,
+    withClosed,
+  });
+  const other = withClosed
+    ? html`<a href="/suspense">${texts.onlyOpen}</a>`
+    : html`<a href="/suspense?closed=yes">${texts.withClosed}</a>`;
+  return {
+    title: texts.suspense,
+    body: html`<h1>${texts.suspense}</h1><p>${texts.suspenseText} ${other}</p>
+${table({
+  caption: texts.suspense,
+  rows: items,
+  empty: withClosed ? texts.noSuspenseEver : texts.noSuspense,
+  columns: [
+    { heading: texts.kind, cell: ({ id, kind }) => html`<a href="/suspense/${id}">${moneyWord(language, kind)}</a>` },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+    { heading: texts.state, cell: (item) => stateChip(visit, item) },
+    {
+      heading: texts.processor,
+      cell: ({ connector, environment }) => `${connector} · ${placeOf(language, environment)}`,
+    },
+    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+    { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
+  ],
+})}
+${paging(language, {
+  total: texts.open(count(language, open)),
+  next: nextPageToken === "" ? undefined : address("/suspense", { closed, page: nextPageToken }),
+  first: pageToken === "" ? undefined : address("/suspense", { closed }),
+})}`,
+  };
+}
+
+function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
+  return chip(moneyWord(language, resolution || state), state === "open" ? "bad" : "quiet");
+}
+
+async function onePage(
+  { peers }: ConsoleContext,
+  visit: OperatorVisit,
+  problems: Problems = noProblems,
+): Promise<Page> {
+  const { language } = visit;
+  const texts = moneyTexts[language];
+  const suspenseId = pathPart(visit, "suspenseId");
+  const { item } = await peers.operations.getSuspense({ suspenseId });
+  if (!item) throw new Error("payments answered no item");
+  const title = moneyWord(language, item.kind);
+  return {
+    title,
+    body: html`${backTo("/suspense", texts.suspense)}
+<h1>${title} ${stateChip(visit, item)}</h1>${problemBox(visit, problems)}
+${panel(
+  texts.item,
+  facts([
+    ["Id", copyable(language, item.id)],
+    [texts.amount, money(language, item.amount, item.currency)],
+    [texts.returned, item.returnedAmount === 0n ? "" : money(language, item.returnedAmount, item.currency)],
+    [operatorFormTexts[language].environment, placeOf(language, item.environment)],
+    [texts.merchant, merchantLink(visit, item.merchantId)],
+    [texts.payment, storyLink(item.paymentId)],
+    [texts.refund, item.refundId],
+    [texts.processor, item.connector],
+    [texts.account, copyable(language, item.connectorAccountId)],
+    [texts.atProcessor, copyable(language, item.connectorRef)],
+    [texts.found, moment(language, item.foundAt)],
+    [texts.closed, moment(language, item.closedAt)],
+    [operatorFormTexts[language].by, item.operator],
+    [texts.words, item.note],
+  ]),
+)}
+${visit.may("suspense.resolve") ? html`${actionNames.map((name) => actionForm(visit, item, name, problems))}` : ""}`,
+  };
+}
+
+function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, problems: Problems): Html {
+  if (!item.actions.includes(actions[name])) return html``;
+  const texts = moneyTexts[visit.language];
+  const ownTexts = operatorFormTexts[visit.language];
+  const words = { give_back: texts.giveBackText, take: texts.takeText, close: texts.closeText } as const;
+  const problem = problemOf(problems, `note_${name}`);
+  const form = postForm(visit, {
+    action: `/suspense/${item.id}/resolve`,
+    fields: [
+      hidden("action", name),
+      textField({
+        name: `note_${name}`,
+        label: ownTexts.note,
+        hint: ownTexts.noteHint,
+        value: "",
+        maxlength: 2_000,
+        problem,
+      }),
+    ],
+    button: texts[name],
+    ...(name === "close" ? {} : { tone: "danger" }),
+  });
+  return disclosed(texts[name], html`<p>${words[name]} ${ownTexts.proofNext}</p>${form}`, problem !== "");
+}

@@ -1,0 +1,27 @@
+// The table of rights as the merchant service has it: every action with the roles that may do it.
+import type { Role } from "#proto/merchant/v1/people_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import type { OperatorVisit } from "../../../session/visit.ts";
+import { peopleTexts } from "../../../texts/operators/people.ts";
+import { roleName } from "../../../texts/roles.ts";
+import { table } from "../../../view/table.ts";
+
+export function rightsTable({ language }: OperatorVisit, roles: readonly Role[], actions: readonly string[]): Html {
+  const texts = peopleTexts[language];
+  const mark = (may: boolean) =>
+    may
+      ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">${texts.may}</span>`
+      : html`<span class="visually-hidden">${texts.mayNot}</span>`;
+  return table({
+    caption: texts.rights,
+    rows: actions,
+    empty: "",
+    columns: [
+      { heading: texts.action, cell: (action) => html`<code>${action}</code>` },
+      ...roles.map((role) => ({
+        heading: roleName(language, role.name),
+        cell: (action: string) => mark(role.actions.includes(action)),
+      })),
+    ],
+  });
+}

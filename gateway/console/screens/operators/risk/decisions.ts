@@ -1,0 +1,123 @@
+// What risk screening decided: a session's decisions with every rule that was looked at, and what was blocked lately.
+import { asFailure } from "#platform/values/failure.ts";
+import type { RiskDecision, RiskLook } from "#proto/checkout/v1/risk_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { chip } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
+import { address, backTo } from "../forms.ts";
+import { placeOf } from "../money/pieces.ts";
+import { kindWord, ownerOf, stageWord } from "./words.ts";
+
+const limit = 100;
+
+export function riskDecisionRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/risk/decisions", "risk.read", async (visit) => await explainPage(context, visit));
+  operatorPage(context, "/risk/blocked", "risk.read", async (visit) => await blockedPage(context, visit));
+}
+
+async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const texts = ruleTexts[visit.language];
+  const session = (queryOf(visit).get("session") ?? "").trim().slice(0, 64);
+  const found = session === "" ? [] : await decisionsOf(peers.risk.explainDecision({ sessionId: session }));
+  const none = session !== "" && found.length === 0 ? html`<p class="empty">${texts.noDecision}</p>` : "";
+  return {
+    title: texts.explain,
+    body: html`${backTo("/risk", texts.risk)}<h1>${texts.explain}</h1>
+<form method="get" action="/risk/decisions" role="search" class="filters"><label class="visually-hidden" for="session">${texts.explainField}</label>
+<input id="session" name="session" type="search" value="${session}" placeholder="${texts.explainField}" maxlength="64" data-search>
+<button class="button secondary">${operatorFormTexts[visit.language].show}</button></form>
+${none}${found.map((decision) => decisionPart(visit, decision))}`,
+  };
+}
+
+/** None is kept of what was never screened. */
+async function decisionsOf(ask: Promise<{ readonly decisions: RiskDecision[] }>): Promise<readonly RiskDecision[]> {
+  try {
+    return (await ask).decisions;
+  } catch (error) {
+    if (asFailure(error).reason === "NOT_FOUND") return [];
+    throw error;
+  }
+}
+
+function decisionPart(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
+  const { language } = visit;
+  const texts = ruleTexts[language];
+  const word = blocked ? chip(texts.hit, "bad") : chip(texts.let, "good");
+  return html`<h2>${stageWord(language, stage)} ${word}</h2><p class="muted">${moment(language, decidedAt)}</p>${looksTable(visit, looks)}`;
+}
+
+function looksTable({ language }: OperatorVisit, looks: readonly RiskLook[]): Html {
+  const texts = ruleTexts[language];
+  return table({
+    caption: texts.decision,
+    rows: looks,
+    empty: texts.noDefaults,
+    columns: [
+      { heading: texts.kind, cell: ({ kind }) => kindWord(language, kind) },
+      { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
+      { heading: texts.measured, isNumber: true, cell: ({ measured }) => count(language, measured) },
+      { heading: texts.limit, isNumber: true, cell: (look) => count(language, look.limit) },
+      { heading: texts.decision, cell: ({ hit }) => (hit ? chip(texts.hit, "bad") : chip(texts.passed, "quiet")) },
+      { heading: texts.rule, cell: ({ ruleId }) => html`<code>${ruleId}</code>` },
+    ],
+  });
+}
+
+async function blockedPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const query = queryOf(visit);
+  const merchant = ownerOf((query.get("merchant") ?? "").trim());
+  const isLive = query.get("environment") !== "sandbox";
+  const environment = isLive ? Environment.LIVE : Environment.SANDBOX;
+  const asked =
+    merchant === "*" ? undefined : await peers.risk.listBlocked({ merchantId: merchant, environment, limit });
+  const options = (["live", "sandbox"] as const).map(
+    (each) =>
+      html`<option value="${each}"${(each === "live") === isLive ? html` selected` : ""}>${ownTexts[each]}</option>`,
+  );
+  return {
+    title: texts.blocked,
+    body: html`${backTo("/risk", texts.risk)}<h1>${texts.blocked}</h1>
+<form method="get" action="/risk/blocked" class="filters"><label class="visually-hidden" for="merchant">${ownTexts.merchantId}</label>
+<input id="merchant" name="merchant" type="search" value="${merchant === "*" ? "" : merchant}" placeholder="${ownTexts.merchantId} (mer_…)" maxlength="64" data-search>
+<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${options}</select>
+<button class="button secondary">${ownTexts.show}</button></form>
+${asked ? blockedTable(visit, asked.decisions) : html`<p class="empty">${ownTexts.merchantIdNeeded}</p>`}`,
+  };
+}
+
+function blockedTable({ language }: OperatorVisit, decisions: readonly RiskDecision[]): Html {
+  const texts = ruleTexts[language];
+  return table({
+    caption: texts.blocked,
+    rows: decisions,
+    empty: texts.noBlocked,
+    columns: [
+      { heading: operatorFormTexts[language].at, cell: ({ decidedAt }) => moment(language, decidedAt) },
+      {
+        heading: texts.decision,
+        cell: ({ sessionId }) =>
+          html`<a href="${address("/risk/decisions", { session: sessionId })}"><code>${sessionId}</code></a>`,
+      },
+      { heading: texts.stage, cell: ({ stage }) => stageWord(language, stage) },
+      { heading: operatorFormTexts[language].environment, cell: ({ environment }) => placeOf(language, environment) },
+      {
+        heading: texts.rule,
+        cell: ({ looks }) =>
+          looks
+            .filter(({ hit }) => hit)
+            .map(({ kind, subject }) => `${kindWord(language, kind)} ${subject}`)
+            .join(", "),
+      },
+    ],
+  });
+}

@@ -1,0 +1,96 @@
+// Risk rules: those of one merchant or of every one, what counts for a merchant, and adding one.
+import type { RiskRule } from "#proto/checkout/v1/risk_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../../docs/html.ts";
+import { queryOf } from "../../../http/query.ts";
+import { operatorPage } from "../../../session/routes.ts";
+import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { operatorFormTexts } from "../../../texts/operators/forms.ts";
+import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { chip } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
+import { address, disclosed } from "../forms.ts";
+import { placeOf } from "../money/pieces.ts";
+import { emptyRule, ruleForm } from "./rule-form.ts";
+import { kindWord, ownerOf } from "./words.ts";
+
+export function riskRoutes(context: ConsoleContext): void {
+  operatorPage(context, "/risk", "risk.read", async (visit) => await rulesPage(context, visit));
+}
+
+async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+  const { language } = visit;
+  const texts = ruleTexts[language];
+  const owner = ownerOf(queryOf(visit).get("merchant") ?? "");
+  const isOne = owner !== "*";
+  const effective = (environment: Environment) =>
+    isOne ? peers.risk.listEffectiveRules({ merchantId: owner, environment }) : { rules: [] };
+  const [{ rules }, sandbox, live] = await Promise.all([
+    peers.risk.listRules({ merchantId: owner }),
+    effective(Environment.SANDBOX),
+    effective(Environment.LIVE),
+  ]);
+  const added = visit.may("risk.write")
+    ? disclosed(
+        texts.newRule,
+        ruleForm(visit, { action: address("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
+      )
+    : "";
+  return {
+    title: texts.risk,
+    body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}
+<nav class="tabs" aria-label="${texts.risk}"><a href="${address("/risk/blocked", { merchant: isOne ? owner : "" })}">${texts.blocked}</a><a href="/risk/decisions">${texts.explain}</a></nav>
+${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
+${isOne ? html`${effectivePart(visit, Environment.LIVE, live.rules)}${effectivePart(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
+  };
+}
+
+/** Whose rules or fees are looked at. */
+export function ownerForm({ language }: OperatorVisit, path: string, owner: string): Html {
+  const texts = ruleTexts[language];
+  return html`<form method="get" action="${path}" class="filters"><label class="visually-hidden" for="merchant">${texts.whoseHint}</label>
+<input id="merchant" name="merchant" type="search" value="${owner === "*" ? "" : owner}" placeholder="${operatorFormTexts[language].everyMerchant} (mer_…)" maxlength="64">
+<button class="button secondary">${operatorFormTexts[language].show}</button></form>`;
+}
+
+function effectivePart(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {
+  const texts = ruleTexts[visit.language];
+  return html`<h2>${texts.inEffectFor(placeOf(visit.language, environment))}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
+}
+
+function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: string): Html {
+  const { language } = visit;
+  const texts = ruleTexts[language];
+  return table({
+    caption: texts.risk,
+    rows: rules,
+    empty,
+    columns: [
+      {
+        heading: texts.kind,
+        cell: (rule) => html`<a href="${ruleAddress(rule)}">${kindWord(language, rule.kind)}</a>`,
+      },
+      { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
+      { heading: texts.limit, isNumber: true, cell: (rule) => limitWord(visit, rule) },
+      { heading: operatorFormTexts[language].environment, cell: ({ environment }) => placeOf(language, environment) },
+      { heading: operatorFormTexts[language].merchant, cell: ({ merchantId }) => merchantId },
+      { heading: texts.enabled, cell: ({ enabled }) => (enabled ? chip(texts.on, "good") : chip(texts.off, "quiet")) },
+      {
+        heading: texts.changed,
+        cell: (rule) => html`<span>${rule.operator || texts.byOperator}<br>${moment(language, rule.updatedAt)}</span>`,
+      },
+    ],
+  });
+}
+
+function limitWord({ language }: OperatorVisit, { limit, windowSeconds, entries }: RiskRule): string {
+  if (entries.length > 0) return ruleTexts[language].entriesCount(count(language, entries.length));
+  return windowSeconds === 0
+    ? count(language, limit)
+    : `${count(language, limit)} / ${count(language, windowSeconds)} s`;
+}
+
+export function ruleAddress({ id, merchantId }: RiskRule): string {
+  return address(`/risk/rules/${id}`, { merchant: merchantId });
+}

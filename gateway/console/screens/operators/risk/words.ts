@@ -1,0 +1,27 @@
+// Kinds of rules and the stages of decisions, between the protos and people.
+import { RiskKind } from "#proto/checkout/v1/risk_pb.ts";
+import type { Language } from "../../../texts/both.ts";
+import { riskKindTexts } from "../../../texts/operators/rules.ts";
+
+export const riskKinds = [
+  { name: "amount_cap", kind: RiskKind.AMOUNT_CAP },
+  { name: "velocity", kind: RiskKind.VELOCITY },
+  { name: "block_list", kind: RiskKind.BLOCK_LIST },
+  { name: "card_testing", kind: RiskKind.CARD_TESTING },
+] as const;
+
+export function kindWord(language: Language, kind: RiskKind): string {
+  const name = riskKinds.find((each) => each.kind === kind)?.name;
+  return name === undefined ? "" : riskKindTexts[language][name];
+}
+
+/** One that this release does not know is shown by its own name. */
+export function stageWord(language: Language, stage: string): string {
+  const name = (["create", "open", "attempt"] as const).find((each) => each === stage);
+  return name === undefined ? stage : riskKindTexts[language][name];
+}
+
+/** `mer_…` or `*`, as the RPCs take it; anything else is `*`. */
+export function ownerOf(text: string): string {
+  return /^mer_[0-9a-hjkmnp-tv-z]{26}$/.test(text) ? text : "*";
+}

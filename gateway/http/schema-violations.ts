@@ -1,0 +1,103 @@
+// What the validator says of a body or a query in the caller's words: the field's name and the form that is wanted,
+// never a value that was sent (docs/contract.md §2).
+import type { FastifyError } from "fastify";
+import type { Violation } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { detailsMax } from "../failures.ts";
+import { displayFormats, displayProblem, notBlank } from "./display-text.ts";
+import { fieldName } from "./json-body.ts";
+import { unknownProblem } from "./unknown-names.ts";
+
+export type SchemaError = NonNullable<FastifyError["validation"]>[number];
+
+/** The validator's errors, one for each field, in the caller's names and without values. */
+export function violationsOf(errors: readonly SchemaError[]): Violation[] {
+  const byField = new Map<string, Violation>();
+  for (const error of errors) {
+    const violation = violationOf(error);
+    if (violation && !byField.has(violation.field)) byField.set(violation.field, violation);
+    if (byField.size === detailsMax) break;
+  }
+  return [...byField.values()];
+}
+
+function violationOf(error: SchemaError): Violation | undefined {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const { params } = error;
+  if (error.keyword === "additionalProperties") {
+    const name = String(params.additionalProperty);
+    const known = Object.keys(membersOf(membersOf(membersOf(error).parentSchema).properties));
+    return { field: fieldName([...path, name]), problem: unknownProblem(name, known) };
+  }
+  if (error.keyword === "required") {
+    return { field: fieldName([...path, String(params.missingProperty)]), problem: "is required" };
+  }
+  // The error of the name itself comes before this one.
+  if (error.keyword === "propertyNames") return undefined;
+  const problem = problemOf(error);
+  // An entry that should have members is named as one that has.
+  if (error.keyword === "type" && params.type === "object" && /^\d+$/.test(path.at(-1) ?? "")) {
+    return { field: `${fieldName(path.slice(0, -1))}[${path.at(-1)}]`, problem };
+  }
+  return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
+}
+
+type Words = (limit: unknown, error: SchemaError) => string;
+
+const entries: Words = (limit) => `must have at most ${limit} entries`;
+
+/** The wanted form in plain English. A request's schema uses no other keyword (test/contract/input.test.ts). */
+const wordsOf: Readonly<Record<string, Words>> = {
+  type: (_, { params }) => `must be ${withArticle([params.type].flat().map(String))}`,
+  enum: (_, { params }) => `must be ${oneOf([params.allowedValues].flat().map(String))}`,
+  minLength: (limit) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  minItems: (limit) => (limit === 1 ? "must have at least one entry" : `must have at least ${limit} entries`),
+  maxItems: entries,
+  maxProperties: entries,
+  minProperties: (_, error) => `must have at least one of ${fieldsOf(error)}`,
+  pattern: (_, error) =>
+    error.params.pattern === notBlank ? "must not be blank" : `must look like ${exampleOf(error)}`,
+  format: (_, { params }) =>
+    String(params.format) in displayFormats ? displayProblem : `must be a valid ${params.format}`,
+};
+
+/** Keywords of a schema that have words of their own; the others of ours name a field, or hold schemas. */
+export const wordedKeywords: readonly string[] = [
+  ...["required", "additionalProperties", "propertyNames"],
+  ...Object.keys(wordsOf),
+];
+
+function problemOf(error: SchemaError): string {
+  return wordsOf[error.keyword]?.(error.params.limit, error) ?? "is not valid";
+}
+
+// More names than this are a table to look into.
+const namesMax = 8;
+
+/** The fields that an object can have, in words. */
+function fieldsOf(error: SchemaError): string {
+  const names = Object.keys(membersOf(membersOf(membersOf(error).parentSchema).properties));
+  return names.length > namesMax ? "its fields" : names.join(", ");
+}
+
+function oneOf(values: readonly string[]): string {
+  return values.length === 1 ? `${values[0]}` : `one of ${values.join(", ")}`;
+}
+
+/** Every pattern of ours stands beside an example (test/contract/openapi.test.ts), since nobody reads patterns. */
+function exampleOf(error: SchemaError): string {
+  const { examples } = membersOf(membersOf(error).parentSchema);
+  return String([examples].flat()[0]);
+}
+
+function withArticle(types: readonly string[]): string {
+  return types
+    .map((type) => (type === "null" ? "null" : /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`))
+    .join(" or ");
+}

@@ -1,0 +1,106 @@
+// Adjustments of the journal: one person proposes, another one approves, which posts, or rejects. Each is ONE
+// transaction with the event that the audit log is made from.
+import type { Database } from "#platform/database/database.ts";
+import type { Announcement, Outbox } from "#platform/events/outbox.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { isId, newId } from "#platform/values/id.ts";
+import { decideAdjustment } from "../rules/adjustment.ts";
+import { appendAdjustment } from "../store/journal.ts";
+import {
+  decide,
+  findProposal,
+  insertAdjustment,
+  lockAdjustment,
+  type NewAdjustment,
+  type StoredAdjustment,
+} from "../store/operators/adjustments.ts";
+import { findPayment } from "../store/payments.ts";
+
+export interface AdjustDeps {
+  readonly db: Database;
+  readonly outbox: Outbox;
+}
+
+/** @throws Failure FORBIDDEN (no person), INVALID_BODY (the payment), IDEMPOTENCY_KEY_REUSE. */
+export async function proposeAdjustment(
+  { db, outbox }: AdjustDeps,
+  wish: Omit<NewAdjustment, "id" | "proposedBy">,
+): Promise<StoredAdjustment> {
+  const adjustment = { ...wish, id: newId("adjustment"), proposedBy: personWhoActs() };
+  const stored = await db.transaction(async (tx) => {
+    if (wish.aboutPaymentId !== "") {
+      const payment = await findPayment(tx, wish.aboutPaymentId);
+      const isTheirs = payment?.merchantId === wish.merchantId && payment.environment === wish.environment;
+      if (!isTheirs) throw invalid("about_payment_id", "is no payment of this merchant and environment");
+    }
+    const isNew = await insertAdjustment(tx, adjustment);
+    const proposed = await findProposal(tx, adjustment.proposedBy, wish.idempotencyKey);
+    if (!proposed) throw new Error("a proposal that was just made is gone");
+    if (!isNew && !isSame(proposed, wish)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
+    if (isNew) await outbox.append(tx, [announcement("adjustment.proposed", proposed)]);
+    return proposed;
+  });
+  outbox.wake();
+  return stored;
+}
+
+/** @throws Failure NOT_FOUND, FORBIDDEN (no person, or the one who proposed it), INVALID_BODY (decided otherwise). */
+export async function decideProposal(
+  { db, outbox }: AdjustDeps,
+  adjustmentId: string,
+  word: { readonly state: "approved" | "rejected"; readonly note: string },
+): Promise<StoredAdjustment> {
+  const person = personWhoActs();
+  const decided = await db.transaction(async (tx) => {
+    const adjustment = await lockAdjustment(tx, adjustmentId);
+    if (!adjustment) throw new Failure("NOT_FOUND");
+    const decision = decideAdjustment(adjustment, word.state, person);
+    if (decision.kind === "unchanged") return adjustment;
+    if (decision.kind === "own") throw new Failure("FORBIDDEN");
+    if (decision.kind === "decided") throw invalid("adjustment_id", `is ${adjustment.state}: it is decided once`);
+    await decide(tx, adjustmentId, { ...word, decidedBy: person });
+    if (word.state === "approved") await appendAdjustment(tx, adjustment);
+    const after = await lockAdjustment(tx, adjustmentId);
+    if (!after) throw new Error("an adjustment that is locked is gone");
+    await outbox.append(tx, [announcement(`adjustment.${word.state}`, after)]);
+    return after;
+  });
+  outbox.wake();
+  return decided;
+}
+
+/** A token alone is nobody: two pairs of eyes need two people. */
+function personWhoActs(): string {
+  const actor = callContext.getStore()?.actor ?? "";
+  if (!isId("person", actor)) throw new Failure("FORBIDDEN");
+  return actor;
+}
+
+function isSame(stored: StoredAdjustment, wish: Omit<NewAdjustment, "id" | "proposedBy">): boolean {
+  const said = ({ merchantId, environment, aboutPaymentId, reason, lines }: Omit<NewAdjustment, "id" | "proposedBy">) =>
+    JSON.stringify([
+      ...[merchantId, environment, aboutPaymentId, reason],
+      lines.map(({ currency, debit, credit, amount }) => [currency, debit, credit, String(amount)]),
+    ]);
+  return said(stored) === said(wish);
+}
+
+function announcement(type: string, adjustment: StoredAdjustment): Announcement {
+  const { id, merchantId, environment, state, aboutPaymentId, lines, proposedBy } = adjustment;
+  const told = lines.map(({ currency, debit, credit, amount }) => `${amount} ${currency} from ${debit} to ${credit}`);
+  return {
+    type,
+    merchantId,
+    environment,
+    objectId: id,
+    status: state,
+    at: clockNow(),
+    attributes: {
+      lines: told.join("; "),
+      proposed_by: proposedBy,
+      ...(aboutPaymentId !== "" && { payment_id: aboutPaymentId }),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// payments.v1.JournalService: every method in its order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import {
+  AdjustmentSchema,
+  type JournalService,
+  type AdjustmentLine as WireLine,
+} from "#proto/payments/v1/journal_pb.ts";
+import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
+import { toJournalEntry } from "../messages.ts";
+import { isJournalAccount, readLine } from "../rules/adjustment.ts";
+import { listEntries } from "../store/journal.ts";
+import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/operators/adjustments.ts";
+
+export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService> {
+  const { db } = deps;
+  return {
+    listEntries: async ({ pageToken, limit, since, until, account, paymentId, merchantId, environment }) => {
+      if (pageToken !== "" && !/^\d{1,18}$/.test(pageToken)) throw invalid("page_token", "is not one of ours");
+      if (account !== "" && !isJournalAccount(account)) throw invalid("account", "is no account");
+      const found = await listEntries(db, {
+        paymentId,
+        merchantId,
+        environment,
+        account,
+        since: since && timestampDate(since),
+        until: until && timestampDate(until),
+        beforeId: pageToken,
+        limit: limit + 1,
+      });
+      const entries = found.slice(0, limit);
+      return {
+        entries: entries.map(toJournalEntry),
+        nextPageToken: found.length > limit ? String(entries.at(-1)?.id) : "",
+      };
+    },
+    listAdjustments: async ({ state, merchantId, ...wish }) => {
+      const { page, nextPageToken } = await keysetPage("adjustment", wish, (beforeId, limit) =>
+        listAdjustments(db, { state, merchantId, beforeId, limit }),
+      );
+      return { adjustments: page.map(toAdjustment), nextPageToken };
+    },
+    getAdjustment: async ({ adjustmentId }) => {
+      const found = await findAdjustment(db, adjustmentId);
+      if (!found) throw new Failure("NOT_FOUND");
+      return { adjustment: toAdjustment(found) };
+    },
+    proposeAdjustment: async ({ merchantId, environment, aboutPaymentId, reason, lines, idempotencyKey }) => {
+      const wish = { merchantId, environment, aboutPaymentId, reason, lines: lines.map(fromLine), idempotencyKey };
+      return { adjustment: toAdjustment(await proposeAdjustment(deps, wish)) };
+    },
+    approveAdjustment: async ({ adjustmentId, note }) => {
+      return { adjustment: toAdjustment(await decideProposal(deps, adjustmentId, { state: "approved", note })) };
+    },
+    rejectAdjustment: async ({ adjustmentId, note }) => {
+      return { adjustment: toAdjustment(await decideProposal(deps, adjustmentId, { state: "rejected", note })) };
+    },
+  };
+}
+
+/** @throws Failure INVALID_BODY */
+function fromLine(line: WireLine, index: number) {
+  const read = readLine(line);
+  if ("field" in read) throw invalid(`lines[${index}].${read.field}`, read.problem);
+  return read;
+}
+
+function toAdjustment({ proposedAt, decidedAt, lines, ...adjustment }: StoredAdjustment) {
+  return create(AdjustmentSchema, {
+    ...adjustment,
+    lines: lines.map((line) => ({ ...line })),
+    proposedAt: timestampFromDate(proposedAt),
+    ...(decidedAt && { decidedAt: timestampFromDate(decidedAt) }),
+  });
+}

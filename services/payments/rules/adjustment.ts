@@ -1,0 +1,68 @@
+// An adjustment of the journal: a person proposes it, another one approves it, and it is decided once. Pure.
+import { currencyExponent } from "#platform/values/money.ts";
+import type { JournalAccount } from "./journal.ts";
+
+export type AdjustmentState = "proposed" | "approved" | "rejected";
+
+export interface AdjustmentLine {
+  readonly currency: string;
+  readonly debit: JournalAccount;
+  readonly credit: JournalAccount;
+  /** Minor units, above zero. */
+  readonly amount: bigint;
+}
+
+export interface Decidable {
+  readonly state: AdjustmentState;
+  readonly proposedBy: string;
+  /** Empty while it waits. */
+  readonly decidedBy: string;
+}
+
+export type Decision =
+  | { readonly kind: "decide" }
+  /** It was decided so by this person before. */
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "own" }
+  | { readonly kind: "decided" };
+
+/** Whoever proposed may take it back and never approve it. */
+export function decideAdjustment(
+  { state, proposedBy, decidedBy }: Decidable,
+  wanted: "approved" | "rejected",
+  person: string,
+): Decision {
+  if (state === wanted && decidedBy === person) return { kind: "unchanged" };
+  if (state !== "proposed") return { kind: "decided" };
+  return wanted === "approved" && person === proposedBy ? { kind: "own" } : { kind: "decide" };
+}
+
+const accounts: ReadonlySet<string> = new Set<JournalAccount>([
+  "processor_clearing",
+  "merchant_balance",
+  "fees_revenue",
+  "refunds_pending",
+  "disputes_held",
+  "suspense",
+  "adjustments",
+]);
+
+export function isJournalAccount(text: string): text is JournalAccount {
+  return accounts.has(text);
+}
+
+/** A line as it may be, or the field of it that is wrong, with what is. */
+export function readLine(line: {
+  readonly currency: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: bigint;
+}): AdjustmentLine | { readonly field: string; readonly problem: string } {
+  const { currency, debit, credit, amount } = line;
+  if (currencyExponent(currency) === undefined)
+    return { field: "currency", problem: "must be an ISO 4217 currency code" };
+  if (!isJournalAccount(debit)) return { field: "debit", problem: "is no account" };
+  if (!isJournalAccount(credit)) return { field: "credit", problem: "is no account" };
+  if (debit === credit) return { field: "credit", problem: "must be another account than the debited one" };
+  return { currency, debit, credit, amount };
+}
