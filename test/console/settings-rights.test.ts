@@ -126,7 +126,7 @@ async function objectsOf(of: string, apiKey: string): Promise<Record<string, str
   const [merchant, webhook] = [connectPeer({ url: rpc.merchant, token }), connectPeer({ url: rpc.webhook, token })];
   try {
     const api = merchantApi(gateway, apiKey);
-    const target = { url: "https://localhost:9/hook", event_types: ["payment.succeeded"] };
+    const target = { url: "https://localhost:49151/hook", event_types: ["payment.succeeded"] };
     const endpoint = (await api.post("/v1/merchants/me/webhooks", target)).expect(201);
     const endpointId = endpoint.text("id");
     await api.post(`/v1/merchants/me/webhooks/${endpointId}/test`);
@@ -241,7 +241,7 @@ visit.alone("another merchant's id in any address is the id of nothing, and so i
     assert.is((await getPage(person, addressOf(route, others, elsewhere))).status, 404, route);
     if (route.includes(":")) assert.is((await getPage(person, addressOf(route, others))).status, 404, `own ${route}`);
   }
-  const filled = { form_token, role: "viewer", url: "https://localhost:9/x", event_types: "payment.failed" };
+  const filled = { form_token, role: "viewer", url: "https://localhost:49151/x", event_types: "payment.failed" };
   for (const route of Object.keys(forms)) {
     assert.is((await sendForm(person, addressOf(route, others, elsewhere), filled)).status, 404, route);
     if (!route.includes(":")) continue;
@@ -287,7 +287,12 @@ visit.alone("hostile text in filters, names and addresses is text on every page 
   const name = `${hostile} key`;
   assert.is((await sendForm(person, `${base}/keys`, { form_token, name, scopes: "payments:read" })).status, 200);
   const description = `${hostile} endpoint`;
-  const change = { form_token, url: `https://localhost:9/?q=${hostile}`, description, event_types: "payment.failed" };
+  const change = {
+    form_token,
+    url: `https://localhost:49151/?q=${hostile}`,
+    description,
+    event_types: "payment.failed",
+  };
   assert.is((await sendForm(person, addressOf("/webhooks/:id/edit", own), change)).status, 303);
   const queries = [
     "status",

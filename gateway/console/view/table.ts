@@ -20,8 +20,9 @@ export interface TableParts<R> {
 export function table<R>({ caption, columns, rows, empty }: TableParts<R>): Html {
   if (rows.length === 0)
     return html`<div class="empty">${typeof empty === "string" ? html`<p>${empty}</p>` : empty}</div>`;
-  const headings = columns.map(
-    ({ heading, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ""}>${heading}</th>`,
+  const headings = columns.map(({ heading, isNumber }) =>
+    // A column of controls needs no heading: each control says what it does.
+    heading === "" ? html`<td></td>` : html`<th scope="col"${isNumber ? html` class="number"` : ""}>${heading}</th>`,
   );
   const lines = rows.map((row) => {
     const cells = columns.map(

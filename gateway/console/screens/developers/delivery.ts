@@ -1,5 +1,6 @@
 // One delivery: what was sent, every attempt with what the endpoint answered, and sending it again; and the run that
 // sends all failed ones again, whose page renews itself until it is over.
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { Attempt, Delivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../docs/html.ts";
@@ -19,6 +20,8 @@ import { endpointOf } from "./webhook.ts";
 
 // Often enough to see it move, seldom enough to read.
 const renewSeconds = "3";
+// An attempt that is due; the first repeat of one that failed comes later.
+const soonMs = 15_000;
 
 export function deliveryRoutes(context: ConsoleContext): void {
   const { peers } = context;
@@ -43,9 +46,7 @@ async function deliveryPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const { delivery, attempts } = answer;
   if (!delivery) throw new Failure("NOT_FOUND");
   const place = `${base}/webhooks/${endpoint.id}`;
-  // Whoever has just sent it again waits for what comes of it.
-  const isAwaited = queryOf(visit).get("done") === "delivery-queued";
-  if (isAwaited && !delivery.delivered && !delivery.failed) visit.reply.header("refresh", renewSeconds);
+  if (isAwaited(visit, delivery)) visit.reply.header("refresh", renewSeconds);
   return {
     title: `${texts.delivery} ${delivery.eventType}`,
     body: html`<h1>${delivery.eventType}</h1>
@@ -54,6 +55,12 @@ ${visit.may("webhooks.write") ? buttonForm(visit, { action: `${place}/deliveries
 <h2>${texts.attemptList}</h2>${attemptTable(language, attempts)}
 <h2>${texts.body}</h2>${codeBlock(language, prettyJson(delivery.payload))}`,
   };
+}
+
+/** Whoever has just sent it waits for what comes of it: until the attempt has ended, not until the next one. */
+function isAwaited(visit: MerchantVisit, { nextAttemptAt }: Delivery): boolean {
+  if (queryOf(visit).get("done") !== "delivery-queued" || !nextAttemptAt) return false;
+  return timestampMs(nextAttemptAt) < Date.now() + soonMs;
 }
 
 function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): Html {
@@ -81,7 +88,7 @@ function attemptTable(language: Language, attempts: readonly Attempt[]): Html {
       {
         heading: texts.took,
         cell: ({ durationMs, dnsMs, connectMs, tlsMs, firstByteMs }) =>
-          html`${count(language, durationMs)} ms<br><span class="muted">${texts.parts(dnsMs, connectMs, tlsMs, firstByteMs)}</span>`,
+          html`<span>${count(language, durationMs)} ms<br><span class="muted">${texts.parts(dnsMs, connectMs, tlsMs, firstByteMs)}</span></span>`,
       },
     ],
   });

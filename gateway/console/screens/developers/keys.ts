@@ -50,7 +50,7 @@ function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): H
       {
         heading: texts.name,
         cell: ({ id, name, suffix }) =>
-          html`<a href="${base}/keys/${id}">${name}</a><br><code class="muted">····${suffix}</code>`,
+          html`<span><a href="${base}/keys/${id}">${name}</a><br><code class="muted">····${suffix}</code></span>`,
       },
       { heading: texts.status, cell: ({ status }) => keyChip(language, status) },
       { heading: texts.scopes, cell: ({ scopes }) => scopeList(scopes) },

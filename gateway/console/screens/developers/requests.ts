@@ -34,6 +34,8 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const value = (name: string) => query.get(name) ?? "";
   const minStatus = value("outcome") === "500" ? 500 : value("outcome") === "400" ? 400 : 0;
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  // Before the list is asked for: a refusal of it that nobody waits for yet would end the process.
+  const keys = await keysOf(context, visit);
   const asked = context.peers.audit.listApiRequests({
     merchantId,
     environment,
@@ -44,7 +46,6 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
     pageSize,
     pageToken: value("after"),
   });
-  const keys = await keysOf(context, visit);
   const isFiltered = ["key", "outcome", "from", "to"].some((name) => value(name) !== "");
   const shown = [
     { name: "key", label: texts.key, value: nameOf(keys, value("key")) },
@@ -155,7 +156,7 @@ async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const [, paymentId] = /\/(pay_[0-9a-z]{26})\b/.exec(request.path) ?? [];
   return {
     title: `${request.method} ${request.path}`,
-    body: html`<h1 class="long"><code>${request.method} ${request.path}</code></h1>
+    body: html`<h1><code>${request.method} ${request.path}</code></h1>
 ${facts([
   [texts.status, statusOf(request)],
   [texts.byId, copyable(language, request.requestId)],

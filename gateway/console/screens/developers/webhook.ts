@@ -76,7 +76,7 @@ async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const health = endpointHealth(context, visit, endpoint.id);
   return {
     title: endpoint.url,
-    body: html`<h1 class="long">${endpoint.url}</h1>
+    body: html`<h1>${endpoint.url}</h1>
 ${facts([
   [texts.status, statusChip(language, endpoint.status)],
   [texts.description, endpoint.description],

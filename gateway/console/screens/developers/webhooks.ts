@@ -62,7 +62,7 @@ function endpointTable({ language, base }: MerchantVisit, watched: readonly Watc
       {
         heading: texts.url,
         cell: ({ endpoint: { id, url, description } }) =>
-          html`<a href="${base}/webhooks/${id}">${url}</a>${description === "" ? "" : html`<br><span class="muted">${description}</span>`}`,
+          html`<span><a href="${base}/webhooks/${id}">${url}</a>${description === "" ? "" : html`<br><span class="muted">${description}</span>`}</span>`,
       },
       { heading: texts.status, cell: ({ endpoint }) => statusChip(language, endpoint.status) },
       { heading: texts.health, cell: ({ endpoint, health }) => healthChip(language, endpoint, health) },
