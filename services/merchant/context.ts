@@ -1,6 +1,7 @@
 // What the flows of this service work with; wired by hand in service.ts.
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
+import type { Wake } from "#platform/jobs/job.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -19,4 +20,6 @@ export interface MerchantContext {
   readonly doors: Doors;
   /** Mail can be sent. */
   readonly canMail: boolean;
+  /** Wakes the job that sends it. */
+  readonly mails: Wake;
 }

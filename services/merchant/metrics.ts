@@ -19,3 +19,16 @@ export const passkeyCopies = new Counter({
   name: "tollbooth_passkey_copies_total",
   help: "Sign-ins and proofs that were refused because a passkey's counter went back: somebody has a copy of it.",
 });
+
+/** Mails that left the queue: `sent`, or `given_up` because their server refused them or was away for a day. */
+export const mailsEnded = new Counter({
+  name: "tollbooth_mails_total",
+  help: "Mails that were sent or given up.",
+  labelNames: ["outcome"] as const,
+});
+for (const outcome of ["sent", "given_up"]) mailsEnded.inc({ outcome }, 0);
+
+export const mailsFailed = new Counter({
+  name: "tollbooth_mail_failures_total",
+  help: "Times that a mail was not sent; most are tried again.",
+});

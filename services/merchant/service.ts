@@ -1,5 +1,6 @@
 // The merchant service: what main.ts starts and tests build from.
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
+import { Wake } from "#platform/jobs/job.ts";
 import type { Configured } from "#platform/process/config.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
@@ -23,6 +24,8 @@ import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
+import { sendMailsJob } from "./jobs/send-mails.ts";
+import { mailServer } from "./mail/smtp.ts";
 import { apiKeysRpc } from "./rpc/api-keys.ts";
 import { applicationsRpc } from "./rpc/applications.ts";
 import { auditRpc } from "./rpc/audit.ts";
@@ -34,10 +37,13 @@ import { openDoors } from "./rules/people/door.ts";
 import type { merchantSettings, peopleSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
+import { sweepMails } from "./store/mail/mails.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 import { sweepChallenges } from "./store/people/challenges.ts";
 import { sweepSessions } from "./store/people/console-sessions.ts";
 import { peopleEntities } from "./store/people/entities.ts";
+import { sweepBrowsers } from "./store/people/known-browsers.ts";
+import { sweepLinks } from "./store/people/sign-in-links.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 
 type MerchantConfig = Opened<Configured<typeof merchantSettings>> & Partial<Configured<typeof peopleSettings>>;
@@ -60,14 +66,22 @@ export function startMerchant(config: MerchantConfig): Promise<RunningService> {
   });
 }
 
+/** @returns undefined: no mail can be sent */
+function mailServerOf({ SMTP_URL: url, MAIL_FROM: from }: MerchantConfig) {
+  if ((url === undefined) !== (from === undefined)) throw new Error("SMTP_URL and MAIL_FROM belong together");
+  return url === undefined || from === undefined ? undefined : mailServer(url, from);
+}
+
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
   const { db, log, outbox, recovery } = base;
+  const server = mailServerOf(config);
   const context = {
     ...base,
     hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
-    canMail: false,
+    canMail: server !== undefined,
+    mails: new Wake(),
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.
@@ -88,8 +102,12 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       keepRequestDaysJob(db),
       checkAuditChainJob({ db, outbox, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
+      ...(server ? [sendMailsJob({ ...context, server, wake: context.mails })] : []),
       { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },
       { name: "sweep-challenges", everyMs: 600_000, runOnce: () => sweepChallenges(db) },
+      { name: "sweep-sign-in-links", everyMs: 600_000, runOnce: () => sweepLinks(db) },
+      { name: "sweep-mails", everyMs: 3_600_000, runOnce: () => sweepMails(db) },
+      { name: "sweep-browsers", everyMs: 3_600_000, runOnce: () => sweepBrowsers(db) },
     ],
     consumers: auditConsumers(db),
   };

@@ -1,5 +1,6 @@
 // What the merchant process reads from its environment.
-import { optional, type Setting, serviceSettings, text } from "#platform/process/config.ts";
+import { optional, type Setting, serviceSettings, text, url } from "#platform/process/config.ts";
+import { isEmail } from "#platform/values/email.ts";
 
 /** Where people's browsers reach a console: an https origin, or http on this machine. Passkeys need a name for it. */
 const consoleOrigin: Setting<string> = {
@@ -12,6 +13,15 @@ const consoleOrigin: Setting<string> = {
       throw new Error("must be an https origin with a name, or http://localhost with a port, without a path");
     }
     return parsed.origin;
+  },
+};
+
+/** One address, with or without a name: nothing that a mail's head could be broken by. */
+const sender: Setting<string> = {
+  parse: (raw) => {
+    const address = /^[^<>"\p{C}]{0,100}<([^<>\s]+)>$/u.exec(raw)?.[1] ?? raw;
+    if (!isEmail(address)) throw new Error("must be an e-mail address, or a name with one in <>");
+    return raw;
   },
 };
 
@@ -28,4 +38,8 @@ export const peopleSettings = {
   CONSOLE_ORIGIN: optional(consoleOrigin),
   /** The operators' console; likewise. */
   OPERATORS_CONSOLE_ORIGIN: optional(consoleOrigin),
+  /** Where mail is given to be sent: smtp:// with STARTTLS, or smtps://; without it none is. */
+  SMTP_URL: optional(url("smtp", "smtps")),
+  /** Who it is from: an address, or `Name <address>`. Belongs to SMTP_URL. */
+  MAIL_FROM: optional(sender),
 } as const;

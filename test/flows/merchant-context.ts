@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
+import { Wake } from "#platform/jobs/job.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -30,6 +31,7 @@ export async function merchantContext() {
     hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     doors: new Map(),
     canMail: false,
+    mails: new Wake(),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
   };
 }

@@ -34,6 +34,12 @@ export const hashedColumns: Readonly<Record<ServiceName, readonly HashedColumn[]
       keyIdColumn: "secret_hash_key_id",
       inUse: "expires_at > now() and last_used_at > now() - interval '30 minutes'",
     },
+    {
+      table: "sign_in_links",
+      column: "token_hash",
+      keyIdColumn: "token_hash_key_id",
+      inUse: "used_at is null and expires_at > now()",
+    },
   ],
   webhook: [],
 };

@@ -19,6 +19,7 @@ export const sealedColumns: Readonly<Record<ServiceName, readonly SealedColumn[]
   merchant: [
     storedAnswers,
     { table: "connectors", column: "credentials", context: "'connector:' || id" },
+    { table: "mails", column: "sealed", context: "'mail:' || id" },
     { table: "authenticators", column: "secret", context: "'authenticator:' || person_id" },
     { table: "authenticators", column: "pending", context: "'authenticator:' || person_id" },
   ],

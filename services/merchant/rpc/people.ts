@@ -29,10 +29,10 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
         invitations: invitations.map(({ invitation, inviterName }) => toInvitation(invitation, inviterName)),
       };
     },
-    async inviteMember({ email, role, refundLimit, ...request }) {
-      const wanted = { email, role, refundLimit };
-      const { invitation, inviterName, link } = await inviteMember(context, fromPlace(request), wanted);
-      return { invitation: toInvitation(invitation, inviterName), link, isMailed: false };
+    async inviteMember({ email, role, refundLimit, language, ...request }) {
+      const wanted = { email, role, refundLimit, language };
+      const { invitation, inviterName, ...rest } = await inviteMember(context, fromPlace(request), wanted);
+      return { invitation: toInvitation(invitation, inviterName), ...rest };
     },
     async revokeInvitation({ invitationId, ...request }) {
       await revokeInvitation(context, fromPlace(request), invitationId);

@@ -9,6 +9,7 @@ import { beginPasskey, finishPasskey } from "../flows/sign-in/add-passkey.ts";
 import { endSessions, readOwnAccess, removeWayIn, updatePerson } from "../flows/sign-in/own-access.ts";
 import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";
+import { redeemSignInLink, requestSignInLink } from "../flows/sign-in/sign-in-by-link.ts";
 import { beginPasskeySignIn, finishPasskeySignIn } from "../flows/sign-in/sign-in-by-passkey.ts";
 import { fromBrowser, fromDoor, toConsoleSession, toNewSession, toOwnAccess, toPerson } from "../people-messages.ts";
 
@@ -20,6 +21,14 @@ export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof 
     async finishPasskeySignIn({ door, challengeId, responseJson, browser }) {
       const answer = { challengeId, responseJson };
       const issued = await finishPasskeySignIn(context, fromDoor(door), answer, fromBrowser(browser));
+      return { session: toNewSession(issued) };
+    },
+    async requestSignInLink({ door, browser, $typeName: _, $unknown: __, ...wish }) {
+      await requestSignInLink(context, fromDoor(door), wish, fromBrowser(browser));
+      return {};
+    },
+    async redeemSignInLink({ door, browser, $typeName: _, $unknown: __, ...link }) {
+      const issued = await redeemSignInLink(context, fromDoor(door), link, fromBrowser(browser));
       return { session: toNewSession(issued) };
     },
     async getInvitation({ door, token }) {

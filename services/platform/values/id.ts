@@ -30,6 +30,8 @@ export const prefixes = {
   invitation: "inv",
   passkey: "pk",
   consoleSession: "ses",
+  signInLink: "sil",
+  mail: "mail",
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -1800,7 +1800,8 @@ export type InviteMemberResponse = Message<"merchant.v1.InviteMemberResponse"> &
   invitation?: Invitation | undefined;
 
   /**
-   * Where it is accepted, once, within seven days; in this answer only.
+   * Where it is accepted, once, within seven days; in this answer only. Empty when a person invited and the mail is on its way: whoever knew it
+   * could come in as whom they invite.
    *
    * @generated from field: string link = 2;
    */
@@ -2495,7 +2496,8 @@ export const SignInService: GenService<{
   },
   /**
    * Uses the link, once, within 15 minutes and in the browser that asked for it; of a person who has an authenticator app its code is needed too.
-   * The session it begins is full with that code, else it can do nothing but add a way to sign in. Fails with UNAUTHORIZED for a link that does
+   * The session it begins is full and proved with that code, else it can do nothing but add a way to sign in. It proves the address: what others
+   * had made for a person whose address nobody had proved ends with it. Fails with UNAUTHORIZED for a link that does
    * not work any more, INVALID_BODY (field `code`) for a missing or wrong code; the sixth wrong code ends the link.
    *
    * @generated from rpc merchant.v1.SignInService.RedeemSignInLink

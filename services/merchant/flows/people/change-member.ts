@@ -5,6 +5,7 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
+import { withdrawMails } from "../../store/mail/mails.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
   countInRole,
@@ -67,6 +68,7 @@ export async function revokeInvitation(context: MerchantContext, place: Place, i
     if (!invitation) throw new Failure("NOT_FOUND");
     if (!manager.mayGive(invitation.role)) throw new Failure("FORBIDDEN");
     await deleteInvitation(tx.em, invitationId);
+    await withdrawMails(tx, "invitation", invitationId);
     const { email, role } = invitation;
     const event = memberEvent("member.invitation_revoked", place.merchantId, invitationId, { email, role });
     await context.outbox.append(tx, [event]);

@@ -5,11 +5,17 @@ import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
-import type { Door } from "../../rules/people/door.ts";
-import { emailViolations, normalEmail } from "../../rules/people/person.ts";
+import { brandOf } from "../../mail/brand.ts";
+import { mailTexts } from "../../mail/mail-texts.ts";
+import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
+import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.ts";
+import { emailViolations, languageOf, normalEmail } from "../../rules/people/person.ts";
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
 import { invitationMs } from "../../rules/people/session.ts";
+import { withdrawMails } from "../../store/mail/mails.ts";
+import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons } from "../../store/people/persons.ts";
@@ -27,6 +33,8 @@ export interface WantedMember {
   readonly email: string;
   readonly role: string;
   readonly refundLimit: RefundLimit | undefined;
+  /** Of the mail. */
+  readonly language: string;
 }
 
 /** An invitation with its link, which nobody can read again. */
@@ -34,7 +42,9 @@ export interface IssuedInvitation {
   readonly invitation: Invitation;
   /** Empty: an operator by command. */
   readonly inviterName: string;
+  /** Empty: it went by mail, and nobody but its reader is to have it. */
   readonly link: string;
+  readonly isMailed: boolean;
 }
 
 /** No team is larger; each is an open door. */
@@ -54,7 +64,7 @@ export async function inviteMember(
   place: Place,
   wanted: WantedMember,
 ): Promise<IssuedInvitation> {
-  const { origin } = openDoor(context, place.door);
+  const open = openDoor(context, place.door);
   const email = normalEmail(wanted.email);
   const violations = emailViolations(email);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
@@ -65,17 +75,20 @@ export async function inviteMember(
     return await addInvitation(context, tx, { ...wanted, merchantId: place.merchantId, email, manager });
   });
   context.outbox.wake();
-  const { invitation, token } = issued;
+  context.mails.now();
+  const { invitation, token, isMailed } = issued;
+  const link = invitation.byMailOnly ? "" : invitationLink(open, token);
   const [inviter] = invitation.inviterId ? await findPersons(context.db.em(), [invitation.inviterId]) : [];
-  return { invitation, inviterName: inviter?.name ?? "", link: `${origin}/invitations/${token}` };
+  return { invitation, inviterName: inviter?.name ?? "", isMailed, link };
 }
 
 /** The writes of it, within the caller's transaction; the caller wakes the outbox after the commit. */
 export async function addInvitation(
-  { hashKeys, outbox }: Pick<MerchantContext, "hashKeys" | "outbox">,
+  context: MerchantContext,
   tx: MappedTx,
   wanted: WantedMember & { readonly merchantId: string; readonly manager: Pick<Manager, "personId"> },
-): Promise<{ invitation: Invitation; token: string }> {
+): Promise<{ invitation: Invitation; token: string; isMailed: boolean }> {
+  const { hashKeys, outbox } = context;
   const { merchantId, email, role, refundLimit, manager } = wanted;
   const token = randomToken(32);
   const now = clockNow();
@@ -87,13 +100,44 @@ export async function addInvitation(
     refundAmount: refundLimit?.amount ?? null,
     refundCurrency: refundLimit?.currency ?? null,
     inviterId: manager.personId ?? null,
-    byMailOnly: false,
+    // Whoever could read the link here could come in as whom they invite.
+    byMailOnly: context.canMail && manager.personId !== undefined,
     createdAt: now,
     expiresAt: new Date(now.getTime() + invitationMs),
   };
   await putInvitation(tx.em, invitation, hashKeys.hash(hashed(token)));
   await outbox.append(tx, [memberEvent("member.invited", merchantId, invitation.id, { email, role })]);
-  return { invitation, token };
+  const isMailed = await mailInvitation(context, tx, invitation, { token, language: wanted.language });
+  return { invitation, token, isMailed };
+}
+
+function invitationLink({ origin }: OpenDoor, token: string): string {
+  return `${origin}/invitations/${token}`;
+}
+
+async function mailInvitation(
+  context: MerchantContext,
+  tx: MappedTx,
+  { id, merchantId, email, role, inviterId, expiresAt }: Invitation,
+  { token, language }: { readonly token: string; readonly language: string },
+): Promise<boolean> {
+  const open = context.doors.get(doorOfScope(merchantId));
+  if (!context.canMail || !open) return false;
+  const merchant = merchantId === "" ? null : await findMerchant(tx.em, merchantId);
+  const [inviter] = inviterId ? await findPersons(tx.em, [inviterId]) : [];
+  const facts = { merchantName: merchant?.name ?? "", role, inviterName: inviter?.name ?? "" };
+  const content = mailTexts(languageOf(language)).invitation({ ...facts, link: invitationLink(open, token) });
+  const brand = merchant ? await brandOf(tx, merchantId, Environment.LIVE) : ownBrand;
+  await withdrawMails(tx, "invitation", id);
+  return await queueMail(context, tx, {
+    to: email,
+    kind: "invitation",
+    content,
+    brand,
+    merchantId,
+    objectId: id,
+    giveUpAt: expiresAt,
+  });
 }
 
 /** The role of the door, with a limit only where it takes one. @throws Failure INVALID_BODY */

@@ -45,7 +45,8 @@ export interface OpenInvitation {
 export async function readInvitation(context: MerchantContext, door: Door, token: string): Promise<OpenInvitation> {
   const em = context.db.em();
   const invitation = await findOpen(context, door, token);
-  const { merchantId, inviterId, byMailOnly: readsMail } = invitation;
+  const { merchantId, inviterId } = invitation;
+  const readsMail = isVouchedFor(invitation);
   const merchant = merchantId === "" ? undefined : await findMerchant(em, merchantId);
   const [inviter] = inviterId ? await findPersons(em, [inviterId]) : [];
   const person = await findPersonByEmail(em, invitation.email);
@@ -103,9 +104,15 @@ async function joinPlace(
   return (await beginSession(context, tx, { personId, door, isFull: false, isProved: false, browser })).secret;
 }
 
+/** The link went to the address and nowhere else, or an operator handed it to whom the address is of. */
+function isVouchedFor({ byMailOnly, inviterId }: Invitation): boolean {
+  return byMailOnly || inviterId == null;
+}
+
 /** A new person, or one of this address whom nobody can sign in as yet. @throws Failure FORBIDDEN, INVALID_BODY */
 async function becomePerson(tx: MappedTx, invitation: Invitation, acceptance: Acceptance): Promise<string> {
-  const { email, merchantId, byMailOnly: readsMail } = invitation;
+  const { email, merchantId } = invitation;
+  const readsMail = isVouchedFor(invitation);
   const now = clockNow();
   const emailProvedAt = readsMail ? now : null;
   const known = await lockPersonByEmail(tx.em, email);

@@ -6,7 +6,9 @@ import { clockNow } from "#platform/values/clock.ts";
 import type { MerchantContext } from "../../context.ts";
 import { setupOf } from "../../rules/people/one-time-code.ts";
 import { putPending } from "../../store/people/authenticators.ts";
+import { hasWayIn } from "../../store/people/ways-in.ts";
 import { announceOwn } from "../people/people-events.ts";
+import { tellWayInAdded } from "../people/tell-person.ts";
 import { assertMayAddWayIn } from "./add-passkey.ts";
 import { checkCode, countWrongCode, sealFor, wrongCode } from "./check-code.ts";
 import { findSession, renewSession, viewSession } from "./session.ts";
@@ -44,11 +46,13 @@ export async function finishAuthenticator(
       await countWrongCode(context, tx, session);
       return undefined;
     }
+    if (await hasWayIn(tx, person.id)) await tellWayInAdded(context, tx, session);
     tx.em.assign(app, { secret: app.pending, pending: null, confirmedAt: clockNow() });
     await announceOwn(context, tx, { personId: person.id, door }, "authenticator.added", person.id);
     return await renewSession(context, tx, id);
   });
   context.outbox.wake();
+  context.mails.now();
   if (secret === undefined) throw wrongCode();
   return { secret, view: await viewSession(context, await findSession(context, secret)) };
 }

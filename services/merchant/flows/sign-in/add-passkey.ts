@@ -14,7 +14,9 @@ import { takeChallenge } from "../../store/people/challenges.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
 import { lockPerson } from "../../store/people/persons.ts";
+import { hasWayIn } from "../../store/people/ways-in.ts";
 import { announceOwn } from "../people/people-events.ts";
+import { tellWayInAdded } from "../people/tell-person.ts";
 import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 
@@ -45,6 +47,7 @@ export async function finishPasskey(
   const made = await verifyNew(context, open, session, answer);
   const fresh = await keepPasskey(context, open, session, { ...made, name: normalName(name).slice(0, 100) });
   context.outbox.wake();
+  context.mails.now();
   return { secret: fresh, view: await viewSession(context, await findSession(context, fresh)) };
 }
 
@@ -78,15 +81,17 @@ async function verifyNew(
 async function keepPasskey(
   context: MerchantContext,
   { rpId }: OpenDoor,
-  { id: sessionId, person, door }: SessionRow,
+  session: SessionRow,
   made: Awaited<ReturnType<typeof verifyNewPasskey>> & { readonly name: string },
 ): Promise<string> {
+  const { id: sessionId, person, door } = session;
   const passkey = { id: newId("passkey"), personId: person.id, rpId, ...made, createdAt: clockNow(), lastUsedAt: null };
   try {
     return await context.db.transaction(async (tx) => {
       // One after the other, so that however many are made at once there are not too many.
       await lockPerson(tx.em, person.id);
       if ((await passkeysOf(tx.em, person.id, rpId)).length >= passkeysMax) throw new Failure("FORBIDDEN");
+      if (await hasWayIn(tx, person.id)) await tellWayInAdded(context, tx, session);
       await insertPasskey(tx.em, passkey);
       await announceOwn(context, tx, { personId: person.id, door }, "passkey.added", passkey.id, {
         name: passkey.name,

@@ -19,6 +19,7 @@ import {
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
 import { recordSeen } from "../../store/people/persons.ts";
 import { announceOwn } from "../people/people-events.ts";
+import { tellNewBrowser } from "../people/tell-person.ts";
 
 export interface BrowserPlace {
   readonly address: string;
@@ -47,7 +48,7 @@ export function openDoor({ doors }: Pick<MerchantContext, "doors">, door: Door):
 
 /** @returns the secret, which nobody can read again */
 export async function beginSession(
-  { hashKeys }: Pick<MerchantContext, "hashKeys">,
+  context: MerchantContext,
   tx: MappedTx,
   begun: {
     readonly personId: string;
@@ -62,8 +63,9 @@ export async function beginSession(
   const now = clockNow();
   const times = { createdAt: now, lastUsedAt: now, expiresAt: new Date(now.getTime() + lifeMsMax) };
   const session = { id: newId("consoleSession"), personId, door, isFull, codeFailures: 0, ...times, ...browser };
-  await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, hashKeys.hash(hashed(secret)));
+  await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, context.hashKeys.hash(hashed(secret)));
   await recordSeen(tx, personId, now);
+  await tellNewBrowser(context, tx, { personId, door, ...browser });
   return { id: session.id, secret };
 }
 

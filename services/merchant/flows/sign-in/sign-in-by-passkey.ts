@@ -61,6 +61,7 @@ export async function finishPasskeySignIn(
     return begun;
   });
   context.outbox.wake();
+  context.mails.now();
   context.log.info({ person_id: personId, session_id: id, door }, "signed in");
   return { secret, view: await viewSession(context, await findSession(context, secret, door)) };
 }

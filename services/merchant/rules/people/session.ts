@@ -14,6 +14,11 @@ const useStepMs = minuteMs;
 export const wrongCodesMax = 5;
 /** A passkey has that long to answer. */
 export const challengeMs = 5 * minuteMs;
+/** A link to sign in by works for that long. */
+export const signInLinkMs = 15 * minuteMs;
+/** So many links an address can be sent in an hour. */
+export const signInLinksMax = 5;
+export const signInLinksMs = 60 * minuteMs;
 export const invitationMs = 7 * 24 * 60 * minuteMs;
 
 export interface SessionTimes {

@@ -38,6 +38,9 @@ export interface SessionRow {
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
+  /** From where it was begun. */
+  readonly address: string;
+  readonly agent: string;
   readonly person: SessionPerson;
   readonly hasAuthenticator: boolean;
   /** The hosts that the person has passkeys for. */
@@ -59,6 +62,8 @@ interface FoundRow {
   created_at: string;
   last_used_at: string;
   expires_at: string;
+  address: string;
+  agent: string;
   person_id: string;
   email: string;
   name: string;
@@ -70,7 +75,7 @@ interface FoundRow {
 /** The session with one of these hashes, over or not. */
 export async function findSessionByHash(sql: Sql, hashes: readonly Buffer[]): Promise<SessionRow | undefined> {
   const [row] = await sql.rows<FoundRow>(
-    `select s.id, s.door, s.is_full, s.proved_at, s.created_at, s.last_used_at, s.expires_at,
+    `select s.id, s.door, s.is_full, s.proved_at, s.created_at, s.last_used_at, s.expires_at, s.address, s.agent,
        p.id as person_id, p.email, p.name, p.language,
        exists (select from authenticators a where a.person_id = p.id and a.confirmed_at is not null) as has_authenticator,
        array(select distinct k.rp_id from passkeys k where k.person_id = p.id) as passkey_hosts
@@ -161,6 +166,8 @@ function sessionOf(row: FoundRow): SessionRow {
     createdAt: time(row.created_at),
     lastUsedAt: time(row.last_used_at),
     expiresAt: time(row.expires_at),
+    address: row.address,
+    agent: row.agent,
     person: { id: row.person_id, email: row.email, name: row.name, language: row.language },
     hasAuthenticator: row.has_authenticator,
     passkeyHosts: row.passkey_hosts,

@@ -34,6 +34,10 @@ export async function deletePasskey(em: SqlEntityManager, personId: string, id: 
   return (await em.nativeDelete(PasskeyEntity, { id, personId })) === 1;
 }
 
+export async function deletePasskeysOf(em: SqlEntityManager, personId: string): Promise<void> {
+  await em.nativeDelete(PasskeyEntity, { personId });
+}
+
 /** The person's for one host, the oldest first. */
 export function passkeysOf(em: SqlEntityManager, personId: string, rpId: string): Promise<Passkey[]> {
   return em.find(PasskeyEntity, { personId, rpId }, { orderBy: { id: "asc" } });

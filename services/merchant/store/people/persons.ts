@@ -1,6 +1,7 @@
 // The persons table, mapped: who works in the consoles. A person is known by their address, which is theirs alone.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
+import type { Door } from "../../rules/people/door.ts";
 import type { Language } from "../../rules/people/person.ts";
 
 export const PersonEntity = defineEntity({
@@ -39,6 +40,20 @@ export async function recordSeen(sql: Sql, id: string, at: Date): Promise<void> 
 
 export function findPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {
   return em.findOne(PersonEntity, { email });
+}
+
+/** The person of the address, if they belong to the door: one statement, whoever asks for whom. */
+export async function findPersonOfDoor(
+  sql: Sql,
+  email: string,
+  door: Door,
+): Promise<{ id: string; language: Language } | undefined> {
+  const [row] = await sql.rows<{ id: string; language: Language }>(
+    `select p.id, p.language from persons p where p.email = $1
+       and exists (select from memberships m where m.person_id = p.id and (m.merchant_id = '') = $2)`,
+    [email, door === "operators"],
+  );
+  return row;
 }
 
 export function findPersons(em: SqlEntityManager, ids: readonly string[]): Promise<Person[]> {

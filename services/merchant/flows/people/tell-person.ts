@@ -1,0 +1,39 @@
+// Mails that people get about their own access, in the transaction of what happened to it: nobody can switch them off.
+import { createHash } from "node:crypto";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import type { MerchantContext } from "../../context.ts";
+import { mailTexts } from "../../mail/mail-texts.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import type { Door } from "../../rules/people/door.ts";
+import type { SessionRow } from "../../store/people/console-sessions.ts";
+import { recordBrowser } from "../../store/people/known-browsers.ts";
+import { findPersons } from "../../store/people/persons.ts";
+
+/** A passkey or an app was added to who had a way in before. */
+export async function tellWayInAdded(context: MerchantContext, tx: MappedTx, session: SessionRow): Promise<void> {
+  const { person, door, address, agent } = session;
+  const content = mailTexts(person.language).wayInAdded({ link: accountLink(context, door), address, agent });
+  await queueMail(context, tx, { to: person.email, kind: "way_in_added", content, objectId: person.id });
+}
+
+/** Remembers the browser, whose versions change, and tells of one that the person has not used before. */
+export async function tellNewBrowser(
+  context: MerchantContext,
+  tx: MappedTx,
+  begun: { readonly personId: string; readonly door: Door; readonly address: string; readonly agent: string },
+): Promise<void> {
+  const { personId, door, address, agent } = begun;
+  const hash = createHash("sha256")
+    .update(agent.replace(/[\d._]+/g, ""))
+    .digest();
+  if (!(await recordBrowser(tx, personId, hash, clockNow())) || !context.canMail) return;
+  const [person] = await findPersons(tx.em, [personId]);
+  if (!person) return;
+  const content = mailTexts(person.language).newBrowser({ link: accountLink(context, door), address, agent });
+  await queueMail(context, tx, { to: person.email, kind: "new_browser", content, objectId: personId });
+}
+
+function accountLink({ doors }: MerchantContext, door: Door): string {
+  return `${doors.get(door)?.origin ?? ""}/account`;
+}

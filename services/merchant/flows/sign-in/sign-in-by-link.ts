@@ -1,0 +1,126 @@
+// Signs a person in by a link that is mailed: the way back in for who has lost the others, and with an authenticator
+// app's code the way in for whom passkeys are impossible. Request: ONE transaction that writes and works the same
+// whether anybody has the address. Redeem: ONE transaction under the link's lock, which uses it up.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { randomToken, sameSecret } from "#platform/secrets/vault.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { MerchantContext } from "../../context.ts";
+import { mailTexts } from "../../mail/mail-texts.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import type { Door } from "../../rules/people/door.ts";
+import { languageOf, normalEmail } from "../../rules/people/person.ts";
+import { signInLinkMs, signInLinksMax, signInLinksMs } from "../../rules/people/session.ts";
+import { deleteAuthenticator, findAuthenticator } from "../../store/people/authenticators.ts";
+import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
+import { membershipsOf } from "../../store/people/memberships.ts";
+import { deletePasskeysOf } from "../../store/people/passkeys.ts";
+import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
+import {
+  countLinks,
+  insertLink,
+  lockAddress,
+  lockLink,
+  recordWrongCodeOfLink,
+  type SignInLink,
+  spendLink,
+} from "../../store/people/sign-in-links.ts";
+import { announceOwn } from "../people/people-events.ts";
+import { checkCode, wrongCode } from "./check-code.ts";
+import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import type { IssuedSession } from "./sign-in-by-passkey.ts";
+
+const hashedToken = (token: string) => `console-link:${token}`;
+const hashedBrowser = (secret: string) => `console-browser:${secret}`;
+const hashedAddress = (door: Door, email: string) => `console-address:${door}:${email}`;
+
+/** What becomes of a use of the link. */
+type Use = { readonly secret: string } | { readonly refused: Failure };
+
+/** @throws Failure FEATURE_DISABLED: no mail can be sent, or the door has no origin */
+export async function requestSignInLink(
+  context: MerchantContext,
+  door: Door,
+  wish: { readonly email: string; readonly browserSecret: string; readonly language: string },
+  browser: BrowserPlace,
+): Promise<void> {
+  const { hashKeys } = context;
+  const { origin } = openDoor(context, door);
+  if (!context.canMail) throw new Failure("FEATURE_DISABLED");
+  const email = normalEmail(wish.email);
+  const emailHash = hashKeys.hash(hashedAddress(door, email)).hash;
+  await context.db.transaction(async (tx) => {
+    await lockAddress(tx, emailHash);
+    const now = clockNow();
+    const since = new Date(now.getTime() - signInLinksMs);
+    if ((await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), since)) >= signInLinksMax) return;
+    const person = await findPersonOfDoor(tx, email, door);
+    const token = randomToken(32);
+    const expiresAt = new Date(now.getTime() + signInLinkMs);
+    const browserHash = hashKeys.hash(hashedBrowser(wish.browserSecret)).hash;
+    const link = { id: newId("signInLink"), door, personId: person?.id ?? null, browserHash, expiresAt };
+    await insertLink(tx, { ...link, emailHash, token: hashKeys.hash(hashedToken(token)), createdAt: now });
+    const language = person?.language || languageOf(wish.language);
+    const content = mailTexts(language).signInLink({ link: `${origin}/sign-in/links/${token}`, ...browser });
+    const to = person ? email : null;
+    await queueMail(context, tx, { to, kind: "sign_in_link", content, objectId: link.id, giveUpAt: expiresAt });
+  });
+  context.mails.now();
+}
+
+/** @throws Failure UNAUTHORIZED, INVALID_BODY (field `code`), FEATURE_DISABLED */
+export async function redeemSignInLink(
+  context: MerchantContext,
+  door: Door,
+  given: { readonly token: string; readonly browserSecret: string; readonly code: string },
+  browser: BrowserPlace,
+): Promise<IssuedSession> {
+  const { hashKeys } = context;
+  openDoor(context, door);
+  const use = await context.db.transaction(async (tx): Promise<Use> => {
+    const link = await lockLink(tx, hashKeys.hashes(hashedToken(given.token)));
+    const isHere = hashKeys
+      .hashes(hashedBrowser(given.browserSecret))
+      .some((hash) => link !== undefined && sameSecret(hash, link.browserHash));
+    if (!link || !isHere || link.door !== door || link.expiresAt <= clockNow()) {
+      return { refused: new Failure("UNAUTHORIZED") };
+    }
+    return await openWith(context, tx, link, given.code, browser);
+  });
+  context.outbox.wake();
+  context.mails.now();
+  if ("refused" in use) throw use.refused;
+  return { secret: use.secret, view: await viewSession(context, await findSession(context, use.secret, door)) };
+}
+
+async function openWith(
+  context: MerchantContext,
+  tx: MappedTx,
+  { id, personId, door }: SignInLink,
+  code: string,
+  browser: BrowserPlace,
+): Promise<Use> {
+  const person = personId === null ? null : await lockPerson(tx.em, personId);
+  if (!person || (await membershipsOf(tx, person.id, door)).length === 0)
+    return { refused: new Failure("UNAUTHORIZED") };
+  if (!person.emailProvedAt) {
+    // Whoever made this person knew a link, not the address; whoever reads the mail now is who it is of.
+    await deletePasskeysOf(tx.em, person.id);
+    await deleteAuthenticator(tx.em, person.id);
+    await deleteSessionsOf(tx.em, person.id);
+    person.emailProvedAt = clockNow();
+  }
+  const hasApp = (await findAuthenticator(tx.em, person.id))?.confirmedAt != null;
+  if (hasApp && code === "") return { refused: invalid("code", "is required") };
+  const isProved = hasApp && (await checkCode(context.vault, tx, person.id, code, "secret")).isRight;
+  if (hasApp && !isProved) {
+    await recordWrongCodeOfLink(tx, id);
+    return { refused: wrongCode() };
+  }
+  await spendLink(tx, id);
+  const begun = { personId: person.id, door, isFull: isProved, isProved, browser };
+  const { secret, id: session } = await beginSession(context, tx, begun);
+  await announceOwn(context, tx, { personId: person.id, door }, "person.signed_in", person.id, { by: "link", session });
+  return { secret };
+}

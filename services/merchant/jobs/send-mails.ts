@@ -1,0 +1,75 @@
+// Sends what is queued: claims a few mails, sends each outside any transaction, records what became of it. One that the
+// server refuses is given up at once; whatever else goes wrong is tried again, ever more rarely, until nobody needs it.
+import type { Database } from "#platform/database/database.ts";
+import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import type { DrawnMail } from "../mail/mail-content.ts";
+import { sealContext } from "../mail/queue-mail.ts";
+import { MailRefused, type MailServer } from "../mail/smtp.ts";
+import { mailsEnded, mailsFailed } from "../metrics.ts";
+import { type ClaimedMail, claimMails, endMail, postponeMail } from "../store/mail/mails.ts";
+
+const batchMax = 5;
+/** Longer than a batch takes in which every server is silent to its deadline. */
+const leaseSeconds = 240;
+const pauseSecondsMin = 60;
+const pauseSecondsMax = 3_600;
+
+export interface MailJob {
+  readonly db: Database;
+  readonly vault: Vault;
+  readonly log: Log;
+  readonly server: MailServer;
+  readonly wake: Wake;
+}
+
+export function sendMailsJob(deps: MailJob): JobContext {
+  return { name: "send-mails", everyMs: 2_000, wake: deps.wake, runOnce: () => sendDue(deps) };
+}
+
+async function sendDue(deps: MailJob): Promise<boolean> {
+  const claimed = await claimMails(deps.db, batchMax, leaseSeconds);
+  for (const mail of claimed) await sendOne(deps, mail);
+  return claimed.length === batchMax;
+}
+
+async function sendOne({ db, vault, log, server }: MailJob, mail: ClaimedMail): Promise<void> {
+  const about = { mail_id: mail.id, kind: mail.kind, attempt: mail.attempts };
+  try {
+    await server.send(mail.id, readDrawn(vault.decrypt(mail.sealed, sealContext(mail.id)).toString()));
+  } catch (error) {
+    // Servers say in their answers whom a mail was for.
+    const why = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;
+    const isOver = error instanceof MailRefused || mail.giveUpAt <= clockNow();
+    mailsFailed.inc();
+    log.warn({ ...about, why, given_up: isOver }, "a mail was not sent");
+    if (!isOver) return await postponeMail(db, mail.id, pauseSeconds(mail.attempts));
+    mailsEnded.inc({ outcome: "given_up" });
+    return await endMail(db, mail.id, "given_up");
+  }
+  mailsEnded.inc({ outcome: "sent" });
+  await endMail(db, mail.id, "sent");
+}
+
+function pauseSeconds(attempts: number): number {
+  return Math.min(pauseSecondsMax, pauseSecondsMin * 2 ** Math.min(attempts - 1, 10));
+}
+
+function readDrawn(json: string): DrawnMail {
+  const found = new Map<string, unknown>(Object.entries(JSON.parse(json)));
+  const text = (name: string) => {
+    const value = found.get(name);
+    if (typeof value !== "string") throw new Error("a mail without its text");
+    return value;
+  };
+  const unsubscribeUrl = found.get("unsubscribeUrl");
+  return {
+    to: text("to"),
+    subject: text("subject"),
+    text: text("text"),
+    html: text("html"),
+    ...(typeof unsubscribeUrl === "string" && { unsubscribeUrl }),
+  };
+}
