@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
+import { errorTexts } from "./texts/errors/languages.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -41,6 +42,8 @@ export async function bundle(): Promise<Map<string, string>> {
     const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
     for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
   }
+  for (const [language, texts] of Object.entries(errorTexts))
+    files.set(`js/${version}/texts-${language}.json`, JSON.stringify(texts));
   for (const { entry, name } of pageFiles) {
     const made = await build({ ...common, entryPoints: [entry], outfile: name, format: "iife", external: ["*.svg"] });
     for (const file of made.outputFiles ?? []) files.set(hashedName(name, file.text), file.text);

@@ -2,7 +2,7 @@
 // message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
 // to but that port.
 import type { Appearance, TestCard } from "../contract.ts";
-import { membersOf } from "../members.ts";
+import { type Members, membersOf } from "../members.ts";
 import type { FrameRender } from "../render.ts";
 import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
@@ -28,8 +28,10 @@ export const frameSurface: Surface<FrameRender> = {
         clearTimeout(timer);
         hear(data, port, frame);
       };
-      // Said with the port itself, so that the form never tells the height of what it will not show.
-      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true };
+      // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
+      // another language first.
+      const { locale } = settings;
+      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true, locale };
       frame.contentWindow?.postMessage(init, origin, [port2]);
       post(styleOf(appearance));
     });
@@ -71,18 +73,18 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
 
 /** What the form says; anything that is not a known message with sound values is passed over. */
 function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void {
-  const said = new Map<string, unknown>(Object.entries(membersOf(data)));
-  const height = said.get("height");
+  const said = membersOf(data);
+  const { height } = said;
   if (typeof height === "number" && height >= 0 && height <= heightMax) {
     frame.style.height = `${Math.ceil(height)}px`;
     port.resize(Math.ceil(height));
   }
-  switch (said.get("type")) {
+  switch (said.type) {
     case "ready":
-      port.ready(testCardsOf(said.get("test_cards")));
+      port.ready(testCardsOf(said.test_cards));
       break;
     case "change":
-      port.change({ complete: said.get("complete") === true });
+      port.change({ complete: said.complete === true });
       break;
     case "submit_requested":
       port.submitRequested();
@@ -95,9 +97,8 @@ function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void 
   }
 }
 
-function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
-  const status = said.get("status");
-  const code = said.get("failure_code");
+function resultOf(said: Members): SurfaceResult {
+  const { status, failure_code: code } = said;
   switch (status) {
     case "succeeded":
     case "processing":
@@ -107,7 +108,7 @@ function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
     case "failed":
       return { status, code: typeof code === "string" ? code : "declined" };
     default:
-      return { status: "unknown" };
+      return { status: "unknown", canRetry: said.can_retry === true };
   }
 }
 
