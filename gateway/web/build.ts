@@ -18,6 +18,7 @@ const scripts = [
 const pageFiles = [
   { entry: "gateway/web/page/page.ts", name: "page.js" },
   { entry: "gateway/web/page/page.css", name: "page.css" },
+  { entry: "gateway/web/page/hand-over/code.ts", name: "code.mjs" },
 ] as const;
 
 /**
@@ -45,10 +46,15 @@ export async function bundle(): Promise<Map<string, string>> {
   for (const [language, texts] of Object.entries(errorTexts))
     files.set(`js/${version}/texts-${language}.json`, JSON.stringify(texts));
   for (const { entry, name } of pageFiles) {
-    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: "iife", external: ["*.svg"] });
+    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
     for (const file of made.outputFiles ?? []) files.set(hashedName(name, file.text), file.text);
   }
   return files;
+}
+
+/** A module is loaded by the page's script, when it is wanted. */
+function formatOf(name: string): "esm" | "iife" {
+  return name.endsWith(".mjs") ? "esm" : "iife";
 }
 
 /** `page/page-<hash>.js`: cached for ever, since another content has another name. */

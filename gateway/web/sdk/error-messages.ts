@@ -4,7 +4,8 @@ import { type Members, membersOf } from "./members.ts";
 
 declare const TOLLBOOTH_VERSION: string; // put in by the build
 
-const spoken = /^(ar|de|es|fr|it|ja|nl|pl|pt)(-|$)/i; // as texts/errors; a test compares them
+/** What there is a file for. */
+export const spoken = /^(ar|de|es|fr|it|ja|nl|pl|pt)(-|$)/i; // as texts/errors; a test compares them
 const textsMs = 3_000; // some 1 kB; the session comes meanwhile
 
 /** By error code, and `title`; what a page's own texts do not replace. Never rejects. */

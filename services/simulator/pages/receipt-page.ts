@@ -18,7 +18,7 @@ export function receiptPage(intent: Intent, acceptLanguage: string | undefined):
     [texts.reference, `<code>${escapeHtml(intent.reference)}</code>`],
   ];
   if (intent.description !== null)
-    lines.unshift([texts.for, `<span class="is-text">${escapeHtml(intent.description)}</span>`]);
+    lines.unshift([texts.for, `<bdi class="is-text">${escapeHtml(intent.description)}</bdi>`]);
   if (paidBy) {
     const card = fillText(texts.cardEnding, { brand: brandName(paidBy.brand), last4: paidBy.last4 });
     lines.push([texts.card, escapeHtml(card)]);
@@ -33,7 +33,7 @@ export function receiptPage(intent: Intent, acceptLanguage: string | undefined):
       `<li><span>${line.quantity > 1 ? `${line.quantity} × ` : ""}<bdi>${escapeHtml(line.name)}</bdi></span><span>${amount(line.amount)}</span></li>`,
   );
   const items = bought.length > 0 ? `<ul class="items">${bought.join("")}</ul>` : "";
-  const rows = lines.map(([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd dir="auto">${value}</dd></div>`);
+  const rows = lines.map(([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${value}</dd></div>`);
   return renderPage({
     language,
     title: texts.receipt,

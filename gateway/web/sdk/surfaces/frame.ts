@@ -7,6 +7,7 @@ import type { FrameRender } from "../render.ts";
 import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
 const readyMs = 20_000; // a form of 30 kB on a very slow phone network; a frame that was blocked never answers
+const answerMs = 10_000; // of a page that is there: it asks its own server once, and may load words
 const heightMax = 4_000; // CSS pixels; a wrong number must not make the page endless
 const testCardsMax = 50;
 
@@ -18,10 +19,13 @@ export const frameSurface: Surface<FrameRender> = {
     let channel: MessagePort | undefined;
     let { appearance } = settings;
     const post = (message: Record<string, unknown>) => channel?.postMessage(message);
-    const timer = setTimeout(() => port.failed("timeout"), readyMs);
+    const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
+    let timer = waitFor(readyMs);
     // A page that loads anew in the frame knows nothing of an earlier port.
     frame.addEventListener("load", () => {
       channel?.close();
+      clearTimeout(timer);
+      timer = waitFor(answerMs);
       const { port1, port2 } = new MessageChannel();
       channel = port1;
       channel.onmessage = ({ data }) => {
