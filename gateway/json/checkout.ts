@@ -3,6 +3,7 @@
 import { type Static, Type } from "typebox";
 import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Payment, PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
 import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
 import { component, optional } from "./parts/component.ts";
@@ -13,6 +14,7 @@ import {
   environmentText,
   given,
   idSchema,
+  listed,
   numberOf,
   referenceSchema,
   textSchema,
@@ -22,6 +24,12 @@ import {
 } from "./parts/field.ts";
 import { LineItemJson, presentLines } from "./parts/line-item.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
+
+const buyerAdvices = ["retry_later", "use_another_card", "contact_issuer"] as const;
+const buyerCodes = [
+  ...["card_declined", "insufficient_funds", "expired_card", "incorrect_cvc", "incorrect_number", "processing_error"],
+  ...["authentication_failed", "card_not_supported", "currency_not_supported", "limit_exceeded", "canceled_by_buyer"],
+];
 
 export const ResolvedCheckout = component(
   "Checkout",
@@ -57,6 +65,13 @@ export const ResolvedCheckout = component(
     payment_id: Type.Optional(idSchema("payment")),
     payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
+    paid_at: Type.Optional(timeSchema("When it was paid.")),
+    card: Type.Optional(
+      Type.Object(
+        { brand: textSchema("Network.", "visa"), last4: textSchema("Last four digits.", "4242") },
+        { description: "The card that paid; absent while nobody can say." },
+      ),
+    ),
     success_url: Type.Optional(textSchema("Where to go after success.")),
     cancel_url: Type.Optional(textSchema("Where to go without paying.")),
   }),
@@ -72,13 +87,32 @@ export const ConfirmedCheckout = component(
       "`succeeded`, `processing`, `failed` (declined; the buyer may try again), `requires_action` or `pending`.",
       "succeeded",
     ),
+    failure: Type.Optional(
+      Type.Object(
+        {
+          code: textSchema(
+            `${listed(buyerCodes)} As in the failure table (§5), without what only you may know.`,
+            "insufficient_funds",
+          ),
+          advice: textSchema(listed(buyerAdvices), "use_another_card"),
+        },
+        { description: "Why the last attempt was declined; absent where it was not, or where nobody can say." },
+      ),
+    ),
   }),
 );
 
-/** What a page needs to show the session. */
+/** What a buyer may hear: a thief who tests cards learns nothing from it that an honest buyer needs. */
+function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<typeof ConfirmedCheckout>["failure"]> {
+  const isTold = buyerCodes.some((told) => told === code);
+  return isTold ? { code, advice } : { code: "card_declined", advice: "use_another_card" };
+}
+
+/** What a page needs to show the session. @param payment of a completed one, where it could be read */
 export function presentCheckout(
   { session, render }: ResolveSessionResponse,
   branding: GetBrandingResponse,
+  payment?: Payment,
 ): Static<typeof ResolvedCheckout> {
   if (!session) throw new Error("the resolved session is missing");
   const look = presentBranding(branding.branding);
@@ -110,6 +144,8 @@ export function presentCheckout(
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
     ...given("payment_status", session.paymentStatus),
     ...given("receipt_url", session.receiptUrl),
+    ...(session.completedAt && { paid_at: timeTextOf(session.completedAt) }),
+    ...(payment?.card && { card: { brand: payment.card.brand, last4: payment.card.last4 } }),
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
   };
@@ -129,12 +165,13 @@ function takesPayments(merchantStatus: string): boolean {
   return merchantStatus === "active" || merchantStatus === "";
 }
 
-/** docs/contract.md §4: the four fields of confirm. */
+/** docs/contract.md §4: the fields of confirm. */
 export function presentConfirmation(answer: ConfirmSessionResponse): Static<typeof ConfirmedCheckout> {
   return {
     id: answer.sessionId,
     status: sessionStatus(answer.status),
     payment_id: answer.paymentId,
     payment_status: answer.paymentStatus,
+    ...(answer.failure && { failure: buyerFailure(answer.failure) }),
   };
 }

@@ -21,7 +21,7 @@ export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm"] as co
 /** Adds the operations. */
 export function checkoutRoutes(
   context: GatewayContext,
-  { checkout, merchants }: Pick<Peers, "checkout" | "merchants">,
+  { checkout, merchants, payments }: Pick<Peers, "checkout" | "merchants" | "payments">,
 ): void {
   buyerRoute(
     context,
@@ -43,7 +43,13 @@ export function checkoutRoutes(
     async ({ sessionId, sessionSecret, request }) => {
       const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });
       const { merchantId = "", environment = Environment.UNSPECIFIED } = resolved.session ?? {};
-      return presentCheckout(resolved, await merchants.getBranding({ merchantId, environment }));
+      const owner = { merchantId, environment };
+      const paid = resolved.session?.status === "completed" ? resolved.session.paymentId : undefined;
+      const [branding, payment] = await Promise.all([
+        merchants.getBranding(owner),
+        paid === undefined ? undefined : payments.getPayment({ ...owner, paymentId: paid }).catch(() => undefined),
+      ]);
+      return presentCheckout(resolved, branding, payment?.payment);
     },
   );
   buyerRoute(

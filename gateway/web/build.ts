@@ -5,6 +5,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
+import { errorTexts } from "./texts/errors/languages.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -17,6 +18,7 @@ const scripts = [
 const pageFiles = [
   { entry: "gateway/web/page/page.ts", name: "page.js", folder: "page" },
   { entry: "gateway/web/page/page.css", name: "page.css", folder: "page" },
+  { entry: "gateway/web/page/hand-over/code.ts", name: "code.mjs", folder: "page" },
   { entry: "gateway/web/console/console.ts", name: "console.js", folder: "console" },
   { entry: "gateway/web/console/console.css", name: "console.css", folder: "console" },
   { entry: "gateway/web/console/preview.ts", name: "preview.js", folder: "console" },
@@ -45,11 +47,18 @@ export async function bundle(): Promise<Map<string, string>> {
     const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
     for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
   }
+  for (const [language, texts] of Object.entries(errorTexts))
+    files.set(`js/${version}/texts-${language}.json`, JSON.stringify(texts));
   for (const { entry, name, folder } of pageFiles) {
-    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: "iife", external: ["*.svg"] });
+    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
     for (const file of made.outputFiles ?? []) files.set(hashedName(folder, name, file.text), file.text);
   }
   return files;
+}
+
+/** A module is loaded by the page's script, when it is wanted. */
+function formatOf(name: string): "esm" | "iife" {
+  return name.endsWith(".mjs") ? "esm" : "iife";
 }
 
 /** `page/page-<hash>.js`: cached for ever, since another content has another name. */

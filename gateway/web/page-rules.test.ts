@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../test/harness/suite.ts";
-import { contrast, readableOn, textOn } from "./page/contrast.ts";
+import { contrast, readableOn, textOn } from "./look/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { pageScripts } from "./page-scripts.ts";
+import { spoken } from "./sdk/error-messages.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { surfaceHosts } from "./surface-hosts.ts";
+import { errorTexts } from "./texts/errors/languages.ts";
 import { acceptedLanguages, chooseLanguage, languages } from "./texts/languages.ts";
 
 const test = suite("page rules");
@@ -49,6 +51,16 @@ test("every language has every text with the same values in it", () => {
     const own = new Map<string, string>(Object.entries(texts));
     for (const [key, text] of english) assert.deepEqual(names(own.get(key) ?? ""), names(text), `${language} ${key}`);
   }
+});
+
+test("the SDK asks for the files of words that there are, with every word in each", () => {
+  const names = Object.keys(errorTexts.de ?? {}).sort();
+  for (const [language, texts] of Object.entries(errorTexts)) {
+    assert.deepEqual(Object.keys(texts).sort(), names);
+    assert.equal(spoken.exec(`${language}-XX`)?.[1], language);
+  }
+  assert.deepEqual([...languages.keys()].sort(), ["en", ...Object.keys(errorTexts)].sort());
+  for (const other of ["en", "tlh", "dev", ""]) assert.equal(spoken.test(other), false);
 });
 
 test("the language is the address's, then the session's, then the browser's, then English", () => {

@@ -16,7 +16,7 @@ export const pageScripts: readonly PageScript[] = [
     owner: "Tollbooth",
     reason: "Shows the order and the state of the payment, and puts the processor's fields into the page.",
     integrity:
-      "One file, named and pinned (`integrity`) by the hash of its bytes; a test compares it with its sources.",
+      "One file, and one more for another device's code when it is wanted, each named and pinned (`integrity`) by the hash of its bytes; a test compares them with their sources.",
   },
   {
     source: "https://js.stripe.com",

@@ -29,13 +29,14 @@ const types: Readonly<Record<string, string>> = {
 
 const [gzipped, brotlied] = [promisify(gzip), promisify(brotliCompress)];
 
-export function servedFile(name: string, text: string): ServedFile {
+/** @param quality of Brotli; 11 takes as long as some twenty requests, so it is for what is compressed once */
+export function servedFile(name: string, text: string, quality = 11): ServedFile {
   const bytes = Buffer.from(text);
   return {
     type: types[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8",
     text,
     gzip: once(() => gzipped(bytes, { level: 9 })),
-    brotli: once(() => brotlied(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: 11 } })),
+    brotli: once(() => brotlied(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
     etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
     integrity: `sha384-${createHash("sha384").update(bytes).digest("base64")}`,
   };

@@ -1,42 +1,61 @@
-// The hosted page as the server sends it: language, test bar and the places of everything, so that nothing jumps when
-// the script fills them in. It knows nothing of the session but the language that the merchant chose.
+// The hosted page as the server sends it: language, merchant, look and the places of everything, so that nothing jumps
+// when the script fills them in. It knows nothing of the order, which needs the secret.
 import { Html, html } from "../docs/html.ts";
 import type { ChosenLanguage } from "./texts/languages.ts";
 
 export interface ShellParts {
   readonly language: ChosenLanguage;
-  /** Addresses of the page's own files. */
-  readonly script: string;
-  /** For the script's `integrity`. */
-  readonly integrity: string;
+  /** Undefined: the session is not known, or nobody could say. */
+  readonly merchant: ShellMerchant | undefined;
+  readonly files: PageFiles;
+}
+
+/** What an id alone tells: what the merchant shows to everybody. */
+export interface ShellMerchant {
+  readonly name: string;
+  readonly tagline: string | undefined;
+  readonly logoUrl: string | undefined;
+  readonly email: string | undefined;
+  /** `light`, `dark` or `auto`. */
+  readonly theme: string;
+  /** Words of the style sheet's address. */
+  readonly look: string;
+}
+
+/** Addresses of the page's own files, and hashes for `integrity`. */
+export interface PageFiles {
+  readonly script: { readonly src: string; readonly integrity: string };
+  readonly code: { readonly src: string; readonly integrity: string };
   readonly style: string;
 }
 
-export function pageShell({ language, script, integrity, style }: ShellParts): string {
+export function pageShell({ language, merchant, files }: ShellParts): string {
   const { tag, direction, texts } = language;
+  const { script, style, code } = files;
+  const known = merchant && { name: merchant.name, ...(merchant.email && { email: merchant.email }) };
   // A data block: not a script, so no policy lets it run. `<` is written so that no text can end it.
-  const data = JSON.stringify({ locale: tag, texts }).replaceAll("<", "\\u003c");
+  const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known }).replaceAll("<", "\\u003c");
   return html`<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="${schemes(merchant?.theme)}">
 <meta name="referrer" content="no-referrer">
-<title>${texts.title}</title>
+<title>${merchant?.name ?? texts.title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${style}">
-<script type="module" src="${script}" integrity="${integrity}"></script>
+<link rel="stylesheet" id="look" href="${merchant?.look ? `${style}?${merchant.look}` : style}">
+<script type="module" src="${script.src}" integrity="${script.integrity}"></script>
 </head>
 <body>
 <header id="test-bar" class="test-bar" hidden><strong>${texts.testMode}</strong> – ${texts.testModeNote}</header>
 <main id="page">
-<section class="summary" aria-hidden="true"><div class="merchant"><span class="bone bone-logo"></span><span class="bone bone-name"></span></div>
-<div class="bone bone-amount"></div><div class="bone bone-line"></div></section>
+${merchant ? merchantHeader(merchant) : new Html('<div class="merchant" aria-hidden="true"><span class="bone bone-mark"></span><span class="bone bone-name"></span></div>')}
+<section class="order" aria-hidden="true"><div class="bone bone-line"></div><div class="bone bone-amount"></div></section>
 <section class="panel"><h1 class="visually-hidden">${texts.title}</h1>
-<noscript><p class="notice">${texts.noScript}</p></noscript>
-<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span></div>
+<noscript><div class="notice"><p>${texts.noScript}</p>${supportLine(merchant?.email, texts.support)}</div></noscript>
+<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-heading"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span></div>
 </section>
 </main>
 <p id="live" class="visually-hidden" role="status"></p>
@@ -44,4 +63,24 @@ export function pageShell({ language, script, integrity, style }: ShellParts): s
 </body>
 </html>
 `.text;
+}
+
+function merchantHeader({ name, tagline, logoUrl }: ShellMerchant): Html {
+  const first = [...name][0]?.toUpperCase() ?? "";
+  const mark = logoUrl
+    ? html`<img class="logo" alt="" src="${logoUrl}" referrerpolicy="no-referrer">`
+    : html`<span class="initial" aria-hidden="true">${first}</span>`;
+  const line = tagline ? html`<p class="tagline">${tagline}</p>` : new Html("");
+  return html`<header class="merchant" data-known><span class="${logoUrl ? "mark mark-wide" : "mark"}">${mark}</span><div><p class="merchant-name">${name}</p>${line}</div></header>`;
+}
+
+function supportLine(email: string | undefined, text: string): Html {
+  if (!email) return new Html("");
+  const [before = "", after = ""] = text.split("{email}");
+  return html`<p>${before}<a href="mailto:${email}">${email}</a>${after}</p>`;
+}
+
+function schemes(theme: string | undefined): string {
+  if (theme === "auto") return "light dark";
+  return theme === "dark" ? "dark" : "light";
 }

@@ -12,6 +12,7 @@ import {
   type AccountStatus,
   AccountStatusSchema,
   type Payment,
+  type PaymentFailure,
   PaymentSchema,
   type PaymentState,
   PaymentStateSchema,
@@ -45,7 +46,8 @@ const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
   canceled: SessionOutcome.CANCELED,
 };
 
-export function toPaymentState(payment: StoredPayment): PaymentState {
+/** @param failure of the last attempt, where the caller asks why */
+export function toPaymentState(payment: StoredPayment, failure?: PaymentFailure): PaymentState {
   return create(PaymentStateSchema, {
     paymentId: payment.id,
     status: payment.status,
@@ -55,6 +57,7 @@ export function toPaymentState(payment: StoredPayment): PaymentState {
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",
     version: BigInt(payment.version),
+    ...(failure && { failure }),
   });
 }
 

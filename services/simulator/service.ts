@@ -33,6 +33,8 @@ export interface SimulatorOptions {
   readonly keySeconds?: number;
   /** How long the page of a new intent lives; 0: for ever. */
   readonly pageSeconds?: number;
+  /** Whether the form wants the cardholder's name. */
+  readonly asksName?: boolean;
   /** Whether /test/… exists. */
   readonly testControls?: boolean;
 }
@@ -91,6 +93,7 @@ async function serveSimulator(
     authorizationSeconds: options.authorizationSeconds ?? authorizationSecondsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
     pageSeconds: options.pageSeconds ?? 0,
+    asksName: options.asksName ?? false,
     keysInUse: new Set(),
     later,
     stopping: stopping.signal,

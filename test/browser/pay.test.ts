@@ -42,7 +42,7 @@ const endings: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   "4000000000009995": refused("enough funds"),
   "4000000000000069": refused("Check the card details"),
   "4000000000000127": refused("Check the card details"),
-  "4000000000000119": refused("Your card was declined"),
+  "4000000000000119": refused("could not be processed just now"),
   "4100000000000019": refused("Your card was declined"),
   "4000000000006207": refused("you were not charged"),
 };

@@ -1,5 +1,5 @@
-// Every screen of the hosted page: no violation that axe finds, and a picture of each under test/artifacts for people
-// to judge.
+// Every screen of the hosted page: no violation that axe finds, the structure that it had when somebody last looked,
+// and a picture of each under test/artifacts for people to judge.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
+import { sameStructure } from "./structure.ts";
 
 const test = suite("screens", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
@@ -55,6 +56,7 @@ function screen(name: string, reach: (page: Page, order: Order) => Promise<void>
         await reach(page, opened);
         await shoot(page, `${name.replaceAll(" ", "-")}-${size}`);
         assert.deepEqual(await violations(page), []);
+        await sameStructure(page, name);
         await page.close();
       }),
     );
@@ -152,6 +154,34 @@ screen("13 offline", async (page, order) => {
   await page.route(answerRoute(order.id), (route) => route.abort());
   await page.goto(order.link);
   await seeScreen(page, "No connection");
+});
+
+screen("15 checking", async (page, order) => {
+  await page.goto(order.link);
+  await payWith(page, "4000000000006009");
+  await page.locator('.pay-view[data-state="submitting"]').waitFor();
+  await page.reload();
+  await seeScreen(page, "Checking your payment");
+});
+
+screen("16 form blocked", async (page, order) => {
+  await page.route("**/form/**", (route) => route.abort());
+  await page.goto(order.link);
+  await seeScreen(page, "The payment form did not load");
+});
+
+screen("17 too many declines", async (page, order) => {
+  for (let tries = 0; tries < 9; tries++) await pay(order.answer.text("render.frame_url"), cards.declined);
+  await page.goto(order.link);
+  await payWith(page, cards.declined);
+  await page.getByText("Too many cards were declined").waitFor();
+});
+
+screen("18 other device", async (page, order) => {
+  await page.goto(order.link);
+  await formReady(page);
+  await page.getByRole("button", { name: "Continue on another device" }).click();
+  await page.getByRole("img", { name: "Continue on another device" }).waitFor();
 });
 
 screen("14 server trouble", async (page, order) => {

@@ -71,6 +71,33 @@ test("docs/contract.md §4: render is there only while the session is open", asy
   assert.match(seen.text("receipt_url"), /^http/);
 });
 
+// Proves resolveCheckout: paid
+test("docs/contract.md §4: what is paid says when and with which card", async () => {
+  const session = await create();
+  assert.deepEqual([session.at("paid_at"), session.at("card")], [undefined, undefined]);
+  await payWith(session, cards.succeeds);
+  await confirm(session);
+  const seen = await resolve(session);
+  assert.deepEqual(seen.at("card"), { brand: "visa", last4: "4242" });
+  assert.match(seen.text("paid_at"), /^\d{4}-.*Z$/);
+});
+
+// Proves confirmCheckout: failure
+test("docs/contract.md §4: confirm says why a card was declined, and nothing that only the merchant may know", async () => {
+  const declines = [
+    ["4000000000009995", { code: "insufficient_funds", advice: "use_another_card" }],
+    ["4000000000000127", { code: "incorrect_cvc", advice: "retry_later" }],
+    ["4100000000000019", { code: "card_declined", advice: "use_another_card" }], // blocked, which a thief need not hear
+  ] as const;
+  const session = await create();
+  for (const [card, failure] of declines) {
+    await payWith(session, card);
+    assert.deepEqual((await confirm(session)).at("failure"), failure);
+  }
+  await payWith(session, cards.succeeds);
+  assert.equal((await confirm(session)).at("failure"), undefined);
+});
+
 test("docs/contract.md §8: a suspended merchant's session shows nothing to pay with, and one that is paid its success", async () => {
   const shop = await freshMerchant(running);
   const [open, paid] = [await create({}, shop.apiKey), await create({}, shop.apiKey)];
@@ -83,7 +110,7 @@ test("docs/contract.md §8: a suspended merchant's session shows nothing to pay 
 });
 
 // Proves confirmCheckout: verifies, replay, response
-test("docs/contract.md §5: confirm answers exactly its four fields, and a repeated one replays the payment", async () => {
+test("docs/contract.md §5: confirm of a paid session answers exactly four fields, and a repeated one replays the payment", async () => {
   const session = await create();
   await payWith(session, cards.succeeds);
   const first = await confirm(session);

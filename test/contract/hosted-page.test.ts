@@ -18,21 +18,29 @@ test.before(async () => {
 });
 test.after(() => own.stop());
 
-test("the page of a session that is open, has ended or never was is the same to the byte, policy included", async () => {
+test("an id alone tells what its merchant shows to everybody, and nothing of the order or how it stands", async () => {
   const merchant = await freshMerchant(running);
-  const create = async () =>
-    (await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" })).expect(201).text("id");
+  const look = { display_name: "Lemon Books", accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" };
+  (await merchant.api.patch("/v1/merchants/me/branding", look)).expect(200);
+  const body = { amount: 4711, currency: "EUR", description: "Order 1001", reference: "LB-7" };
+  const create = async () => (await merchant.api.post("/v1/checkout-sessions", body)).expect(201).text("id");
   const [open, ended] = [await create(), await create()];
   (await merchant.api.post(`/v1/checkout-sessions/${ended}/expire`)).expect(200);
   const pages: Answer[] = [];
   for (const id of [open, ended, "cs_01jd3v9q6k8m2n4p6r8t0v2x4z", "cs_x"]) {
     pages.push((await api(running.gateway).get(`/c/${id}`)).expect(200));
   }
-  const shown = pages.map(({ raw, headers }) => ({
+  const [first, second, unknown, malformed] = pages.map(({ raw, headers }) => ({
     raw,
-    headers: [...headers].filter(([name]) => name !== "date" && name !== "request-id"),
+    headers: [...headers].filter(([name]) => !["date", "request-id", "content-length"].includes(name)),
   }));
-  for (const each of shown) assert.deepEqual(each, shown[0]);
+  assert.deepEqual(first, second, "open and ended are the same to the byte");
+  assert.deepEqual(unknown, malformed, "so are one that never was and one that cannot be");
+  assert.deepEqual(first?.headers, unknown?.headers, "the policy is the same for all");
+  assert.match(first?.raw ?? "", /Lemon Books.*help@lemonbooks\.example/s);
+  const told = ["4711", "47.11", "Order 1001", "LB-7", "mer_", "cs_"].filter((text) => first?.raw.includes(text));
+  assert.deepEqual(told, []);
+  assert.equal(unknown?.raw.includes("Lemon"), false);
   assert.ok(pages[0]?.headers.get("content-security-policy")?.includes(running.processor));
 });
 

@@ -34,12 +34,14 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     secret: "is public, by the session's secret, and resolves the session",
     line_items: "what is bought, unless it ended unpaid",
     legal: "who sells, and under which terms",
+    paid: "when it was paid, and with which card",
   },
   confirmCheckout: {
     secret: "is public; the query's secret is required",
     verifies: "asks the processor and finalizes the payment",
     replay: "a completed session replays its payment",
     response: "id, status, payment_id, payment_status",
+    failure: "why a card was declined, as far as it is for buyers",
     errors: "not_found, connector_error and one more",
   },
   createPayment: {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type Browser, chromium, type Page } from "playwright-core";
 import * as assert from "uvu/assert";
+import { languages } from "../../services/simulator/texts/languages.ts";
 import { browserPath } from "../harness/browser.ts";
 import { suite } from "../harness/suite.ts";
 import { type SimulatorRig, startRig } from "./simulator-service.ts";
@@ -91,13 +92,77 @@ inBrowser("after a decline and a failed 3-D Secure the buyer can pay with anothe
   await page.getByRole("alert").getByText("Your card was declined.").waitFor();
   await payWith("4000002500003155");
   await page.getByRole("button", { name: "Fail authentication" }).click();
-  await page.getByRole("alert").getByText("We could not authenticate").waitFor();
+  await page.getByRole("alert").getByText("Your bank did not confirm").waitFor();
   await payWith("4000002500003155");
   await page.getByRole("button", { name: "Authenticate" }).click();
   await page.getByRole("heading", { name: "Payment successful" }).waitFor();
   const { body } = await rig.call("GET", `/api/intents/${id}`);
   assert.is(body.attempts.length, 3);
 });
+
+inBrowser(
+  "3-D Secure can be given up: nothing is charged, the card is there, and the buyer pays with it",
+  async (page) => {
+    const { id, client_secret } = await rig.intent();
+    await page.goto(`${rig.url}/form/${id}#${client_secret}`);
+    await typeCard(page, "4000002500003155");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Cancel and go back" }).click();
+    await page.getByRole("alert").getByText("Your card was not charged").waitFor();
+    const { body } = await rig.call("GET", `/api/intents/${id}`);
+    assert.equal([body.status, body.attempts[0]?.failure_code], ["requires_payment_method", "canceled"]);
+    assert.is(await page.inputValue("#number"), "4000 0025 0000 3155");
+    await page.locator("#cvc").fill("123");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Authenticate", exact: true }).click();
+    await page.getByRole("heading", { name: "Payment successful" }).waitFor();
+  },
+);
+
+for (const [code, texts] of languages) {
+  inBrowser(`form, 3-D Secure and receipt speak ${code}`, async (page) => {
+    const { id, client_secret } = await rig.intent();
+    await page.goto(`${rig.url}/form/${id}?locale=${code}#${client_secret}`);
+    await page.locator("#pay:enabled").waitFor();
+    assert.is(await page.getAttribute("html", "dir"), code === "ar" ? "rtl" : "ltr");
+    await page.locator("#pay").click();
+    for (const text of [texts.number, texts.numberEmpty, texts.expiryEmpty, texts.cvcEmpty, texts.private])
+      await page.getByText(text).first().waitFor();
+    await typeCard(page, "4000002500003155");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: texts.challengeTitle }).waitFor();
+    await page.getByRole("button", { name: texts.authenticate, exact: true }).click();
+    await page.getByRole("heading", { name: texts.succeededTitle }).waitFor();
+    const receipt = await page.getByRole("link", { name: texts.viewReceipt }).getAttribute("href");
+    await page.goto(receipt ?? "");
+    assert.is(await page.getAttribute("html", "lang"), code);
+    for (const text of [texts.receipt, texts.paidOn, texts.card, texts.authorization])
+      await page.getByText(text).first().waitFor();
+  });
+}
+
+inBrowser(
+  "where the processor wants the cardholder's name the form asks for it, and nobody pays without",
+  async (page) => {
+    const asking = await startRig(undefined, { asksName: true });
+    const { id, client_secret } = await asking.intent();
+    await page.goto(`${asking.url}/form/${id}#${client_secret}`);
+    await typeCard(page, "4242424242424242");
+    await page.keyboard.press("Enter");
+    await page.getByText("Enter the name on the card.").waitFor();
+    const card = { client_secret, number: "4242424242424242", exp_month: 12, exp_year: 2040, cvc: "123" };
+    const answer = await fetch(`${asking.url}/form/${id}/pay`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(card),
+    });
+    assert.is(answer.status, 400);
+    await page.getByLabel("Name on card").fill("Ada Lovelace");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Payment successful" }).waitFor();
+    await asking.stop();
+  },
+);
 
 inBrowser("as a page of its own it returns to the shop after success, and only then", async (page) => {
   const shop = await servePage("<h1>Shop</h1>");

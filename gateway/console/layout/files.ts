@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
+import { lookCss } from "../../web/look/look-css.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/console");
@@ -38,12 +39,18 @@ function bundleOf(name: "console" | "preview"): Bundle {
 
 /** Adds the route that serves them. */
 export function fileRoutes(app: FastifyInstance): void {
-  app.get<{ Params: { name: string } }>(`${filesPath}/:name`, async (request, reply) => {
-    const all = [consoleFiles(), previewFiles()].flatMap((bundle) => Object.values(bundle));
-    const file = all.find(({ path }) => basename(path) === request.params.name);
-    if (!file) throw new Failure("NOT_FOUND");
-    return sendFile(request, reply, file, foreverCache);
-  });
+  app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
+    `${filesPath}/:name`,
+    async (request, reply) => {
+      const all = [consoleFiles(), previewFiles()].flatMap((bundle) => Object.values(bundle));
+      const file = all.find(({ path }) => basename(path) === request.params.name);
+      if (!file) throw new Failure("NOT_FOUND");
+      // The preview's look stands in the address of its sheet, as the payment page's does.
+      const isLook = file === previewFiles().style && Object.keys(request.query).length > 0;
+      const shown = isLook ? servedFile(request.params.name, `${file.text}\n${lookCss(request.query)}`) : file;
+      return sendFile(request, reply, shown, foreverCache);
+    },
+  );
 }
 
 function fileOf(bundle: string, ending: string): ConsoleFile {

@@ -1,19 +1,25 @@
 // The hosted checkout page, `/c/{session id}#{session secret}`. The fragment never reaches us, so the server's part
-// knows the id alone: an unknown one gets the same page under the same policy, whose script then says that the link is
-// not valid. Only the language is looked up.
+// knows the id alone, and tells by it what the merchant shows to everybody: name, look, support address, and the
+// session's language. Of the order and how it stands it tells nothing; an unknown id gets a plain page, under the same
+// policy, whose script then says that the link is not valid.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
+import { presentBranding } from "../../json/branding.ts";
+import { given } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 import type { GatewayConfig } from "../../settings.ts";
+import { lookCss } from "../../web/look/look-css.ts";
+import { lookQuery } from "../../web/look/look-query.ts";
 import { pageHeaders } from "../../web/page-headers.ts";
-import { foreverCache, sendFile, servedFile } from "../../web/served-file.ts";
-import { pageShell } from "../../web/shell.ts";
+import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
+import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { surfaceHosts } from "../../web/surface-hosts.ts";
 import { acceptedLanguages, chooseLanguage } from "../../web/texts/languages.ts";
 
@@ -25,53 +31,105 @@ interface PageAddress {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
+const looksMax = 500; // some 3 MB; more merchants are made anew, which takes a millisecond
+const lookQuality = 5;
+
 /** Adds the page and its files. */
 export function hostedPageRoutes(
   context: Pick<GatewayContext, "app" | "addresses">,
-  { checkout }: Pick<Peers, "checkout">,
+  peers: Pick<Peers, "checkout" | "merchants">,
   { SIMULATOR_PUBLIC_URL: simulator }: Pick<GatewayConfig, "SIMULATOR_PUBLIC_URL">,
 ): void {
   const { app, addresses } = context;
-  const files = new Map(
+  const served = new Map(
     globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name), "utf8"))]),
   );
-  const addressOf = (ending: string) => `${filesPath}/${[...files.keys()].find((name) => name.endsWith(ending))}`;
-  const [script, style] = [addressOf(".js"), addressOf(".css")];
-  const integrity = files.get(basename(script))?.integrity ?? "";
+  const files = pageFiles(served);
+  const looks = new LRUCache<string, ServedFile>({ max: looksMax });
   const headers = pageHeaders(surfaceHosts(simulator === undefined ? [] : [new URL(simulator).origin]));
 
-  app.get<{ Params: { name: string } }>(`${filesPath}/:name`, async (request, reply) => {
-    const file = files.get(request.params.name);
-    if (!file) throw new ApiError("not_found");
-    return sendFile(request, reply, file, foreverCache);
-  });
+  app.get<{ Params: { name: string }; Querystring: Readonly<Record<string, unknown>> }>(
+    `${filesPath}/:name`,
+    async (request, reply) => {
+      const { name } = request.params;
+      const file = served.get(name);
+      if (!file) throw new ApiError("not_found");
+      const look = name.endsWith(".css") && Object.keys(request.query).length > 0 ? lookCss(request.query) : undefined;
+      return sendFile(request, reply, look ? withLook(looks, name, file, look) : file, foreverCache);
+    },
+  );
 
   app.get<PageAddress>("/c/:id", async (request, reply) => {
-    const sessionId = request.params.id;
-    const lookUp = () => localeOf(checkout, request, sessionId);
-    const locale = await addresses.allow("page", request, reply, lookUp).catch(noLocale);
+    const lookUp = () => describe(peers, request, request.params.id);
+    const known = await addresses.allow("page", request, reply, lookUp).catch(nothingKnown);
     const asked = request.query.locale;
     const language = chooseLanguage([
       ...(typeof asked === "string" ? [asked] : []),
-      locale,
+      known.locale,
       ...acceptedLanguages(request.headers["accept-language"]),
     ]);
     return await reply
       .headers(headers)
       .header("vary", "accept-language")
       .type("text/html; charset=utf-8")
-      .send(pageShell({ language, script, integrity, style }));
+      .send(pageShell({ language, merchant: known.merchant, files }));
   });
 }
 
+function pageFiles(served: ReadonlyMap<string, ServedFile>): PageFiles {
+  const addressOf = (ending: string) => `${filesPath}/${[...served.keys()].find((name) => name.endsWith(ending))}`;
+  const pinned = (src: string) => ({ src, integrity: served.get(basename(src))?.integrity ?? "" });
+  return { script: pinned(addressOf(".js")), code: pinned(addressOf(".mjs")), style: addressOf(".css") };
+}
+
+/** The sheet with a merchant's look behind it. */
+function withLook(looks: LRUCache<string, ServedFile>, name: string, { text }: ServedFile, look: string): ServedFile {
+  const known = looks.get(look);
+  if (known) return known;
+  const file = servedFile(name, `${text}\n${look}`, lookQuality);
+  looks.set(look, file);
+  return file;
+}
+
+interface KnownPage {
+  readonly locale: string;
+  readonly merchant: ShellMerchant | undefined;
+}
+
 /** @throws Failure. */
-async function localeOf(checkout: Peers["checkout"], request: FastifyRequest, sessionId: string): Promise<string> {
+async function describe(
+  { checkout, merchants }: Pick<Peers, "checkout" | "merchants">,
+  request: FastifyRequest,
+  sessionId: string,
+): Promise<KnownPage> {
   if (!isId("session", sessionId)) throw new Failure("NOT_FOUND");
-  return (await callContext.run(request.call, () => checkout.describePage({ sessionId }))).locale;
+  return await callContext.run(request.call, async () => {
+    const { locale, merchantId, environment } = await checkout.describePage({ sessionId });
+    // A checkout service of the release before does not say whose it is.
+    if (merchantId === "") return { locale, merchant: undefined };
+    const { branding, merchantName } = await merchants.getBranding({ merchantId, environment });
+    const look = presentBranding(branding);
+    const merchant = {
+      name: look.display_name ?? merchantName,
+      tagline: look.tagline,
+      logoUrl: look.logo_url,
+      email: look.support_email,
+      theme: look.theme ?? "light",
+      look: lookQuery({
+        ...given("theme", look.theme),
+        ...given("accentColor", look.accent_color),
+        ...given("secondaryColor", look.secondary_color),
+        ...given("buttonStyle", look.button_style),
+        ...given("backgroundStyle", look.background_style),
+        ...given("fontFamily", look.font_family),
+      }),
+    };
+    return { locale, merchant };
+  });
 }
 
 /** An unknown session, or a service that is away: the page's script says so. */
-function noLocale(error: unknown): string {
-  if (error instanceof Failure) return "";
+function nothingKnown(error: unknown): KnownPage {
+  if (error instanceof Failure) return { locale: "", merchant: undefined };
   throw error;
 }

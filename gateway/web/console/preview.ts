@@ -34,6 +34,7 @@ const states: ReadonlyMap<string, { readonly handle: HandleState; readonly statu
 
 const block = document.querySelector('script[data-name="preview"]');
 const data: PreviewData = JSON.parse(block?.textContent ?? "{}");
+const style = document.getElementById("look")?.getAttribute("href") ?? "";
 let branding: Readonly<Record<string, unknown>> = membersOf(data.session.branding);
 let shown: Shown | string = "ready";
 
@@ -69,6 +70,10 @@ function draw(): void {
     sessionId,
     texts: data.texts,
     locale: data.locale,
+    style,
+    more: makeElement("div"),
+    showAlone: () => {},
+    shopName: undefined,
     payNow: () => {},
     onOpen: () => {},
   });

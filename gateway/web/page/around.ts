@@ -1,14 +1,16 @@
 // What screens have in common with the document around them: focus, the order beside the fields, what is said to a
 // screen reader, and whether the browser asks before it leaves.
 import { makeElement } from "./element.ts";
-import { type MessageParts, message } from "./message.ts";
+import { type MessageParts, message } from "./messages/message.ts";
 
 export const page = document.getElementById("page") ?? document.body;
 
-/** A page without the session's look, before or instead of it. */
-export function showMessage(parts: MessageParts): HTMLElement {
+/** A page without its session, before or instead of it. @param below what stands under it */
+export function showMessage(parts: MessageParts, below?: HTMLElement): HTMLElement {
   const screen = message(parts);
-  page.replaceChildren(makeElement("section", { class: "panel panel-alone" }, screen));
+  const merchant = page.querySelector(".merchant[data-known]");
+  page.className = merchant ? "is-told" : "is-alone";
+  page.replaceChildren(...(merchant ? [merchant] : []), makeElement("section", { class: "panel" }, screen, below));
   moveTo(screen);
   return screen;
 }
@@ -18,10 +20,9 @@ export function moveTo(screen: HTMLElement): void {
   screen.querySelector("h1")?.focus();
 }
 
-/** What is to be paid, beside the fields. */
-export function showOrder(isShown: boolean): void {
-  const order = page.querySelector<HTMLElement>(".order");
-  if (order) order.hidden = !isShown;
+/** True: a message is the first thing to read, also on a phone, where the order comes after it. */
+export function putMessageFirst(isFirst: boolean): void {
+  page.className = isFirst ? "is-told" : "";
 }
 
 export function announce(text: string): void {

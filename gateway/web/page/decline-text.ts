@@ -1,14 +1,34 @@
-// Four things that a buyer can do after a refusal. The processor's own reason stays with the merchant: it would help
-// thieves to test cards, and it says little to an honest buyer.
+// What a buyer can do after a refusal, from the failure table (docs/contract.md §5) as far as it is told to buyers, and
+// from processors' own words where the service could not say.
+import type { CheckoutError } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 
-const details = ["expired_card", "incorrect_cvc", "incorrect_number", "incorrect_zip", "invalid_cvc", "invalid_number"];
-const bank = ["authentication_failed", "authentication_required", "payment_intent_authentication_failure"];
+const texts: Readonly<Record<string, keyof PageTexts>> = {
+  expired_card: "declinedDetails",
+  incorrect_cvc: "declinedDetails",
+  incorrect_number: "declinedDetails",
+  incorrect_zip: "declinedDetails",
+  invalid_cvc: "declinedDetails",
+  invalid_number: "declinedDetails",
+  invalid_expiry_month: "declinedDetails",
+  invalid_expiry_year: "declinedDetails",
+  insufficient_funds: "declinedFunds",
+  limit_exceeded: "declinedLimit",
+  card_not_supported: "declinedUnsupported",
+  currency_not_supported: "declinedUnsupported",
+  processing_error: "declinedLater",
+  authentication_failed: "declinedBank",
+  authentication_required: "declinedBank",
+  payment_intent_authentication_failure: "declinedBank",
+  canceled_by_buyer: "givenUp",
+};
+const advices: Readonly<Record<string, keyof PageTexts>> = {
+  retry_later: "declinedLater",
+  contact_issuer: "declinedBank",
+};
 
-/** @param code the processor's; unknown ones get the general text */
-export function declineText(code: string | undefined, texts: PageTexts): string {
-  if (code === "insufficient_funds") return texts.declinedFunds;
-  if (code && (details.includes(code) || code.startsWith("invalid_expiry"))) return texts.declinedDetails;
-  if (code && bank.includes(code)) return texts.declinedBank;
-  return texts.declinedCard;
+/** Unknown codes go by their advice, and without one get the general text. */
+export function declineText({ declineCode = "", advice = "" }: CheckoutError, own: PageTexts): string {
+  const name = Object.hasOwn(texts, declineCode) ? texts[declineCode] : advices[advice];
+  return own[name ?? "declinedCard"];
 }

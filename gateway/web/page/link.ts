@@ -42,6 +42,15 @@ export function endOf(sessionId: string): string | undefined {
   return readKept(`${sessionId}:end`);
 }
 
+/** The way back to the shop, for when the session has ended and tells it no more. */
+export function noteWayBack(sessionId: string, address: string): void {
+  keep(`${sessionId}:back`, address);
+}
+
+export function wayBack(sessionId: string): string | undefined {
+  return readKept(`${sessionId}:back`);
+}
+
 const payingMaxMs = 1_800_000; // a visit to a bank's page and back takes minutes
 
 /** True when this tab was in the middle of paying: before a reload, or before the processor's page. */

@@ -5,14 +5,23 @@ import { createHandle } from "../sdk/handle/handle.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
-import { makeElement } from "./element.ts";
-import { endOf, notePaying, openedSession, openLink, type PageLink } from "./link.ts";
-import type { MessageParts } from "./message.ts";
+import { fillText, makeElement } from "./element.ts";
+import { foot } from "./foot.ts";
+import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
+import { endOf, notePaying, openedSession, openLink, type PageLink, wayBack } from "./link.ts";
+import { backLink, type MessageParts } from "./messages/message.ts";
 import { Screens } from "./screens.ts";
+import { replaceBrokenLogo } from "./summary.ts";
 
 interface PageData {
   readonly locale: string;
   readonly texts: PageTexts;
+  /** Of the style sheet, without a look. */
+  readonly style: string;
+  /** What draws the link for another device's camera. */
+  readonly code: CodeFile;
+  /** Undefined: the server could not say whose page it is. */
+  readonly merchant?: { readonly name: string; readonly email?: string };
 }
 
 const slowMs = 4_000;
@@ -20,30 +29,45 @@ const slowMs = 4_000;
 const againMs = 3_000;
 const againForMs = 30_000;
 
-const { locale, texts }: PageData = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
+const { locale, texts, style, code, merchant }: PageData = JSON.parse(
+  document.getElementById("data")?.textContent ?? "{}",
+);
 const link = openLink();
 // A new link pasted into this tab changes the fragment only.
 addEventListener("hashchange", () => location.reload());
 
+const header = document.querySelector<HTMLElement>(".merchant[data-known]");
+if (header && merchant) replaceBrokenLogo(header, merchant.name);
+
 if (link) start(link);
-else showMessage(withoutLink());
+else showAlone(withoutLink());
+
+function showAlone(parts: MessageParts): void {
+  showMessage(parts, foot(undefined, merchant?.email, texts));
+}
 
 /** A reload after the end, when the secret is gone, or a link that was never whole. */
 function withoutLink(): MessageParts {
   const text = texts.invalidText;
-  switch (endOf(openedSession())) {
+  const id = openedSession();
+  const end = endOf(id) ?? "";
+  const name = merchant?.name;
+  const back = name && backLink({ id }, wayBack(id), end, fillText(texts.back, { merchant: name }));
+  const actions = end && back ? [back] : [];
+  switch (end) {
     case "succeeded":
-      return { sign: "done", title: texts.alreadyTitle, text: texts.paidText };
+      return { sign: "done", title: texts.alreadyTitle, text: texts.paidText, actions };
     case "expired":
-      return { sign: "attention", title: texts.expiredTitle, text };
+      return { sign: "attention", title: texts.expiredTitle, text, actions };
     case "canceled":
-      return { sign: "attention", title: texts.canceledTitle, text };
+      return { sign: "attention", title: texts.canceledTitle, text, actions };
     default:
       return { sign: "attention", title: texts.invalidTitle, text };
   }
 }
 
-function start({ sessionId, secret }: PageLink): void {
+function start(opened: PageLink): void {
+  const { sessionId, secret } = opened;
   const handle = createHandle(
     {
       sessionSecret: secret,
@@ -65,7 +89,10 @@ function start({ sessionId, secret }: PageLink): void {
     document.getElementById("skeleton")?.append(makeElement("p", {}, texts.slow));
   }, slowMs);
   const payNow = () => void handle.confirm().then(complain);
-  const screens = new Screens({ handle, sessionId, texts, locale, payNow, onOpen: () => clearTimeout(slow) });
+  const more = handOver(opened, texts, code);
+  const onOpen = () => clearTimeout(slow);
+  const place = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
+  const screens = new Screens({ ...place, payNow, onOpen });
   const complain = (result: ConfirmResult) => {
     if (result.type !== "error") return;
     notePaying(sessionId, false);
@@ -75,14 +102,15 @@ function start({ sessionId, secret }: PageLink): void {
   };
   handle.on("state", (state) => queueMicrotask(() => state === handle.state && screens.render(state)));
   handle.on("ready", () => screens.offer(handle.testCards));
+  handle.on("change", ({ complete }) => screens.heardOf(complete));
   handle.on("submit_requested", payNow);
   handle.on("action_required", ({ kind }) => {
     if (kind === "redirect") guardLeaving(false);
     announce(kind === "redirect" ? texts.redirectText : texts.challengeTitle);
   });
-  handle.on("declined", ({ declineCode }) => {
+  handle.on("declined", (error) => {
     notePaying(sessionId, false);
-    queueMicrotask(() => screens.warn(declineText(declineCode, texts), true));
+    queueMicrotask(() => screens.warn(declineText(error, texts), true));
   });
   handle.on("connection", ({ online }) => {
     if (handle.state === "ready" || handle.state === "processing") announce(online ? "" : texts.offline);

@@ -2,10 +2,13 @@
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
+import { processorName } from "./foot.ts";
 import { returnAddress } from "./return-address.ts";
 
 export interface PayView {
   readonly element: HTMLElement;
+  /** Test cards, which come last and move nothing when they come. */
+  readonly cards: HTMLElement;
   /** Where the SDK mounts the fields. */
   readonly fields: HTMLElement;
   show(state: HandleState): void;
@@ -28,7 +31,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
   const challenge = makeElement(
     "div",
     { class: "challenge", hidden: true },
-    makeElement("h2", { tabindex: "-1" }, texts.challengeTitle),
+    makeElement("h1", { tabindex: "-1" }, texts.challengeTitle),
     makeElement("p", {}, texts.challengeText),
   );
   const bones = makeElement("div", { class: "bones", "aria-hidden": "true" });
@@ -36,30 +39,33 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
   const fields = makeElement("div", { class: "fields" });
   const frame = makeElement("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
   const label = isRedirect ? texts.continue : fillText(texts.pay, { amount: session.amount?.formatted ?? "" });
-  const button = makeElement(
-    "button",
-    { class: "pay", type: "button" },
-    makeElement("span", { class: "spinner", "aria-hidden": "true" }),
-    makeElement("span", { class: "pay-label" }, label),
-  );
+  const labelPlace = makeElement("span", { class: "pay-label" }, label);
+  const spinner = makeElement("span", { class: "spinner", "aria-hidden": "true" });
+  const button = makeElement("button", { class: "pay", type: "button" }, spinner, labelPlace);
   const cards = makeElement("div", { class: "test-cards-place" });
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-disabled") !== "true") actions.pay();
   });
-  const secure = makeElement("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : texts.secure);
+  const processor = processorName(session);
+  const ownWords = processor ? fillText(texts.processedBy, { processor }) : texts.secure;
+  const secure = makeElement("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : ownWords);
+  const title = fillText(texts.payTo, { merchant: session.merchant.displayName });
+  const heading = makeElement("h1", { class: "visually-hidden" }, title);
+  const method = makeElement("h2", { class: "method" }, texts.cardDetails);
+  const cancel = cancelLink(session, texts);
   const element = makeElement(
     "div",
     { class: "pay-view" },
     alert,
     challenge,
+    heading,
+    !isRedirect && method,
     frame,
     button,
     expiry(session, texts, locale),
+    secure,
+    cancel,
   );
-  element.append(secure, legal(session, texts) ?? "");
-  const cancel = cancelLink(session, texts);
-  if (cancel) element.append(cancel);
-  element.append(cards);
 
   const show = (state: HandleState) => {
     const isBusy = state === "submitting" || state === "action_required";
@@ -67,16 +73,20 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
     element.dataset.state = state;
     element.setAttribute("aria-busy", String(state === "submitting"));
     bones.hidden = isReady;
-    challenge.hidden = state !== "action_required" || isRedirect;
-    button.hidden = state === "action_required" && !isRedirect;
+    const isChallenged = state === "action_required" && !isRedirect;
+    challenge.hidden = !isChallenged;
+    for (const part of [button, secure, heading, method]) part.hidden = isChallenged;
     button.setAttribute("aria-disabled", String(isBusy || !isReady));
     button.classList.toggle("is-working", isBusy);
+    labelPlace.textContent = isBusy ? texts.paying : label;
     cards.hidden = isBusy;
-    if (cancel) cancel.hidden = isBusy;
-    if (state === "action_required") challenge.querySelector("h2")?.focus();
+    // At the bank's question nothing is on its way yet: the buyer may still go.
+    if (cancel) cancel.hidden = state === "submitting";
+    if (state === "action_required") challenge.querySelector("h1")?.focus();
   };
   return {
     element,
+    cards,
     fields,
     show,
     warn(text, isFocused = false) {
@@ -110,27 +120,10 @@ function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLE
   return makeElement("details", { class: "test-cards" }, makeElement("summary", {}, texts.testCards), items);
 }
 
-/** Who sells, and under which terms; the links leave the fields as they are. */
-function legal({ legal: seller }: SessionView, texts: PageTexts): HTMLElement | undefined {
-  if (!seller) return undefined;
-  const { name, termsUrl, privacyUrl } = seller;
-  const parts: Node[] = [];
-  if (name) {
-    const [before = "", after = ""] = texts.seller.split("{name}");
-    parts.push(makeElement("span", {}, before, makeElement("bdi", {}, name), after));
-  }
-  for (const [href, label] of [
-    [termsUrl, texts.terms],
-    [privacyUrl, texts.privacy],
-  ] as const) {
-    if (href) parts.push(makeElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, label));
-  }
-  return makeElement("p", { class: "legal" }, ...parts);
-}
-
 function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!session.cancelUrl) return undefined;
-  const href = returnAddress(session.cancelUrl, session.id, "canceled");
+  // The session can still be paid, and the shop should not hear otherwise.
+  const href = returnAddress(session.cancelUrl, session.id, session.status);
   return makeElement("p", { class: "cancel" }, makeElement("a", { href, rel: "noreferrer" }, texts.cancel));
 }
 

@@ -1,39 +1,56 @@
 // The screens of one session: which one each state has. The SDK decides what is true; these only show it.
 import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
-import { announce, guardLeaving, moveTo, page, showMessage, showOrder } from "./around.ts";
+import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
-import { forgetSecret, isPaying, notePaying } from "./link.ts";
-import { applyLook } from "./look.ts";
-import { backLink, type MessageParts, message, retryButton } from "./message.ts";
-import { paidScreen } from "./paid.ts";
+import { foot } from "./foot.ts";
+import { forgetSecret, isPaying, notePaying, noteWayBack, wayBack } from "./link.ts";
+import { appearanceOf, showLook } from "./look.ts";
+import { failureMessage } from "./messages/failure-message.ts";
+import { backLink, type MessageParts, message } from "./messages/message.ts";
+import { paidScreen } from "./messages/paid.ts";
 import { type PayView, payView } from "./pay-view.ts";
-import { summaryElement, support } from "./summary.ts";
+import { merchantElement, orderElement, referenceOf } from "./summary.ts";
 
 const processingSlowMs = 15_000;
 const processingLongMs = 60_000;
+const checkMs = 12_000; // a slow card takes six seconds, and its news a moment more
 
 export interface ScreensParts {
   readonly handle: CheckoutHandle;
   readonly sessionId: string;
   readonly texts: PageTexts;
   readonly locale: string;
+  /** Of the page's style sheet, without a look. */
+  readonly style: string;
   readonly payNow: () => void;
   /** The session is there for the first time. */
   readonly onOpen: () => void;
+  /** Takes the link elsewhere; stands beside every screen while the session can be paid. */
+  readonly more: HTMLElement;
+  /** Before the session is there. */
+  readonly showAlone: (parts: MessageParts) => void;
+  /** Of the merchant, where the server could say. */
+  readonly shopName: string | undefined;
 }
 
 export class Screens {
   readonly #parts: ScreensParts;
   #panel: HTMLElement | undefined;
+  #place = makeElement("div", { class: "place" });
   #pay: PayView | undefined;
   #screen: HTMLElement | undefined;
   #hasPaidHere: boolean;
+  /** A reload in the middle of a payment: nobody may pay again before it is known how that went. */
+  #isChecking: boolean;
+  #isComplete = false;
+  #before: HandleState = "idle";
   lastError: CheckoutError | undefined;
 
   constructor(parts: ScreensParts) {
     this.#parts = parts;
     this.#hasPaidHere = isPaying(parts.sessionId);
+    this.#isChecking = this.#hasPaidHere;
   }
 
   /** Somebody pressed Pay in this tab, perhaps before a reload. */
@@ -49,22 +66,33 @@ export class Screens {
     this.#pay?.offer(cards);
   }
 
+  /** What the fields last said of what is typed in them. */
+  heardOf(isComplete: boolean): void {
+    this.#isComplete = isComplete;
+  }
+
   render(state: HandleState) {
     const { handle, sessionId, texts } = this.#parts;
     const { session } = handle;
+    const before = this.#before;
+    this.#before = state;
     if (!session) return state === "failed" ? this.#showFailure(undefined) : undefined;
     if (!this.#panel) this.#open(session);
     guardLeaving(state === "submitting");
+    this.#parts.more.hidden = !["ready", "loading", "failed"].includes(state);
     switch (state) {
       case "submitting":
         this.#hasPaidHere = true;
         notePaying(sessionId, true);
         this.warn(undefined);
-        announce(texts.submitting);
+        // Fields that lack something send nothing, and say so themselves.
+        if (this.#isComplete) announce(texts.submitting);
         return this.#showPay(session, state);
       case "idle":
       case "loading":
       case "ready":
+        if (before === "submitting") announce("");
+        return this.#isChecking ? this.#showChecking(session, state) : this.#showPay(session, state);
       case "action_required":
         return this.#showPay(session, state);
       case "processing":
@@ -73,115 +101,128 @@ export class Screens {
         return this.#showPaid(session);
       case "expired":
         return this.#showEnd(session, state, texts.expiredTitle, texts.expiredText);
-      case "canceled":
-        return this.#showEnd(session, state, texts.canceledTitle, texts.canceledText);
+      case "canceled": {
+        const isTried = before === "submitting" || before === "action_required";
+        return this.#showEnd(
+          session,
+          state,
+          texts.canceledTitle,
+          isTried ? texts.canceledDeclines : texts.canceledText,
+        );
+      }
       case "failed":
         return this.#showFailure(session);
     }
   }
 
   #open(session: SessionView): void {
-    const { handle, texts, locale, onOpen } = this.#parts;
+    const { handle, texts, locale, style, onOpen, more, sessionId } = this.#parts;
     onOpen();
-    handle.setAppearance(applyLook(document.documentElement, session.branding));
-    const { amount, merchant, livemode } = session;
+    showLook(style, session.branding);
+    handle.setAppearance(appearanceOf(session.branding));
+    const { amount, merchant, livemode, cancelUrl } = session;
+    if (cancelUrl) noteWayBack(sessionId, cancelUrl);
     const testBar = document.getElementById("test-bar");
     if (testBar) testBar.hidden = livemode !== false;
     document.title = amount ? `${amount.formatted} · ${merchant.displayName}` : merchant.displayName;
-    this.#panel = makeElement("section", { class: "panel" });
-    page.replaceChildren(summaryElement(session, texts, locale), this.#panel);
+    this.#panel = makeElement("section", { class: "panel" }, this.#place, foot(session, merchant.supportEmail, texts));
+    page.replaceChildren(merchantElement(session), orderElement(session, texts, locale), this.#panel, more);
   }
 
   #showPay(session: SessionView, state: HandleState): void {
-    const { handle, texts, locale, payNow } = this.#parts;
-    if (!this.#pay) {
-      this.#pay = payView(session, texts, locale, { pay: payNow, fill: (number) => handle.fillTestCard(number) });
-      this.#panel?.replaceChildren(this.#pay.element);
-      void handle.mount(this.#pay.fields);
-    }
-    // The fields are never moved in the document: a frame that is moved loads anew and forgets what was typed.
+    this.#isChecking &&= state !== "action_required";
     this.#screen?.remove();
-    showOrder(true);
-    this.#pay.element.hidden = false;
-    this.#pay.show(state);
+    putMessageFirst(false);
+    const pay = this.#fields(session);
+    pay.element.hidden = false;
+    pay.show(state); // and its cards, where they are of use
+  }
+
+  /** The fields are never moved in the document: a frame that is moved loads anew and forgets what was typed. */
+  #fields(session: SessionView): PayView {
+    const { handle, texts, locale, payNow } = this.#parts;
+    if (this.#pay) return this.#pay;
+    this.#pay = payView(session, texts, locale, { pay: payNow, fill: (number) => handle.fillTestCard(number) });
+    this.#place.replaceChildren(this.#pay.element);
+    this.#panel?.append(this.#pay.cards);
+    void handle.mount(this.#pay.fields);
+    return this.#pay;
   }
 
   /** In place of the fields; they stay behind it where they may be needed again. */
   #tell(parts: MessageParts, keepsFields = false): HTMLElement {
-    const panel = this.#panel;
-    if (!panel) return showMessage(parts);
     this.#screen?.remove();
     const screen = message(parts);
     this.#screen = screen;
-    showOrder(false); // the heading is the message now
+    putMessageFirst(true);
+    if (this.#pay) this.#pay.cards.hidden = true;
     if (keepsFields && this.#pay) this.#pay.element.hidden = true;
-    else panel.replaceChildren();
-    panel.append(screen);
+    else this.#place.replaceChildren();
+    this.#place.append(screen);
     moveTo(screen);
     return screen;
   }
 
+  #showChecking(session: SessionView, state: HandleState): void {
+    const { handle, texts } = this.#parts;
+    const pay = this.#fields(session);
+    pay.show(state);
+    pay.cards.hidden = true;
+    if (this.#screen?.isConnected) return;
+    const facts = [[texts.reference, referenceOf(session)]] as const;
+    this.#tell({ sign: "wait", title: texts.checkTitle, text: texts.checkText, facts }, true);
+    setTimeout(() => {
+      if (!this.#isChecking) return;
+      this.#isChecking = false;
+      this.render(handle.state);
+      if (handle.state === "ready") this.warn(texts.checked, true);
+    }, checkMs);
+  }
+
   #showProcessing(session: SessionView): void {
     const { texts } = this.#parts;
+    this.#isChecking = false;
     // The place for the fields is kept ready: the payment may come to nothing.
-    if (!this.#pay) this.#showPay(session, "loading");
-    const shown = this.#tell({ sign: "wait", title: texts.processingTitle, text: texts.processingText }, true);
+    this.#fields(session).show("loading");
+    const facts = [[texts.reference, referenceOf(session)]] as const;
+    const parts: MessageParts = { sign: "wait", title: texts.processingTitle, text: texts.processingText, facts };
+    const shown = this.#tell(parts, true);
+    announce("");
     const say = (text: string) => {
-      const paragraph = shown.querySelector(".message-text");
-      if (paragraph) paragraph.textContent = text;
+      const paragraph = shown.isConnected && shown.querySelector(".message-text");
+      if (!paragraph) return;
+      paragraph.textContent = text;
       announce(text);
     };
-    setTimeout(() => shown.isConnected && say(texts.processingSlow), processingSlowMs);
-    setTimeout(() => {
-      if (!shown.isConnected) return;
-      say(texts.processingLong);
-      if (!session.payment) return;
-      const [label, value] = [makeElement("dt", {}, texts.reference), makeElement("dd", {}, session.payment.id)];
-      const facts = makeElement("dl", { class: "facts" }, makeElement("div", {}, label, value));
-      shown.append(facts, support(session, texts) ?? "");
-    }, processingLongMs);
+    setTimeout(() => say(texts.processingSlow), processingSlowMs);
+    setTimeout(() => say(texts.processingLong), processingLongMs);
   }
 
   #showPaid(session: SessionView): void {
     const { sessionId, texts, locale } = this.#parts;
     forgetSecret(sessionId, "succeeded");
     const paid = paidScreen(session, texts, locale, this.#hasPaidHere);
-    showOrder(false);
-    this.#panel?.replaceChildren(paid);
+    putMessageFirst(true);
+    announce("");
+    this.#pay?.cards.remove();
+    this.#place.replaceChildren(paid);
     moveTo(paid);
   }
 
   #showEnd(session: SessionView, state: "expired" | "canceled", title: string, text: string): void {
     const { sessionId, texts } = this.#parts;
     forgetSecret(sessionId, state);
+    announce("");
     const merchant = session.merchant.displayName;
-    const back = backLink(session, session.cancelUrl, session.status, fillText(texts.back, { merchant }));
+    const back = backLink(session, wayBack(sessionId), session.status, fillText(texts.back, { merchant }));
     this.#tell({ sign: "attention", title, text: fillText(text, { merchant }), actions: [back] });
   }
 
   #showFailure(session: SessionView | undefined): void {
-    const { texts } = this.#parts;
-    const error = this.lastError;
-    const actions = [retryButton(texts)];
-    const note = error?.requestId ? makeElement("p", { class: "request-id", dir: "ltr" }, error.requestId) : undefined;
-    const form: MessageParts = { sign: "attention", title: texts.formTitle, text: texts.formText, actions };
-    switch (error?.code) {
-      case "invalid_secret":
-      case "api_key_in_browser":
-        return void this.#tell({ sign: "attention", title: texts.invalidTitle, text: texts.invalidText });
-      case "offline":
-      case "timeout":
-        return void this.#tell(
-          session ? form : { sign: "attention", title: texts.offlineTitle, text: texts.offlineText, actions },
-        );
-      case "load_failed":
-        return void this.#tell(form);
-      case "unsupported_surface": {
-        const text = fillText(texts.unavailableText, { merchant: session?.merchant.displayName ?? "" });
-        return void this.#tell({ sign: "attention", title: texts.unavailableTitle, text });
-      }
-      default:
-        return void this.#tell({ sign: "attention", title: texts.serverTitle, text: texts.serverText, actions, note });
-    }
+    const { texts, sessionId, showAlone, shopName: name } = this.#parts;
+    const shop = { sessionId, name, address: wayBack(sessionId) };
+    const parts = failureMessage(this.lastError, session, shop, texts);
+    if (session) this.#tell(parts);
+    else showAlone(parts);
   }
 }

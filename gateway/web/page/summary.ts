@@ -1,69 +1,62 @@
-// Who is paid, how much, and for what.
+// Who is paid, how much, and for what: beside every screen, so that no state of a payment is without its order.
 import type { SessionView } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
 import { linesElement } from "./lines.ts";
 
 const longAmount = 10; // characters that fit into one line of the smallest phone
+const shortIdLength = 18; // `pay_` and fourteen characters: the beginning that staff search by, and no two have alike
 
-export function summaryElement(session: SessionView, texts: PageTexts, locale: string): HTMLElement {
-  const { merchant, branding, amount, description } = session;
-  const logo = branding.logoUrl ? logoOf(branding.logoUrl) : undefined;
-  const name = makeElement("p", { class: "merchant-name" }, merchant.displayName);
-  const tagline = branding.tagline && makeElement("p", { class: "tagline" }, branding.tagline);
-  return makeElement(
-    "section",
-    { class: "summary" },
-    makeElement(
-      "div",
-      { class: "merchant" },
-      logo ?? initial(merchant.displayName),
+/** The server's own, where it knew the merchant: nothing of it is drawn twice. */
+export function merchantElement({ merchant, branding }: SessionView): HTMLElement {
+  const { displayName } = merchant;
+  const known = document.querySelector<HTMLElement>(".merchant[data-known]");
+  const header = known ?? makeElement("header", { class: "merchant" });
+  if (!known) {
+    const image = branding.logoUrl && { class: "logo", alt: "", src: branding.logoUrl, referrerpolicy: "no-referrer" };
+    const mark = image ? makeElement("img", image) : initial(displayName);
+    const name = makeElement("p", { class: "merchant-name" }, displayName);
+    const tagline = branding.tagline && makeElement("p", { class: "tagline" }, branding.tagline);
+    header.append(
+      makeElement("span", { class: image ? "mark mark-wide" : "mark" }, mark),
       makeElement("div", {}, name, tagline || undefined),
-    ),
-    makeElement(
-      "div",
-      { class: "order" },
-      makeElement("h1", { class: "pay-to" }, fillText(texts.payTo, { merchant: merchant.displayName })),
-      amount &&
-        makeElement(
-          "p",
-          { class: amount.formatted.length > longAmount ? "amount is-long" : "amount" },
-          amount.formatted,
-        ),
-      description ? makeElement("p", { class: "description" }, makeElement("bdi", {}, description)) : undefined,
-      linesElement(session, texts, locale),
-    ),
-    support(session, texts),
-  );
+    );
+  }
+  replaceBrokenLogo(header, displayName);
+  return header;
 }
 
-export function support({ merchant }: SessionView, texts: PageTexts): HTMLElement | undefined {
-  const { supportEmail } = merchant;
-  if (!supportEmail) return undefined;
-  const [before = "", after = ""] = texts.support.split("{email}");
-  const link = makeElement("a", { href: `mailto:${supportEmail}` }, supportEmail);
-  return makeElement("p", { class: "support" }, before, link, after);
-}
-
-/** The name stands beside it, so the picture says nothing more. One that does not load leaves the initial. */
-function logoOf(url: string): HTMLElement {
-  const image = makeElement("img", {
-    class: "logo",
-    alt: "",
-    width: "44",
-    height: "44",
-    referrerpolicy: "no-referrer",
-  });
-  const box = makeElement("span", { class: "logo-box" }, image);
-  image.addEventListener("error", () => box.remove());
-  image.src = url;
-  return box;
+/** A picture that does not load leaves the initial. */
+export function replaceBrokenLogo(header: HTMLElement, name: string): void {
+  const logo = header.querySelector("img");
+  if (!logo) return;
+  const replace = () => logo.replaceWith(initial(name));
+  if (logo.complete && logo.naturalWidth === 0) replace();
+  else logo.addEventListener("error", replace);
 }
 
 function initial(name: string): HTMLElement {
+  return makeElement("span", { class: "initial", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "");
+}
+
+export function orderElement(session: SessionView, texts: PageTexts, locale: string): HTMLElement {
+  const { merchant, amount, description, reference } = session;
+  const title = fillText(texts.payTo, { merchant: merchant.displayName });
+  const size = amount && amount.formatted.length > longAmount ? "amount is-long" : "amount";
   return makeElement(
-    "span",
-    { class: "logo-box logo-letter", "aria-hidden": "true" },
-    [...name][0]?.toUpperCase() ?? "",
+    "section",
+    { class: "order", "aria-label": title, hidden: !amount }, // an ended session tells no order
+    amount && makeElement("p", { class: "total-label" }, texts.total),
+    amount && makeElement("p", { class: size }, makeElement("bdi", {}, amount.formatted)),
+    description ? makeElement("p", { class: "description" }, makeElement("bdi", {}, description)) : undefined,
+    linesElement(session, texts, locale),
+    reference
+      ? makeElement("p", { class: "reference" }, `${texts.reference}: `, makeElement("bdi", {}, reference))
+      : undefined,
   );
+}
+
+/** What a buyer quotes and the merchant finds: the order's number, else the beginning of the payment's id. */
+export function referenceOf({ id, reference }: SessionView): string {
+  return reference ?? `pay_${id.slice("cs_".length)}`.slice(0, shortIdLength);
 }

@@ -2,7 +2,7 @@
 // API reads it from, and in nothing else.
 import type { CheckoutError } from "./contract.ts";
 import type { Fail } from "./failure.ts";
-import { membersOf } from "./members.ts";
+import { type Members, membersOf } from "./members.ts";
 import { type ReadSession, readSession } from "./session.ts";
 
 const resolveMs = 12_000; // one read; a page that hangs longer should say so and try again
@@ -13,6 +13,8 @@ export interface Verdict {
   readonly status: "open" | "processing" | "completed";
   readonly paymentId: string;
   readonly paymentStatus: string;
+  /** Why the last attempt was declined, if it was. */
+  readonly failure: Members;
 }
 
 export type ApiAnswer<T> =
@@ -47,12 +49,12 @@ export function checkoutApi(place: ApiPlace): CheckoutApi {
     async confirm() {
       const answer = await callApi(place, "POST", address("/confirm"), confirmMs);
       if (!answer.ok) return answer;
-      const { status, payment_id: paymentId, payment_status: paymentStatus } = membersOf(answer.value);
+      const { status, payment_id: paymentId, payment_status: paymentStatus, failure } = membersOf(answer.value);
       const isKnown = status === "open" || status === "processing" || status === "completed";
       if (!isKnown || typeof paymentId !== "string" || typeof paymentStatus !== "string") {
         return { ok: false, error: fail("server_error"), retryAfterMs: 0 };
       }
-      return { ok: true, value: { status, paymentId, paymentStatus } };
+      return { ok: true, value: { status, paymentId, paymentStatus, failure: membersOf(failure) } };
     },
   };
 }

@@ -1,9 +1,10 @@
 // The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated
 // union: nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the
 // processor; the durable word for fulfilment is the verified webhook all the same.
+import type { ErrorCode } from "./error-code.ts";
 import type { Money } from "./money.ts";
 
-export type { Money };
+export type { ErrorCode, Money };
 
 /** The served script. */
 export interface CheckoutJs {
@@ -23,7 +24,7 @@ export interface CreateOptions {
   readonly sessionSecret: string | (() => Promise<string>);
   /** Origin of the API; default: where this script came from. */
   readonly apiOrigin?: string;
-  /** BCP 47 tag for money and the processor's fields; default: the page's language. */
+  /** BCP 47 tag for money, texts and the processor's fields; default: the page's language. */
   readonly locale?: string;
   readonly appearance?: Appearance;
   /** Where a redirect comes back to; default: this page without its fragment. */
@@ -32,9 +33,9 @@ export interface CreateOptions {
   readonly nonce?: string;
   /** Aborting it destroys the handle. */
   readonly signal?: AbortSignal;
-  /** Texts for buyers in the page's language, by error code; the defaults are English. */
+  /** Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English. */
   readonly messages?: Readonly<Partial<Record<ErrorCode, string>>>;
-  /** Accessible name of the card fields; default "Card details". */
+  /** Accessible name of the card fields; default "Card details", in the language of `locale`. */
   readonly title?: string;
 }
 
@@ -102,6 +103,12 @@ export interface SessionView {
   readonly surface: { readonly kind: "frame" | "element" | "redirect" | "none"; readonly connector: string };
   /** Present once an attempt was seen. */
   readonly payment?: { readonly id: string; readonly status: string };
+  /** Of what is paid. */
+  readonly card?: { readonly brand: string; readonly last4: string };
+  /** RFC 3339; of what is paid. */
+  readonly paidAt?: string;
+  /** The merchant's own order number. */
+  readonly reference?: string;
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
@@ -167,27 +174,14 @@ export interface CheckoutError {
   readonly retryable: boolean;
   /** Names the request in the service's logs. */
   readonly requestId?: string;
-  /** The processor's word for a decline, such as `insufficient_funds`; for choosing a text, not for showing. */
+  /**
+   * Why it was declined, such as `insufficient_funds`: a word of the API reference's failure table, or the processor's
+   * own where the service could not say. For choosing a text, not for showing.
+   */
   readonly declineCode?: string;
+  /** What may help after a decline: `retry_later`, `use_another_card`, `contact_issuer`, `do_not_retry`. */
+  readonly advice?: string;
 }
-
-export type ErrorCode =
-  | "load_failed"
-  | "timeout"
-  | "offline"
-  | "invalid_secret"
-  | "incomplete"
-  | "session_expired"
-  | "session_canceled"
-  | "declined"
-  | "connector_error"
-  | "unsupported_surface"
-  | "invalid_target"
-  | "not_mounted"
-  | "destroyed"
-  | "api_key_in_browser"
-  | "rate_limited"
-  | "server_error";
 
 export interface Events {
   state: HandleState;

@@ -1,6 +1,7 @@
-// The SDK's errors: one code, one kind, one text that a buyer may read. A page in another language brings its own
-// texts.
+// The SDK's errors: one code, one kind, one text that a buyer may read. Those of other languages are loaded
+// (error-messages.ts).
 import type { CheckoutError, ErrorCode } from "./contract.ts";
+import type { Members } from "./members.ts";
 
 type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: string];
 
@@ -14,23 +15,26 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   session_canceled: ["session", false, "This payment was canceled. You were not charged."],
   declined: ["declined", true, "Your card was declined. Try another card."],
   connector_error: ["server", true, "The payment did not go through and you were not charged. Please try again."],
-  unsupported_surface: ["integration", false, "This payment method cannot be shown here."],
-  invalid_target: ["integration", false, "The place for the payment form was not found."],
-  not_mounted: ["integration", true, "The payment form is not shown yet."],
-  destroyed: ["integration", false, "The payment form was closed."],
+  unsupported_surface: ["integration", false, "This payment cannot be made here."],
+  invalid_target: ["integration", false, "This payment cannot be made here."],
+  not_mounted: ["integration", true, "The payment form is not shown."],
+  destroyed: ["integration", false, "The payment form is not shown."],
   api_key_in_browser: ["integration", false, "This payment cannot be made here."],
   rate_limited: ["server", true, "Too many tries. Please wait a moment."],
   server_error: ["server", true, "Something went wrong on our side. Please try again."],
 };
 
-export type Messages = Readonly<Partial<Record<ErrorCode, string>>>;
-
 /** Makes errors in the page's language. */
-export type Fail = (code: ErrorCode, more?: Pick<CheckoutError, "requestId" | "declineCode">) => CheckoutError;
+export type Fail = (
+  code: ErrorCode,
+  more?: Pick<CheckoutError, "requestId" | "declineCode" | "advice">,
+) => CheckoutError;
 
-export function failer(messages: Messages = {}): Fail {
+/** @param messages by error code; looked at when an error is made, since they may come later */
+export function failer(messages: Members): Fail {
   return (code, more = {}) => {
     const [type, retryable, message] = rows[code];
-    return { name: "CheckoutError", type, code, message: messages[code] ?? message, retryable, ...more };
+    const own = messages[code];
+    return { name: "CheckoutError", type, code, message: typeof own === "string" ? own : message, retryable, ...more };
   };
 }

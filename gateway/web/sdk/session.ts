@@ -30,20 +30,15 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     status,
     ...given("livemode", environment === undefined ? undefined : environment === "live"),
     ...given("amount", money),
-    ...given("expiresAt", of.text("expires_at")),
-    merchant: {
-      displayName: merchant.text("display_name") ?? "",
-      ...given("supportEmail", merchant.text("support_email")),
-    },
+    merchant: { displayName: merchant.text("display_name") ?? "", ...merchant.texts("support_email") },
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
-    ...given("description", of.text("description")),
+    ...of.texts("description expires_at paid_at reference"),
+    ...of.links("receipt_url success_url cancel_url"),
     ...given("lineItems", readLines(of.any("line_items"), currency, locale)),
     ...given("legal", readLegal(of.any("legal"))),
-    ...given("receiptUrl", webAddress(of.text("receipt_url"))),
-    ...given("successUrl", webAddress(of.text("success_url"))),
-    ...given("cancelUrl", webAddress(of.text("cancel_url"))),
     ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
+    ...given("card", readCard(of.any("card"))),
   };
   return { view, render };
 }
@@ -57,6 +52,12 @@ export function running(view: SessionView | null): RunningSession | undefined {
 
 function readPayment(id: string | undefined, status: string | undefined): SessionView["payment"] {
   return id && status ? { id, status } : undefined;
+}
+
+function readCard(json: unknown): SessionView["card"] {
+  const of = fieldsOf(json);
+  const [brand, last4] = [of.text("brand"), of.text("last4")];
+  return brand && last4 ? { brand, last4 } : undefined;
 }
 
 /** All of them or none: a part would be another sum. */
@@ -73,44 +74,39 @@ function readLines(json: unknown, currency: string | undefined, locale: string):
 
 function readLegal(json: unknown): LegalView | undefined {
   const of = fieldsOf(json);
-  const legal = {
-    ...given("name", of.text("name")),
-    ...given("termsUrl", webAddress(of.text("terms_url"))),
-    ...given("privacyUrl", webAddress(of.text("privacy_url"))),
-  };
+  const legal = { ...of.texts("name"), ...of.links("terms_url privacy_url") };
   return Object.keys(legal).length > 0 ? legal : undefined;
 }
 
 function readBranding(json: unknown): BrandingView {
   const of = fieldsOf(json);
-  return {
-    ...given("tagline", of.text("tagline")),
-    ...given("logoUrl", webAddress(of.text("logo_url"))),
-    ...given("accentColor", of.text("accent_color")),
-    ...given("secondaryColor", of.text("secondary_color")),
-    ...given("buttonStyle", of.text("button_style")),
-    ...given("backgroundStyle", of.text("background_style")),
-    ...given("theme", of.text("theme")),
-    ...given("fontFamily", of.text("font_family")),
-  };
+  const words = "tagline accent_color secondary_color button_style background_style theme font_family";
+  return { ...of.texts(words), ...of.links("logo_url") };
 }
 
 function fieldsOf(json: unknown) {
-  const fields = new Map<string, unknown>(Object.entries(membersOf(json)));
-  return {
-    any: (name: string) => fields.get(name),
-    text(name: string): string | undefined {
-      const value = fields.get(name);
-      return typeof value === "string" && value !== "" ? value : undefined;
-    },
+  const fields = membersOf(json);
+  const any = (name: string) => fields[name];
+  const text = (name: string): string | undefined => {
+    const value = any(name);
+    return typeof value === "string" && value !== "" ? value : undefined;
   };
+  /** Those that are there, `a_b` as `aB`. */
+  const texts = (names: string, isGood: (text: string) => boolean = () => true): Record<string, string> =>
+    Object.fromEntries(
+      names.split(" ").flatMap((name) => {
+        const value = text(name);
+        return value && isGood(value) ? [[name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()), value]] : [];
+      }),
+    );
+  return { any, text, texts, links: (names: string) => texts(names, isWebAddress) };
 }
 
 function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
 }
 
-/** A link that a page may offer; `javascript:` is none. */
-function webAddress(text: string | undefined): string | undefined {
-  return text && /^https?:\/\//i.test(text) ? text : undefined;
+/** What a page may link to; `javascript:` is nothing of the kind. */
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
 }

@@ -14,7 +14,7 @@ export const de: PageTexts = {
   pay: "{amount} bezahlen",
   continue: "Weiter zur Zahlung",
   cardDetails: "Kartendaten",
-  secure: "Ihre Kartendaten gehen direkt an den Kartenabwickler.",
+  secure: "Ihre Kartendaten gehen direkt an den Zahlungsdienstleister.",
   submitting: "Ihre Zahlung wird verarbeitet. Bitte lassen Sie diese Seite geöffnet.",
   expires: "Dieser Link läuft um {time} ab.",
   cancel: "Abbrechen und zurück",
@@ -65,8 +65,33 @@ export const de: PageTexts = {
     "Wir erreichen den Zahlungsdienst nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut. Falls Sie schon bezahlt haben, wird nichts erneut abgebucht.",
   formTitle: "Das Zahlungsformular wurde nicht geladen",
   formText:
-    "Etwas blockiert das Formular des Kartenabwicklers. Schalten Sie Inhaltsblocker für diese Seite aus oder versuchen Sie einen anderen Browser.",
+    "Etwas blockiert das Formular des Zahlungsdienstleisters. Schalten Sie Inhaltsblocker für diese Seite aus, versuchen Sie einen anderen Browser oder öffnen Sie den Link auf einem anderen Gerät.",
   serverTitle: "Bei uns ist etwas schiefgegangen",
   serverText: "Bitte versuchen Sie es gleich noch einmal. Falls Sie schon bezahlt haben, wird nichts erneut abgebucht.",
   retry: "Erneut versuchen",
+  paying: "Zahlung läuft …",
+  checkTitle: "Ihre Zahlung wird geprüft",
+  checkText:
+    "Sie haben diese Seite während der Zahlung verlassen. Wir klären, ob die Zahlung angekommen ist. Bitte bezahlen Sie noch nicht erneut.",
+  checked: "Es ist keine Zahlung eingegangen. Sie können jetzt bezahlen; es wird nichts doppelt abgebucht.",
+  processedBy: "Kartenzahlungen wickelt {processor} ab. Ihre Kartendaten gehen direkt dorthin.",
+  canceledDeclines:
+    "Zu viele Karten wurden abgelehnt, deshalb wurde dieser Link zur Sicherheit geschlossen. Nichts wurde abgebucht. Bitten Sie {merchant} um einen neuen Link oder einen anderen Zahlungsweg.",
+  declinedLimit:
+    "Das Limit Ihrer Karte ist erreicht. Wenden Sie sich an Ihre Bank oder versuchen Sie eine andere Karte.",
+  declinedUnsupported: "Ihre Karte kann für diese Zahlung nicht verwendet werden. Versuchen Sie eine andere Karte.",
+  declinedLater:
+    "Ihre Karte konnte gerade nicht verarbeitet werden. Versuchen Sie es gleich noch einmal oder mit einer anderen Karte.",
+  givenUp:
+    "Sie haben die Prüfung Ihrer Bank abgebrochen, es wurde nichts abgebucht. Bezahlen Sie erneut, wenn Sie so weit sind, oder mit einer anderen Karte.",
+  date: "Datum",
+  card: "Karte",
+  cardEnding: "{brand} mit Endziffern {last4}",
+  print: "Drucken",
+  copyLink: "Link kopieren",
+  copied: "Link kopiert. Wer ihn hat, kann diese Zahlung öffnen.",
+  otherDevice: "Auf anderem Gerät bezahlen",
+  otherDeviceText:
+    "Scannen Sie diesen Code mit der Kamera des anderen Geräts. Zeigen Sie ihn sonst niemandem: Er öffnet diese Zahlung.",
+  close: "Schließen",
 };

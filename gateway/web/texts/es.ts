@@ -14,7 +14,7 @@ export const es: PageTexts = {
   pay: "Pagar {amount}",
   continue: "Continuar al pago",
   cardDetails: "Datos de la tarjeta",
-  secure: "Los datos de su tarjeta van directamente al procesador de tarjetas.",
+  secure: "Los datos de su tarjeta van directamente al proveedor de pagos.",
   submitting: "Procesando su pago. Mantenga esta página abierta.",
   expires: "Este enlace caduca a las {time}.",
   cancel: "Cancelar y volver",
@@ -63,8 +63,31 @@ export const es: PageTexts = {
     "No podemos conectar con el servicio de pago. Revise su conexión e inténtelo de nuevo. Si ya pagó, no se le cobrará otra vez.",
   formTitle: "El formulario de pago no se cargó",
   formText:
-    "Algo bloquea el formulario del procesador. Desactive los bloqueadores en esta página o pruebe con otro navegador.",
+    "Algo bloquea el formulario del proveedor de pagos. Desactive los bloqueadores en esta página, pruebe con otro navegador o abra este enlace en otro dispositivo.",
   serverTitle: "Algo falló por nuestra parte",
   serverText: "Inténtelo de nuevo en un momento. Si ya pagó, no se le cobrará otra vez.",
   retry: "Intentar de nuevo",
+  paying: "Pagando…",
+  checkTitle: "Comprobando su pago",
+  checkText:
+    "Salió de esta página mientras pagaba. Estamos comprobando si el pago se realizó. No vuelva a pagar todavía.",
+  checked: "No ha llegado ningún pago. Ya puede pagar; no se le cobrará dos veces.",
+  processedBy: "{processor} procesa los pagos con tarjeta. Los datos de su tarjeta van directamente allí.",
+  canceledDeclines:
+    "Se rechazaron demasiadas tarjetas y este enlace se cerró por seguridad. No se le ha cobrado nada. Pida a {merchant} un enlace nuevo u otra forma de pago.",
+  declinedLimit: "Su tarjeta ha alcanzado el límite. Contacte con su banco o pruebe con otra tarjeta.",
+  declinedUnsupported: "Su tarjeta no se puede usar para este pago. Pruebe con otra tarjeta.",
+  declinedLater: "No se ha podido procesar su tarjeta. Inténtelo dentro de un momento o use otra tarjeta.",
+  givenUp:
+    "Ha interrumpido la comprobación de su banco; no se ha cobrado nada. Pague de nuevo cuando quiera o pruebe con otra tarjeta.",
+  date: "Fecha",
+  card: "Tarjeta",
+  cardEnding: "{brand} terminada en {last4}",
+  print: "Imprimir",
+  copyLink: "Copiar enlace",
+  copied: "Enlace copiado. Quien lo tenga puede abrir este pago.",
+  otherDevice: "Pagar en otro dispositivo",
+  otherDeviceText:
+    "Escanee este código con la cámara del otro dispositivo. No se lo enseñe a nadie más: abre este pago.",
+  close: "Cerrar",
 };

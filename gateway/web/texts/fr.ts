@@ -64,8 +64,31 @@ export const fr: PageTexts = {
     "Le service de paiement est injoignable. Vérifiez votre connexion et réessayez. Si vous avez déjà payé, vous ne serez pas débité à nouveau.",
   formTitle: "Le formulaire de paiement ne s'est pas chargé",
   formText:
-    "Quelque chose bloque le formulaire du prestataire. Désactivez les bloqueurs de contenu pour cette page ou essayez un autre navigateur.",
+    "Quelque chose bloque le formulaire du prestataire de paiement. Désactivez les bloqueurs de contenu pour cette page, essayez un autre navigateur ou ouvrez ce lien sur un autre appareil.",
   serverTitle: "Un problème est survenu de notre côté",
   serverText: "Réessayez dans un instant. Si vous avez déjà payé, vous ne serez pas débité à nouveau.",
   retry: "Réessayer",
+  paying: "Paiement en cours…",
+  checkTitle: "Vérification de votre paiement",
+  checkText:
+    "Vous avez quitté cette page pendant le paiement. Nous vérifions s’il a abouti. Ne payez pas encore à nouveau.",
+  checked: "Aucun paiement n’est arrivé. Vous pouvez payer maintenant ; vous ne serez pas débité deux fois.",
+  processedBy: "Les paiements par carte sont traités par {processor}. Les données de votre carte y vont directement.",
+  canceledDeclines:
+    "Trop de cartes ont été refusées ; ce lien a été fermé par sécurité. Vous n’avez pas été débité. Demandez à {merchant} un nouveau lien ou un autre moyen de payer.",
+  declinedLimit: "Le plafond de votre carte est atteint. Contactez votre banque ou essayez une autre carte.",
+  declinedUnsupported: "Votre carte ne peut pas être utilisée pour ce paiement. Essayez une autre carte.",
+  declinedLater: "Votre carte n’a pas pu être traitée. Réessayez dans un instant ou utilisez une autre carte.",
+  givenUp:
+    "Vous avez interrompu la vérification de votre banque : rien n’a été débité. Payez à nouveau quand vous voulez, ou essayez une autre carte.",
+  date: "Date",
+  card: "Carte",
+  cardEnding: "{brand} se terminant par {last4}",
+  print: "Imprimer",
+  copyLink: "Copier le lien",
+  copied: "Lien copié. Toute personne qui l’a peut ouvrir ce paiement.",
+  otherDevice: "Payer sur un autre appareil",
+  otherDeviceText:
+    "Scannez ce code avec l’appareil photo de l’autre appareil. Ne le montrez à personne d’autre : il ouvre ce paiement.",
+  close: "Fermer",
 };

@@ -14,7 +14,7 @@ export const it: PageTexts = {
   pay: "Paga {amount}",
   continue: "Continua al pagamento",
   cardDetails: "Dati della carta",
-  secure: "I dati della carta vanno direttamente al gestore delle carte.",
+  secure: "I dati della carta vanno direttamente al fornitore del servizio di pagamento.",
   submitting: "Pagamento in corso. Tieni aperta questa pagina.",
   expires: "Questo link scade alle {time}.",
   cancel: "Annulla e torna",
@@ -63,8 +63,31 @@ export const it: PageTexts = {
     "Il servizio di pagamento non è raggiungibile. Controlla la connessione e riprova. Se hai già pagato, non ci saranno altri addebiti.",
   formTitle: "Il modulo di pagamento non si è caricato",
   formText:
-    "Qualcosa blocca il modulo del gestore delle carte. Disattiva i blocchi dei contenuti per questa pagina o prova un altro browser.",
+    "Qualcosa blocca il modulo del fornitore del servizio di pagamento. Disattiva i blocchi dei contenuti per questa pagina, prova un altro browser o apri il link su un altro dispositivo.",
   serverTitle: "Qualcosa è andato storto da parte nostra",
   serverText: "Riprova tra un momento. Se hai già pagato, non ci saranno altri addebiti.",
   retry: "Riprova",
+  paying: "Pagamento in corso…",
+  checkTitle: "Verifica del pagamento",
+  checkText:
+    "Hai lasciato questa pagina durante il pagamento. Stiamo verificando se è andato a buon fine. Non pagare ancora di nuovo.",
+  checked: "Non è arrivato alcun pagamento. Ora puoi pagare; non ti verrà addebitato due volte.",
+  processedBy: "I pagamenti con carta sono gestiti da {processor}. I dati della carta vanno direttamente lì.",
+  canceledDeclines:
+    "Troppe carte sono state rifiutate e questo link è stato chiuso per sicurezza. Non ti è stato addebitato nulla. Chiedi a {merchant} un nuovo link o un altro modo di pagare.",
+  declinedLimit: "La carta ha raggiunto il suo limite. Contatta la banca o prova un'altra carta.",
+  declinedUnsupported: "Questa carta non può essere usata per il pagamento. Prova un'altra carta.",
+  declinedLater: "Non è stato possibile elaborare la carta. Riprova tra poco o usa un'altra carta.",
+  givenUp:
+    "Hai interrotto la verifica della banca: non ti è stato addebitato nulla. Paga di nuovo quando vuoi o prova un'altra carta.",
+  date: "Data",
+  card: "Carta",
+  cardEnding: "{brand} che termina con {last4}",
+  print: "Stampa",
+  copyLink: "Copia link",
+  copied: "Link copiato. Chi lo possiede può aprire questo pagamento.",
+  otherDevice: "Paga su un altro dispositivo",
+  otherDeviceText:
+    "Inquadra questo codice con la fotocamera dell'altro dispositivo. Non mostrarlo a nessun altro: apre questo pagamento.",
+  close: "Chiudi",
 };

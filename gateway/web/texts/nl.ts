@@ -14,7 +14,7 @@ export const nl: PageTexts = {
   pay: "{amount} betalen",
   continue: "Verder naar betalen",
   cardDetails: "Kaartgegevens",
-  secure: "Uw kaartgegevens gaan rechtstreeks naar de kaartverwerker.",
+  secure: "Uw kaartgegevens gaan rechtstreeks naar de betaaldienstverlener.",
   submitting: "Uw betaling wordt verwerkt. Houd deze pagina open.",
   expires: "Deze link verloopt om {time}.",
   cancel: "Annuleren en terug",
@@ -63,8 +63,31 @@ export const nl: PageTexts = {
     "We kunnen de betaaldienst niet bereiken. Controleer uw verbinding en probeer het opnieuw. Als u al hebt betaald, wordt er niets opnieuw afgeschreven.",
   formTitle: "Het betaalformulier is niet geladen",
   formText:
-    "Iets blokkeert het formulier van de kaartverwerker. Zet blokkeerders voor deze pagina uit of probeer een andere browser.",
+    "Iets blokkeert het formulier van de betaaldienstverlener. Zet blokkeerders voor deze pagina uit, probeer een andere browser of open deze link op een ander apparaat.",
   serverTitle: "Er ging bij ons iets mis",
   serverText: "Probeer het zo opnieuw. Als u al hebt betaald, wordt er niets opnieuw afgeschreven.",
   retry: "Opnieuw proberen",
+  paying: "Bezig met betalen…",
+  checkTitle: "Uw betaling wordt gecontroleerd",
+  checkText:
+    "U hebt deze pagina tijdens het betalen verlaten. We gaan na of de betaling is gelukt. Betaal nog niet opnieuw.",
+  checked: "Er is geen betaling binnengekomen. U kunt nu betalen; er wordt niets dubbel afgeschreven.",
+  processedBy: "Kaartbetalingen worden verwerkt door {processor}. Uw kaartgegevens gaan daar rechtstreeks heen.",
+  canceledDeclines:
+    "Er zijn te veel kaarten geweigerd; deze link is uit veiligheid gesloten. Er is niets afgeschreven. Vraag {merchant} om een nieuwe link of een andere manier om te betalen.",
+  declinedLimit: "De limiet van uw kaart is bereikt. Neem contact op met uw bank of probeer een andere kaart.",
+  declinedUnsupported: "Uw kaart kan niet voor deze betaling worden gebruikt. Probeer een andere kaart.",
+  declinedLater: "Uw kaart kon zojuist niet worden verwerkt. Probeer het zo nog eens of gebruik een andere kaart.",
+  givenUp:
+    "U hebt de controle van uw bank afgebroken; er is niets afgeschreven. Betaal opnieuw wanneer u wilt, of probeer een andere kaart.",
+  date: "Datum",
+  card: "Kaart",
+  cardEnding: "{brand} eindigend op {last4}",
+  print: "Afdrukken",
+  copyLink: "Link kopiëren",
+  copied: "Link gekopieerd. Wie hem heeft, kan deze betaling openen.",
+  otherDevice: "Op een ander apparaat betalen",
+  otherDeviceText:
+    "Scan deze code met de camera van het andere apparaat. Laat hem aan niemand anders zien: hij opent deze betaling.",
+  close: "Sluiten",
 };

@@ -63,4 +63,23 @@ export interface PageTexts {
   readonly serverTitle: string;
   readonly serverText: string;
   readonly retry: string;
+  readonly paying: string;
+  readonly checkTitle: string;
+  readonly checkText: string;
+  readonly checked: string;
+  readonly processedBy: string;
+  readonly canceledDeclines: string;
+  readonly declinedLimit: string;
+  readonly declinedUnsupported: string;
+  readonly declinedLater: string;
+  readonly givenUp: string;
+  readonly date: string;
+  readonly card: string;
+  readonly cardEnding: string;
+  readonly print: string;
+  readonly copyLink: string;
+  readonly copied: string;
+  readonly otherDevice: string;
+  readonly otherDeviceText: string;
+  readonly close: string;
 }

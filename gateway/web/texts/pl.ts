@@ -13,7 +13,7 @@ export const pl: PageTexts = {
   pay: "Zapłać {amount}",
   continue: "Przejdź do płatności",
   cardDetails: "Dane karty",
-  secure: "Dane karty trafiają bezpośrednio do operatora kart.",
+  secure: "Dane karty trafiają bezpośrednio do operatora płatności.",
   submitting: "Przetwarzamy płatność. Nie zamykaj tej strony.",
   expires: "Link wygasa o {time}.",
   cancel: "Anuluj i wróć",
@@ -61,8 +61,31 @@ export const pl: PageTexts = {
   offlineText:
     "Nie możemy połączyć się z usługą płatności. Sprawdź połączenie i spróbuj ponownie. Jeśli płatność już wykonano, nic nie zostanie pobrane drugi raz.",
   formTitle: "Formularz płatności się nie wczytał",
-  formText: "Coś blokuje formularz operatora kart. Wyłącz blokady na tej stronie lub użyj innej przeglądarki.",
+  formText:
+    "Coś blokuje formularz operatora płatności. Wyłącz blokowanie treści na tej stronie, użyj innej przeglądarki lub otwórz ten link na innym urządzeniu.",
   serverTitle: "Coś poszło nie tak po naszej stronie",
   serverText: "Spróbuj ponownie za chwilę. Jeśli płatność już wykonano, nic nie zostanie pobrane drugi raz.",
   retry: "Spróbuj ponownie",
+  paying: "Trwa płatność…",
+  checkTitle: "Sprawdzamy płatność",
+  checkText:
+    "Strona została opuszczona w trakcie płatności. Sprawdzamy, czy płatność doszła do skutku. Prosimy jeszcze nie płacić ponownie.",
+  checked: "Żadna płatność nie wpłynęła. Możesz teraz zapłacić; kwota nie zostanie pobrana dwa razy.",
+  processedBy: "Płatności kartą obsługuje {processor}. Dane karty trafiają tam bezpośrednio.",
+  canceledDeclines:
+    "Odrzucono zbyt wiele kart, więc ten link zamknięto dla bezpieczeństwa. Nic nie pobrano. Poproś sprzedawcę ({merchant}) o nowy link lub inny sposób płatności.",
+  declinedLimit: "Limit karty został wyczerpany. Skontaktuj się z bankiem lub użyj innej karty.",
+  declinedUnsupported: "Tej karty nie można użyć do tej płatności. Użyj innej karty.",
+  declinedLater: "Nie udało się teraz przetworzyć karty. Spróbuj za chwilę lub użyj innej karty.",
+  givenUp:
+    "Weryfikacja w banku została przerwana; nic nie pobrano. Zapłać ponownie w dowolnej chwili lub użyj innej karty.",
+  date: "Data",
+  card: "Karta",
+  cardEnding: "{brand} kończąca się na {last4}",
+  print: "Drukuj",
+  copyLink: "Kopiuj link",
+  copied: "Skopiowano link. Każdy, kto go ma, może otworzyć tę płatność.",
+  otherDevice: "Zapłać na innym urządzeniu",
+  otherDeviceText: "Zeskanuj ten kod aparatem drugiego urządzenia. Nie pokazuj go nikomu innemu: otwiera tę płatność.",
+  close: "Zamknij",
 };

@@ -14,7 +14,7 @@ export const pt: PageTexts = {
   pay: "Pagar {amount}",
   continue: "Continuar para o pagamento",
   cardDetails: "Dados do cartão",
-  secure: "Os dados do seu cartão vão diretamente para o processador de cartões.",
+  secure: "Os dados do seu cartão vão diretamente para o prestador de pagamentos.",
   submitting: "A processar o seu pagamento. Mantenha esta página aberta.",
   expires: "Este link expira às {time}.",
   cancel: "Cancelar e voltar",
@@ -63,8 +63,32 @@ export const pt: PageTexts = {
     "Não conseguimos contactar o serviço de pagamento. Verifique a ligação e tente de novo. Se já pagou, não voltará a ser cobrado.",
   formTitle: "O formulário de pagamento não carregou",
   formText:
-    "Algo bloqueia o formulário do processador. Desative os bloqueadores nesta página ou tente outro navegador.",
+    "Algo bloqueia o formulário do prestador de pagamentos. Desative os bloqueadores de conteúdo nesta página, experimente outro navegador ou abra esta ligação noutro dispositivo.",
   serverTitle: "Algo correu mal do nosso lado",
   serverText: "Tente de novo dentro de momentos. Se já pagou, não voltará a ser cobrado.",
   retry: "Tentar de novo",
+  paying: "A pagar…",
+  checkTitle: "A verificar o seu pagamento",
+  checkText:
+    "Saiu desta página durante o pagamento. Estamos a verificar se foi concluído. Não volte a pagar por enquanto.",
+  checked: "Não chegou nenhum pagamento. Pode pagar agora; não será cobrado duas vezes.",
+  processedBy:
+    "Os pagamentos com cartão são processados por {processor}. Os dados do seu cartão vão diretamente para lá.",
+  canceledDeclines:
+    "Foram recusados demasiados cartões e esta ligação foi fechada por segurança. Nada foi cobrado. Peça a {merchant} uma nova ligação ou outra forma de pagar.",
+  declinedLimit: "O limite do seu cartão foi atingido. Contacte o seu banco ou tente outro cartão.",
+  declinedUnsupported: "O seu cartão não pode ser usado para este pagamento. Tente outro cartão.",
+  declinedLater: "Não foi possível processar o seu cartão. Tente dentro de momentos ou use outro cartão.",
+  givenUp:
+    "Interrompeu a verificação do seu banco; nada foi cobrado. Pague novamente quando quiser ou tente outro cartão.",
+  date: "Data",
+  card: "Cartão",
+  cardEnding: "{brand} terminado em {last4}",
+  print: "Imprimir",
+  copyLink: "Copiar ligação",
+  copied: "Ligação copiada. Quem a tiver pode abrir este pagamento.",
+  otherDevice: "Pagar noutro dispositivo",
+  otherDeviceText:
+    "Leia este código com a câmara do outro dispositivo. Não o mostre a mais ninguém: abre este pagamento.",
+  close: "Fechar",
 };

@@ -3,7 +3,7 @@
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
+import { type PaymentFailure, type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import {
   cancelMeaning,
@@ -46,8 +46,11 @@ export async function applyFact(
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the session kept changing"), retryAfterMs: 1_000 });
 }
 
-/** What payments answers: a fact, and the fingerprint of the last attempt's card; empty: not known. */
-export type Answered = PaymentFact & { readonly card: string };
+/**
+ * What payments answers: a fact, the fingerprint of the last attempt's card (empty: not known), and why that attempt
+ * failed, if it did.
+ */
+export type Answered = PaymentFact & { readonly card: string; readonly failure: PaymentFailure | undefined };
 
 /**
  * What payments answers, as a fact.
@@ -80,8 +83,8 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
 export function factOf(payment: PaymentState | undefined): Answered {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
-  const { status: paymentStatus, receiptUrl, failedAttempts, version, cardFingerprint: card } = payment;
-  return { outcome, paymentStatus, receiptUrl, failedAttempts, version, at: "now", card };
+  const { status: paymentStatus, receiptUrl, failedAttempts, version, cardFingerprint: card, failure } = payment;
+  return { outcome, paymentStatus, receiptUrl, failedAttempts, version, at: "now", card, failure };
 }
 
 /**

@@ -4,6 +4,7 @@
 // not be had changes nothing.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
+import type { PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import { screenAttempt } from "../risk/screen-risk.ts";
 import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
@@ -16,6 +17,8 @@ export interface Confirmation {
   readonly session: StoredSession;
   readonly status: SessionStatus;
   readonly paymentStatus: string;
+  /** Why the last attempt was declined, as the merchant may know it. */
+  readonly failure?: PaymentFailure | undefined;
 }
 
 /** @throws Failure NOT_FOUND, SESSION_EXPIRED (expired or canceled), CONNECTOR_ERROR, PAYMENT_BLOCKED. */
@@ -37,7 +40,7 @@ export async function confirmSession(
   const { status, paymentStatus } = after.state;
   if (status === "expired" || status === "canceled") throw new Failure("SESSION_EXPIRED");
   // Before the first attempt the session says nothing of its payment, but the buyer is told that it is pending.
-  return confirmation(after, paymentStatus || fact.paymentStatus);
+  return { ...confirmation(after, paymentStatus || fact.paymentStatus), failure: fact.failure };
 }
 
 /**

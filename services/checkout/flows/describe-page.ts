@@ -1,5 +1,5 @@
 // What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret:
-// the language. The rest is for a gateway of the release before, whose page told more by an id alone.
+// the language and whose page it is. The rest is for a gateway of the release before.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -15,12 +15,13 @@ export async function describePage(
 ): Promise<MessageInitShape<typeof DescribePageResponseSchema>> {
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
   if (!session) throw new Failure("NOT_FOUND");
-  const { environment, locale, connector } = session;
+  const { environment, locale, connector, merchantId } = session;
   const render = openedRender(context.vault, session);
   return {
     environment,
     locale,
     connector,
+    merchantId,
     scriptOrigin: originOf(render?.scriptUrl),
     frameOrigin: originOf(render?.frameUrl),
   };

@@ -73,8 +73,8 @@ export function checkoutRpc(
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {
-      const { session, status, paymentStatus } = await confirmSession(context, sessionId, sessionSecret, address);
-      return { sessionId: session.id, status, paymentId: paymentIdOf(session.id), paymentStatus };
+      const { session, failure, ...stands } = await confirmSession(context, sessionId, sessionSecret, address);
+      return { ...stands, sessionId: session.id, paymentId: paymentIdOf(session.id), ...(failure && { failure }) };
     },
     confirmAnnouncements: async ({ claims }) => {
       const digests = await announcedDigests(context.db, claims);

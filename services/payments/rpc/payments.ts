@@ -67,8 +67,12 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       });
       return create(CreateIntentResponseSchema, made);
     },
-    verifyIntent: async ({ paymentId }) =>
-      create(VerifyIntentResponseSchema, { payment: toPaymentState(await confirmIntent(deps, paymentId, "confirm")) }),
+    verifyIntent: async ({ paymentId }) => {
+      const after = await confirmIntent(deps, paymentId, "confirm");
+      // Why, is in another table, and asked for only after a decline.
+      const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
+      return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });
+    },
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
     renewIntent: async (request) => {

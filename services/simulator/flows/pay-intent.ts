@@ -6,7 +6,7 @@ import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";
-import { type AttemptFacts, answerChallenge, payIntent } from "../rules/pay-intent.ts";
+import { type AttemptFacts, answerChallenge, type ChallengeAnswer, payIntent } from "../rules/pay-intent.ts";
 import type { PaymentMethod } from "../rules/payment-method.ts";
 import { testCardNamed } from "../rules/test-card.ts";
 import { sameSecret } from "../same-secret.ts";
@@ -24,17 +24,21 @@ export interface PayAnswer {
 
 const outageMs = 10_000; // docs/contract.md §11's outage card
 
-/** @param known the intent, where the caller has just read it */
+/**
+ * @param known the intent, where the caller has just read it
+ * @param locale BCP 47 tag of the buyer's page
+ */
 export async function payWithCard(
   processor: Processor,
   intentId: string,
   entry: CardEntry,
   known?: Intent,
+  locale: string | null = null,
 ): Promise<PayAnswer> {
   const method = keptCard(processor, entry);
   if (testCardNamed(method.behaviour).outcome.kind === "outage") return beginOutage(processor, intentId);
   const hasWaited = await waitForSlowCard(processor, method);
-  const pay = (found: Intent) => payIntent(found, attemptWith(processor, method, true));
+  const pay = (found: Intent) => payIntent(found, attemptWith(processor, method, true, locale));
   const isFresh = known && !hasWaited;
   const { intent, refusal } = await changeIntent(processor, intentId, pay, isFresh ? { known } : {});
   if (refusal) throw new ApiFailure(429, "rate_limit", refusal.refused, refusal.message);
@@ -42,9 +46,14 @@ export async function payWithCard(
 }
 
 /** The facts of an attempt that begins now. */
-export function attemptWith(processor: Processor, method: PaymentMethod, isBuyerPresent: boolean): AttemptFacts {
+export function attemptWith(
+  processor: Processor,
+  method: PaymentMethod,
+  isBuyerPresent: boolean,
+  locale: string | null = null,
+): AttemptFacts {
   const challenge_token = newSecret();
-  return { id: newId("at"), method, isBuyerPresent, challenge_token, ...approvalNow(processor) };
+  return { id: newId("at"), method, isBuyerPresent, locale, challenge_token, ...approvalNow(processor) };
 }
 
 /** What the issuer would say yes with. */
@@ -69,7 +78,7 @@ export async function passChallenge(
   processor: Processor,
   attemptId: string,
   token: string,
-  isPassed: boolean,
+  answer: ChallengeAnswer,
 ): Promise<PayAnswer> {
   const intentId = await intentIdOf(processor.db, "attempts", attemptId);
   if (intentId === undefined) throw notFound("challenge");
@@ -77,7 +86,7 @@ export async function passChallenge(
     if (found.lost_at !== null) throw notFound("challenge");
     const attempt = found.attempts.find((one) => one.id === attemptId);
     if (!attempt?.challenge_token || !sameSecret(attempt.challenge_token, token)) throw notFound("challenge");
-    return answerChallenge(found, attemptId, isPassed, approvalNow(processor));
+    return answerChallenge(found, attemptId, answer, approvalNow(processor));
   });
   return payAnswer(intent, processor.publicUrl);
 }

@@ -1,37 +1,44 @@
-// The card form. The same page for every payment: its script reads the client secret from the fragment and asks for the
-// rest.
+// The card form. The same page for every payment, in the reader's language: its script reads the client secret from
+// the fragment and asks for the rest.
+import { brandNames } from "../rules/card-entry.ts";
 import { testCards } from "../rules/test-card.ts";
-import { type Page, renderPage } from "./page.ts";
+import { fillText, type Language } from "../texts/languages.ts";
+import { type Page, renderPage, testBar, textIn, textsBlock } from "./page.ts";
 
-export function formPage(): Page {
+export function formPage(language: Language): Page {
+  const { texts } = language;
+  const say = textIn(language);
   return renderPage({
-    title: "Pay by card",
+    language,
+    title: texts.title,
     styles: ["theme.css", "form.css"],
     scripts: ["form.js"],
     framing: "anybody",
     body: `<body class="form-page">
 ${brandSymbols}
-<p class="test-bar">Test mode<span> – no money moves</span></p>
+${testBar(say("testMode"), say("noMoneyMoves"))}
 <main id="card" aria-busy="true">
 <header class="summary"><p id="description" class="muted"></p><h1 id="amount"><span class="skeleton">&nbsp;</span></h1></header>
-<noscript><p class="notice">This form needs JavaScript to keep your card details safe.</p></noscript>
+<noscript><p class="notice">${texts.noScript}</p></noscript>
 <form id="form" novalidate>
 <div id="form-error" class="notice notice-error" role="alert" tabindex="-1" hidden></div>
-${field({ name: "number", label: "Card number", autocomplete: "cc-number", placeholder: "1234 1234 1234 1234", max: 23, extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
+${field({ name: "name", label: say("name"), autocomplete: "cc-name", hint: "", max: 100, isText: true, isHidden: true })}
+${field({ name: "number", label: say("number"), autocomplete: "cc-number", hint: 'placeholder="1234 1234 1234 1234"', max: 23, beside: acceptedBrands(language), extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
 <div class="row">
-${field({ name: "expiry", label: "Expiry date", autocomplete: "cc-exp", placeholder: "MM / YY", max: 9 })}
-${field({ name: "cvc", label: "Security code", autocomplete: "cc-csc", placeholder: "CVC", max: 4 })}
+${field({ name: "expiry", label: say("expiry"), autocomplete: "cc-exp", hint: `data-hint="expiryHint" placeholder="${texts.expiryHint}"`, max: 9 })}
+${field({ name: "cvc", label: say("cvc"), autocomplete: "cc-csc", hint: `data-hint="cvcHint" placeholder="${texts.cvcHint}"`, max: 4 })}
 </div>
-${field({ name: "postal_code", label: 'Postal code <span class="muted">(optional)</span>', autocomplete: "postal-code", placeholder: "", max: 10, isText: true })}
-<button id="pay" class="button" type="submit" disabled><span class="spinner" aria-hidden="true"></span><span id="pay-label">Pay</span></button>
+${field({ name: "postal_code", label: `${say("postal")} <span class="muted">(${say("optional")})</span>`, autocomplete: "postal-code", hint: "", max: 10, isText: true })}
+<button id="pay" class="button" type="submit" disabled><span class="spinner" aria-hidden="true"></span><span id="pay-label"></span></button>
 </form>
 <section id="challenge" class="step" aria-labelledby="challenge-title" hidden></section>
 <section id="result" class="step" hidden><div id="result-icon" class="result-icon" aria-hidden="true"></div>
-<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>View receipt</a></p></section>
+<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>${say("viewReceipt")}</a></p></section>
 <p id="live" class="visually-hidden" role="status"></p>
 </main>
-${testCardPanel()}
-<footer class="muted"><svg class="lock" aria-hidden="true" focusable="false" viewBox="0 0 16 16"><path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h4V5a2 2 0 1 0-4 0z"/></svg>Your card details go to the processor only.</footer>
+${testCardPanel(say("testCards"))}
+<footer class="muted"><svg class="lock" aria-hidden="true" focusable="false" viewBox="0 0 16 16"><path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h4V5a2 2 0 1 0-4 0z"/></svg>${say("private")}</footer>
+${textsBlock(language)}
 </body>`,
   });
 }
@@ -41,27 +48,49 @@ interface FieldParts {
   /** HTML. */
   readonly label: string;
   readonly autocomplete: string;
-  readonly placeholder: string;
+  /** Attributes. */
+  readonly hint: string;
   readonly max: number;
   readonly isText?: boolean;
+  readonly isHidden?: boolean;
+  /** HTML beside the label. */
+  readonly beside?: string;
   /** HTML beside the input. */
   readonly extra?: string;
 }
 
-function field({ name, label, autocomplete, placeholder, max, isText, extra = "" }: FieldParts): string {
-  return `<div class="field"><label for="${name}">${label}</label>
+function field({
+  name,
+  label,
+  autocomplete,
+  hint,
+  max,
+  isText,
+  isHidden,
+  beside = "",
+  extra = "",
+}: FieldParts): string {
+  const capitals = name === "postal_code" ? "characters" : isText ? "words" : "off";
+  return `<div class="field" id="${name}-field"${isHidden ? " hidden" : ""}><div class="field-label"><label for="${name}">${label}</label>${beside}</div>
 <div class="input"><input id="${name}" name="${name}" type="text" inputmode="${isText ? "text" : "numeric"}" autocomplete="${autocomplete}"
- placeholder="${placeholder}" maxlength="${max}" spellcheck="false" autocapitalize="${isText ? "characters" : "off"}" aria-describedby="${name}-error">${extra}</div>
+ ${hint} maxlength="${max}" spellcheck="false" autocapitalize="${capitals}"${isText ? "" : ' dir="ltr"'}${name === "postal_code" ? "" : ' aria-required="true"'} aria-describedby="${name}-error">${extra}</div>
 <p id="${name}-error" class="field-error" hidden></p></div>`;
 }
 
+/** Which cards are taken, before anything is typed. */
+function acceptedBrands({ texts }: Language): string {
+  const label = fillText(texts.brands, { brands: brandNames.map(({ name }) => name).join(", ") });
+  const marks = brandNames.map(({ code }) => `<svg><use href="#brand-${code}"></use></svg>`);
+  return `<span id="brands" class="brands" role="img" data-brands="${brandNames.map(({ name }) => name).join(", ")}" aria-label="${label}">${marks.join("")}</span>`;
+}
+
 /** Click to fill: one entry for each card of the table. */
-function testCardPanel(): string {
+function testCardPanel(title: string): string {
   const entries = testCards.map(
     ({ number, label }) =>
       `<li><button type="button" data-card="${number}"><span>${label}</span><code>${number.replace(/(.{4})(?=.)/g, "$1 ")}</code></button></li>`,
   );
-  return `<details id="test-cards" class="test-cards"><summary>Test cards</summary><ul>${entries.join("")}</ul></details>`;
+  return `<details id="test-cards" class="test-cards"><summary>${title}</summary><ul lang="en" dir="ltr">${entries.join("")}</ul></details>`;
 }
 
 const brandSymbols = `<svg class="symbols" aria-hidden="true" focusable="false">

@@ -1,5 +1,7 @@
 // The frame of every page: head, headers, escaping. Nothing inline, nothing from elsewhere, so that the policy can
 // forbid both.
+import type { FormTexts } from "../texts/form-texts.ts";
+import type { Language } from "../texts/languages.ts";
 
 export interface Page {
   readonly html: string;
@@ -7,6 +9,7 @@ export interface Page {
 }
 
 export interface PageParts {
+  readonly language: Language;
   readonly title: string;
   /** Files of assets/. */
   readonly styles: readonly string[];
@@ -23,7 +26,7 @@ export function renderPage(parts: PageParts): Page {
   const styles = parts.styles.map((name) => `<link rel="stylesheet" href="/assets/${name}">`);
   const scripts = parts.scripts.map((name) => `<script type="module" src="/assets/${name}"></script>`);
   const html = `<!doctype html>
-<html lang="en">
+<html lang="${parts.language.tag}" dir="${parts.language.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
@@ -37,6 +40,22 @@ ${parts.body}
 </html>
 `;
   return { html, headers: headersFor(parts.framing) };
+}
+
+/** Makes texts that the page's script can put into another language. */
+export function textIn({ texts }: Language): (name: keyof FormTexts) => string {
+  return (name) => `<span data-text="${name}">${escapeHtml(texts[name])}</span>`;
+}
+
+/** @param mode,note HTML */
+export function testBar(mode: string, note: string): string {
+  return `<p class="test-bar">${mode}<span> – ${note}</span></p>`;
+}
+
+/** For the page's script. A data block: no policy lets it run. `<` is written so that no text can end it. */
+export function textsBlock({ tag, texts }: Language): string {
+  const data = JSON.stringify({ locale: tag, texts }).replaceAll("<", "\\u003c");
+  return `<script type="application/json" id="texts">${data}</script>`;
 }
 
 /** Text into HTML, also inside quoted attributes. */
@@ -64,6 +83,7 @@ function headersFor(framing: PageParts["framing"]): Record<string, string> {
   ];
   return {
     "Content-Type": "text/html; charset=utf-8",
+    Vary: "Accept-Language",
     "Content-Security-Policy": policy.join("; "),
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",

@@ -6,11 +6,12 @@ import { assertNoOutage } from "../flows/change-intent.ts";
 import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
 import { receiptUrl } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
-import { readCardEntry } from "../rules/card-entry.ts";
+import { lacksName, readCardEntry } from "../rules/card-entry.ts";
 import { currencyExponent } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";
 import { sameSecret } from "../same-secret.ts";
 import { findIntent } from "../store/intents.ts";
+import { localeOf } from "../texts/languages.ts";
 import { Fields } from "./fields.ts";
 
 type IdPath = { Params: { id: string } };
@@ -20,23 +21,24 @@ const secretMax = 200; // characters; ours have some 70
 export function formRoutes(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/form/:id/pay", async (request, reply) => {
     const intent = await openIntent(processor, request.params.id, request.body);
-    const entry = readCardEntry(new Fields(request.body).members, new Date());
+    const { members } = new Fields(request.body);
+    const entry = (processor.asksName && lacksName(members)) || readCardEntry(members, new Date());
     if ("code" in entry)
       throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
-    const answer = await payWithCard(processor, intent.id, entry, intent);
+    const answer = await payWithCard(processor, intent.id, entry, intent, localeOf(members.locale));
     return reply.header("Cache-Control", "no-store").send(answer);
   });
 
   app.post<IdPath>("/form/:id/status", async (request, reply) => {
     const intent = await openIntent(processor, request.params.id, request.body);
-    return reply.header("Cache-Control", "no-store").send(presentStatus(intent, processor.publicUrl));
+    return reply.header("Cache-Control", "no-store").send(presentStatus(intent, processor));
   });
 
   app.post<IdPath>("/challenge/:id", async (request, reply) => {
     const fields = new Fields(request.body);
-    const isPassed = fields.oneOf("outcome", ["pass", "fail"]) === "pass";
+    const outcome = fields.oneOf("outcome", ["pass", "fail", "cancel"]);
     const token = fields.text("token", secretMax);
-    const answer = await passChallenge(processor, request.params.id, token, isPassed);
+    const answer = await passChallenge(processor, request.params.id, token, outcome);
     return reply.header("Cache-Control", "no-store").send(answer);
   });
 }
@@ -52,7 +54,7 @@ async function openIntent(processor: Processor, id: string, body: unknown): Prom
 }
 
 /** What the buyer may know of a payment. */
-function presentStatus(intent: Intent, publicUrl: string) {
+function presentStatus(intent: Intent, { publicUrl, asksName }: Processor) {
   const last = intent.attempts.at(-1);
   return {
     status: intent.status,
@@ -60,6 +62,7 @@ function presentStatus(intent: Intent, publicUrl: string) {
     currency: intent.currency,
     exponent: currencyExponent(intent.currency),
     description: intent.description,
+    asks_name: asksName,
     return_url: intent.return_url,
     receipt_url: receiptUrl(intent, publicUrl),
     failure_code: last?.failure_code ?? null,

@@ -2,25 +2,34 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { notFound } from "../failure.ts";
 import { challengePage } from "../pages/challenge-page.ts";
 import { formPage } from "../pages/form-page.ts";
+import type { Page } from "../pages/page.ts";
 import { receiptPage } from "../pages/receipt-page.ts";
 import type { Processor } from "../processor.ts";
 import { findIntentByReceipt } from "../store/intents.ts";
+import { chooseLanguage, type Language, languages } from "../texts/languages.ts";
+import { Fields } from "./fields.ts";
 
 export function pageRoutes(app: FastifyInstance, processor: Processor): void {
-  const form = formPage();
-  app.get("/form/:id", async (_request, reply) => reply.headers(form.headers).send(form.html));
+  const form = inEachLanguage(formPage);
+  app.get("/form/:id", async (request, reply) => {
+    const page = form(languageOf(request));
+    return reply.headers(page.headers).send(page.html);
+  });
 
-  const challenge = challengePage();
-  app.get("/challenge/:id", async (_request, reply) => reply.headers(challenge.headers).send(challenge.html));
+  const challenge = inEachLanguage(challengePage);
+  app.get("/challenge/:id", async (request, reply) => {
+    const page = challenge(languageOf(request));
+    return reply.headers(page.headers).send(page.html);
+  });
 
   app.get<{ Params: { token: string } }>("/receipts/:token", async (request, reply) => {
     const intent = await findIntentByReceipt(processor.db, request.params.token);
     if (!intent?.paid_at) throw notFound("receipt");
-    const page = receiptPage(intent);
+    const page = receiptPage(intent, request.headers["accept-language"]);
     return reply.headers(page.headers).send(page.html);
   });
 
@@ -33,19 +42,34 @@ export function pageRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
+/** `?locale=` of the address, then what the browser prefers. */
+function languageOf({ query, headers }: FastifyRequest): Language {
+  return chooseLanguage([new Fields(query).members.locale], headers["accept-language"]);
+}
+
+/** A page is made once for each of the ten languages; the region of a tag makes no other one. */
+function inEachLanguage(make: (language: Language) => Page): (language: Language) => Page {
+  const pages = new Map([...languages.keys()].map((code) => [code, make(chooseLanguage([code]))]));
+  return (language) => pages.get(language.code) ?? make(language);
+}
+
 const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
   ".svg": "image/svg+xml",
 };
 
-/** All files of pages/assets, in memory: they are few and small. */
+/** All files of pages/assets and the texts of each language, in memory: they are few and small. */
 function readAssets() {
   const folder = join(import.meta.dirname, "../pages/assets");
   const names = readdirSync(folder).filter((name) => extname(name) in types);
+  const files = [
+    ...names.map((name) => [name, readFileSync(join(folder, name), "utf8")] as const),
+    ...[...languages].map(([code, texts]) => [`texts-${code}.json`, JSON.stringify(texts)] as const),
+  ];
   return new Map(
-    names.map((name) => {
-      const text = readFileSync(join(folder, name), "utf8");
+    files.map(([name, text]) => {
       const headers = {
         "Content-Type": types[extname(name)] ?? "",
         "Cache-Control": "no-cache", // asked for again each time, and answered with 304

@@ -13,7 +13,7 @@ export interface CardEntry {
 }
 
 export interface EntryProblem {
-  readonly field: "number" | "exp_month" | "exp_year" | "cvc" | "postal_code";
+  readonly field: "number" | "exp_month" | "exp_year" | "cvc" | "name" | "postal_code";
   readonly code: string;
   readonly message: string;
 }
@@ -47,6 +47,14 @@ export function readCardEntry(fields: Readonly<Record<string, unknown>>, now: Da
   return { number, brand, exp_month: month, exp_year: year, cvc, postal_code: postal };
 }
 
+const nameMax = 100; // longer than any that is printed on a card
+
+/** Where the cardholder's name is asked for. It is checked to be there, and kept nowhere. */
+export function lacksName({ name }: Readonly<Record<string, unknown>>): EntryProblem | undefined {
+  const isThere = typeof name === "string" && name.trim() !== "" && name.length <= nameMax;
+  return isThere ? undefined : problem("name", "invalid_name", "Enter the name on the card.");
+}
+
 /** The check digit of ISO/IEC 7812-1. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
@@ -73,6 +81,9 @@ const brands: readonly Brand[] = [
   { code: "jcb", name: "JCB", prefix: /^35/ },
   { code: "unionpay", name: "UnionPay", prefix: /^62/ },
 ];
+
+/** Of every network whose cards are taken. */
+export const brandNames: readonly Pick<Brand, "code" | "name">[] = brands;
 
 /** The network's code, from the first digits. */
 export function brandOf(number: string): string {

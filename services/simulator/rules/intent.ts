@@ -54,6 +54,8 @@ export interface Attempt extends CardFacts, Verification {
   /** Name of the test card, see test-card.ts: decides what happens next. */
   readonly behaviour: string;
   readonly challenge_token: string | null;
+  /** BCP 47 tag of the buyer's page, for the receipt. */
+  readonly locale: string | null;
 }
 
 export type RefundStatus = "pending" | "succeeded" | "failed" | "canceled";

@@ -53,17 +53,23 @@ test("the fifty-first attempt is refused", () => {
 test("a challenge captures nothing until it is passed", () => {
   const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
   assert.equal([asked.status, asked.captured_amount], ["requires_action", 0]);
-  const { intent } = changed(answerChallenge(asked, "at_1", true, facts));
+  const { intent } = changed(answerChallenge(asked, "at_1", "pass", facts));
   assert.equal([intent.status, intent.attempts[0]?.three_ds_result], ["succeeded", "authenticated"]);
-  assert.is(answerChallenge(intent, "at_1", false, facts), null);
+  assert.is(answerChallenge(intent, "at_1", "fail", facts), null);
 });
 
 test("a failed challenge is authentication_failed", () => {
   const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
-  const { intent } = changed(answerChallenge(asked, "at_1", false, facts));
+  const { intent } = changed(answerChallenge(asked, "at_1", "fail", facts));
   const [attempt] = intent.attempts;
   assert.equal([attempt?.failure_code, attempt?.three_ds_result], ["authentication_failed", "failed"]);
-  assert.is(answerChallenge(asked, "at_unknown", true, facts), null);
+  assert.is(answerChallenge(asked, "at_unknown", "pass", facts), null);
+});
+
+test("a challenge that the buyer gives up is canceled, and another card may be tried", () => {
+  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  const { intent } = changed(answerChallenge(asked, "at_1", "cancel", facts));
+  assert.equal([intent.status, intent.attempts[0]?.failure_code], ["requires_payment_method", "canceled"]);
 });
 
 test("a challenge that nobody is there to answer is a decline", () => {

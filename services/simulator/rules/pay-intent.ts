@@ -11,6 +11,8 @@ export interface AttemptFacts {
   readonly method: PaymentMethod;
   /** False: a payment by token, made by the merchant's server alone. Nobody is there to answer a challenge. */
   readonly isBuyerPresent: boolean;
+  /** BCP 47 tag of the buyer's page; null: not known. */
+  readonly locale: string | null;
   readonly authorization_code: string;
   readonly challenge_token: string;
   readonly now: Timestamp;
@@ -64,15 +66,25 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
   }
 }
 
-/** The buyer passed or failed the bank's challenge. @returns null when the attempt waits for none (any more) */
-export function answerChallenge(intent: Intent, attemptId: string, isPassed: boolean, facts: Approval): Change | null {
+/** What became of the bank's challenge; `cancel`: the buyer gave it up. */
+export type ChallengeAnswer = "pass" | "fail" | "cancel";
+
+const challengeFailures = {
+  fail: { code: "authentication_failed", message: "We could not authenticate your payment method." },
+  cancel: { code: "canceled", message: "The buyer canceled the authentication." },
+} as const;
+
+/** @returns null when the attempt waits for no challenge (any more) */
+export function answerChallenge(
+  intent: Intent,
+  attemptId: string,
+  answer: ChallengeAnswer,
+  facts: Approval,
+): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "requires_action") return null;
-  if (!isPassed) {
-    const code = "authentication_failed";
-    const message = "We could not authenticate your payment method.";
-    return failed(intent, { ...attempt, ...threeDs("failed") }, { code, message }, facts.now);
-  }
+  if (answer !== "pass")
+    return failed(intent, { ...attempt, ...threeDs("failed") }, challengeFailures[answer], facts.now);
   const passed = { ...attempt, ...threeDs("authenticated") };
   const { outcome } = testCardNamed(attempt.behaviour);
   return outcome.kind === "challenge" && outcome.passed === "succeeds"
@@ -122,7 +134,7 @@ function canceled(intent: Intent, reason: "requested" | "expired", now: Timestam
   return { ...intent, status: "canceled", canceled_at: now, cancellation_reason: reason, capture_before: null };
 }
 
-function newAttempt(intent: Intent, { method, ...facts }: AttemptFacts): Attempt {
+function newAttempt(intent: Intent, { method, locale, ...facts }: AttemptFacts): Attempt {
   const { brand, last4, funding, fingerprint, exp_month, exp_year, behaviour } = method;
   return {
     id: facts.id,
@@ -143,6 +155,7 @@ function newAttempt(intent: Intent, { method, ...facts }: AttemptFacts): Attempt
     ...verify(method),
     behaviour,
     challenge_token: null,
+    locale,
   };
 }
 

@@ -44,6 +44,7 @@ export function attemptWith(number: string, id = "at_1"): AttemptFacts {
     id,
     method: paymentMethodOf(cardEntry(number), "fp"),
     isBuyerPresent: true,
+    locale: null,
     authorization_code: "123456",
     challenge_token: "challenge",
     now: at,

@@ -105,7 +105,7 @@ function previewDocument({ tag, direction, texts }: ChosenLanguage, data: string
 <meta name="color-scheme" content="light dark">
 <title>${texts.title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${style.path}">
+<link rel="stylesheet" id="look" href="${style.path}">
 <script type="module" src="${script.path}" integrity="${script.integrity}"></script>
 </head>
 <body>

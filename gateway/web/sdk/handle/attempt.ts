@@ -149,23 +149,26 @@ export class Attempts {
       return undefined;
     }
     const news = this.#news;
-    if (news.status === "failed") return this.#declined(news.code);
-    if (verdict.paymentStatus === "failed" && news.status !== "succeeded") return this.#declined("declined");
+    const { code, advice } = verdict.failure;
+    const declineCode = typeof code === "string" ? code : news.status === "failed" ? news.code : "declined";
+    const isFailed = verdict.paymentStatus === "failed" && news.status !== "succeeded";
+    if (news.status === "failed" || isFailed) return this.#declined(declineCode, advice);
     // The fields said "paid" and the processor's own word does not show it yet: ask again before believing otherwise.
     if ((news.status === "succeeded" || news.status === "processing") && ++this.#doubts < doubtsMax) {
       store.move("processing");
       return undefined;
     }
-    this.#parts.renew();
+    if (news.status === "unknown" && news.canRetry) store.move("ready");
+    else this.#parts.renew();
     const error = fail("connector_error");
     store.tellError(error);
     return { type: "error", error };
   }
 
-  #declined(declineCode: string): ConfirmResult {
+  #declined(declineCode: string, advice?: unknown): ConfirmResult {
     const { store, fail } = this.#parts;
     const wasWaiting = store.state === "processing";
-    const error = fail("declined", { declineCode });
+    const error = fail("declined", { declineCode, ...(typeof advice === "string" && { advice }) });
     // After a wait the fields show their own result; they begin anew.
     if (wasWaiting) this.#parts.renew();
     else store.move("ready");

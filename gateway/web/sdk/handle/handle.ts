@@ -2,6 +2,7 @@
 // ends. Nothing here throws; what goes wrong is a value or an event.
 import type { ApiAnswer } from "../api.ts";
 import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
+import type { ReadTexts } from "../error-messages.ts";
 import { type Fail, failer } from "../failure.ts";
 import { type ReadSession, running } from "../session.ts";
 import { Attempts, ended } from "./attempt.ts";
@@ -10,9 +11,12 @@ import { SessionReader } from "./session-reader.ts";
 import { HandleStore } from "./store.ts";
 import { type Watch, watchSession } from "./watch.ts";
 
-/** @param scriptOrigin where this script came from: the API's origin, unless told otherwise */
-export function createHandle(options: CreateOptions, scriptOrigin: string): CheckoutHandle {
-  const handle = new Handle(options, scriptOrigin);
+/**
+ * @param scriptOrigin where this script came from: the API's origin, unless told otherwise
+ * @param readTexts undefined: the page has the texts itself
+ */
+export function createHandle(options: CreateOptions, scriptOrigin: string, readTexts?: ReadTexts): CheckoutHandle {
+  const handle = new Handle(options, scriptOrigin, readTexts);
   const { store, fields } = handle;
   return {
     load: () => handle.load(),
@@ -44,19 +48,27 @@ class Handle {
   readonly #life = new AbortController();
   readonly #reader: SessionReader;
   readonly #attempts: Attempts;
+  readonly #speak: () => Promise<void>;
+  #spoken: Promise<void> | undefined;
   #loading: Promise<LoadResult> | undefined;
   /** The latest reading took away what the buyer had typed. */
   #isEmptied = false;
   #watch: Watch | undefined;
 
-  constructor(options: CreateOptions, scriptOrigin: string) {
+  constructor(options: CreateOptions, scriptOrigin: string, readTexts: ReadTexts = async () => ({})) {
     const { store } = this;
-    const fail = failer(options.messages);
+    const messages = { ...options.messages };
+    const fail = failer(messages);
     const locale = options.locale ?? (document.documentElement.lang || navigator.language);
     const place = { origin: options.apiOrigin ?? scriptOrigin, locale, signal: this.#life.signal };
     this.#fail = fail;
     this.#reader = new SessionReader(options, place, fail);
     const { title = "Card details", nonce } = options;
+    this.#speak = async () => {
+      const texts = await readTexts(place.origin, locale);
+      Object.assign(messages, texts, options.messages);
+      if (typeof texts.title === "string") settings.title = options.title ?? texts.title;
+    };
     const returnUrl = options.returnUrl ?? location.href.replace(/#.*$/, "");
     const settings = { locale, title, returnUrl, nonce };
     const load = () => this.load();
@@ -126,12 +138,16 @@ class Handle {
   async #load(): Promise<LoadResult> {
     const { store } = this;
     if (store.state === "idle" || store.state === "failed") store.move("loading");
-    const answer = await this.#read();
+    this.#spoken ??= this.#speak();
+    const [answer] = await Promise.all([this.#read(), this.#spoken]);
     if (store.state === "destroyed") return { ok: false, error: this.#fail("destroyed") };
     if (!answer.ok) {
+      // Again, now that the texts are there.
+      const { code, requestId } = answer.error;
+      const error = this.#fail(code, requestId ? { requestId } : {});
       if (store.state === "loading") store.move("failed");
-      store.tellError(answer.error);
-      return { ok: false, error: answer.error };
+      store.tellError(error);
+      return { ok: false, error };
     }
     this.#watch ??= watchSession(
       store,

@@ -2,11 +2,12 @@
 // message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
 // to but that port.
 import type { Appearance, TestCard } from "../contract.ts";
-import { membersOf } from "../members.ts";
+import { type Members, membersOf } from "../members.ts";
 import type { FrameRender } from "../render.ts";
 import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
 const readyMs = 20_000; // a form of 30 kB on a very slow phone network; a frame that was blocked never answers
+const answerMs = 10_000; // of a page that is there: it asks its own server once, and may load words
 const heightMax = 4_000; // CSS pixels; a wrong number must not make the page endless
 const testCardsMax = 50;
 
@@ -18,18 +19,23 @@ export const frameSurface: Surface<FrameRender> = {
     let channel: MessagePort | undefined;
     let { appearance } = settings;
     const post = (message: Record<string, unknown>) => channel?.postMessage(message);
-    const timer = setTimeout(() => port.failed("timeout"), readyMs);
+    const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
+    let timer = waitFor(readyMs);
     // A page that loads anew in the frame knows nothing of an earlier port.
     frame.addEventListener("load", () => {
       channel?.close();
+      clearTimeout(timer);
+      timer = waitFor(answerMs);
       const { port1, port2 } = new MessageChannel();
       channel = port1;
       channel.onmessage = ({ data }) => {
         clearTimeout(timer);
         hear(data, port, frame);
       };
-      // Said with the port itself, so that the form never tells the height of what it will not show.
-      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true };
+      // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
+      // another language first.
+      const { locale } = settings;
+      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true, locale };
       frame.contentWindow?.postMessage(init, origin, [port2]);
       post(styleOf(appearance));
     });
@@ -71,18 +77,18 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
 
 /** What the form says; anything that is not a known message with sound values is passed over. */
 function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void {
-  const said = new Map<string, unknown>(Object.entries(membersOf(data)));
-  const height = said.get("height");
+  const said = membersOf(data);
+  const { height } = said;
   if (typeof height === "number" && height >= 0 && height <= heightMax) {
     frame.style.height = `${Math.ceil(height)}px`;
     port.resize(Math.ceil(height));
   }
-  switch (said.get("type")) {
+  switch (said.type) {
     case "ready":
-      port.ready(testCardsOf(said.get("test_cards")));
+      port.ready(testCardsOf(said.test_cards));
       break;
     case "change":
-      port.change({ complete: said.get("complete") === true });
+      port.change({ complete: said.complete === true });
       break;
     case "submit_requested":
       port.submitRequested();
@@ -95,9 +101,8 @@ function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void 
   }
 }
 
-function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
-  const status = said.get("status");
-  const code = said.get("failure_code");
+function resultOf(said: Members): SurfaceResult {
+  const { status, failure_code: code } = said;
   switch (status) {
     case "succeeded":
     case "processing":
@@ -107,7 +112,7 @@ function resultOf(said: ReadonlyMap<string, unknown>): SurfaceResult {
     case "failed":
       return { status, code: typeof code === "string" ? code : "declined" };
     default:
-      return { status: "unknown" };
+      return { status: "unknown", canRetry: said.can_retry === true };
   }
 }
 

@@ -12,8 +12,8 @@ export type SurfaceResult =
   | { readonly status: "incomplete" }
   /** The buyer leaves for the processor's page. */
   | { readonly status: "redirecting"; readonly url: string }
-  /** Nobody knows how the attempt ended. */
-  | { readonly status: "unknown" };
+  /** Nobody knows how the attempt ended. `canRetry`: the fields still have what was typed, and can send it again. */
+  | { readonly status: "unknown"; readonly canRetry?: boolean };
 
 /** What a surface tells its handle. After `unmount` it says nothing more. */
 export interface SurfacePort {

@@ -1,4 +1,5 @@
-// The four fields of the card form: groups the digits, knows the brand, says what is wrong in words. The server checks again.
+// The fields of the card form: groups the digits, knows the brand, says what is wrong in words. The server checks again.
+import { textOf } from "./language.js";
 
 const brands = [
   ["visa", "Visa", /^4/],
@@ -10,7 +11,7 @@ const brands = [
   ["unionpay", "UnionPay", /^62/],
 ];
 
-export const fieldNames = ["number", "expiry", "cvc", "postal_code"];
+export const fieldNames = ["name", "number", "expiry", "cvc", "postal_code"];
 
 /** @param {(complete: boolean) => void} onChange told at every edit */
 export function cardFields(onChange) {
@@ -56,10 +57,10 @@ export function cardFields(onChange) {
       return first === undefined;
     },
     /** What the server found wrong. */
-    reject(field, message) {
+    reject(field) {
       const name = field.startsWith("exp_") ? "expiry" : field;
       touched.add(name);
-      show(name, message);
+      show(name, problemOf(name, inputs) ?? textOf(rejections[name] ?? "numberWrong"));
       inputs[name]?.focus();
     },
     values() {
@@ -70,6 +71,7 @@ export function cardFields(onChange) {
         exp_month: month,
         exp_year: year,
         cvc: inputs.cvc.value,
+        ...(inputs.name.value && { name: inputs.name.value }),
         ...(postal && { postal_code: postal }),
       };
     },
@@ -86,32 +88,34 @@ export function cardFields(onChange) {
   };
 }
 
+const rejections = { name: "nameEmpty", expiry: "expiryWrong", cvc: "cvcRefused", postal_code: "postalWrong" };
+
 function problemOf(name, inputs) {
   const value = inputs[name].value.trim();
   const number = digitsOf(inputs.number.value);
   switch (name) {
+    case "name":
+      return value === "" && !document.getElementById("name-field").hidden ? textOf("nameEmpty") : undefined;
     case "number":
-      if (number === "") return "Enter your card number.";
-      return number.length >= 12 && passesLuhn(number) ? undefined : "This card number is not complete or not valid.";
+      if (number === "") return textOf("numberEmpty");
+      return number.length >= 12 && passesLuhn(number) ? undefined : textOf("numberWrong");
     case "expiry":
       return expiryProblem(value);
     case "cvc": {
       const length = brandOf(number)[0] === "amex" ? 4 : 3;
-      if (value === "") return "Enter the security code.";
-      return value.length === length ? undefined : `The security code has ${length} digits.`;
+      if (value === "") return textOf("cvcEmpty");
+      return value.length === length ? undefined : textOf("cvcWrong", { digits: length });
     }
     default:
-      return value === "" || /^[A-Za-z0-9][A-Za-z0-9 -]{0,9}$/.test(value)
-        ? undefined
-        : "This postal code is not valid.";
+      return value === "" || /^[A-Za-z0-9][A-Za-z0-9 -]{0,9}$/.test(value) ? undefined : textOf("postalWrong");
   }
 }
 
 function expiryProblem(value) {
   const [month, year] = expiryOf(value);
-  if (value === "") return "Enter the expiry date.";
-  if (!(month >= 1 && month <= 12) || Number.isNaN(year)) return "Enter the date as MM / YY.";
-  return Date.UTC(year, month, 1) <= Date.now() ? "This card has expired." : undefined;
+  if (value === "") return textOf("expiryEmpty");
+  if (!(month >= 1 && month <= 12) || Number.isNaN(year)) return textOf("expiryWrong");
+  return Date.UTC(year, month, 1) <= Date.now() ? textOf("expired") : undefined;
 }
 
 /** "12 / 31" is [12, 2031]. */
@@ -144,6 +148,7 @@ function formatNumber(input) {
   if (shown.getAttribute("href") === `#brand-${brand}`) return;
   shown.setAttribute("href", `#brand-${brand}`);
   document.getElementById("brand-name").textContent = name;
+  document.getElementById("number-field").classList.toggle("has-brand", brand !== "unknown");
 }
 
 function formatExpiry(input) {

@@ -1,4 +1,5 @@
 // The bank's 3-D Secure question, shown inside the card form and on the challenge page.
+import { textOf } from "./language.js";
 import { ask } from "./processor.js";
 
 /**
@@ -10,15 +11,19 @@ export function showChallenge(url, amount) {
   const { pathname, hash } = new URL(url, location.href);
   const section = document.getElementById("challenge");
   section.replaceChildren(
-    element("h2", { id: "challenge-title", tabIndex: -1, textContent: "Confirm it is you" }),
-    element("p", { className: "muted", textContent: "Your bank wants to be sure that you are the one who pays." }),
+    element("h2", { id: "challenge-title", tabIndex: -1, textContent: textOf("challengeTitle") }),
+    element("p", { className: "challenge-text muted", textContent: textOf("challengeText") }),
     element("div", { className: "bank" }, [
       element("strong", { textContent: "Test Bank" }),
-      element("span", { className: "muted", textContent: amount ? `Payment of ${amount}` : "Card payment" }),
+      element("span", {
+        className: "muted",
+        textContent: amount ? textOf("challengeAmount", { amount }) : textOf("challengeCard"),
+      }),
     ]),
     element("div", { className: "notice notice-error", role: "alert", hidden: true }),
-    button("Authenticate", "pass", "button"),
-    button("Fail authentication", "fail", "button button-quiet"),
+    button(textOf("authenticate"), "pass", "button"),
+    button(textOf("failAuthentication"), "fail", "button button-quiet"),
+    button(textOf("giveUp"), "cancel", "link-button"),
   );
   section.hidden = false;
   document.getElementById("challenge-title").focus();
@@ -41,10 +46,7 @@ export function showChallenge(url, amount) {
         return resolve(answer.body);
       }
       const alert = section.querySelector("[role=alert]");
-      alert.textContent =
-        answer?.status === 404
-          ? "This confirmation is not valid any more."
-          : "Your bank could not be reached. Try again.";
+      alert.textContent = answer?.status === 404 ? textOf("challengeGone") : textOf("bankAway");
       alert.hidden = false;
     });
   });

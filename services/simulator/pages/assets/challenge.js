@@ -1,5 +1,6 @@
 // The challenge page: asks, tells how it ended.
 import { showChallenge } from "./challenge-step.js";
+import { textOf } from "./language.js";
 import { showResult } from "./result-step.js";
 
 const url = location.href;
@@ -7,5 +8,5 @@ history.replaceState(null, "", location.pathname); // the token stays in memory
 const answer = await showChallenge(url);
 if (answer.status === "failed") {
   showResult("canceled");
-  document.getElementById("result-title").textContent = "The payment was not confirmed";
+  document.getElementById("result-title").textContent = textOf("notConfirmed");
 } else showResult(answer.status === "requires_action" ? "unknown" : answer.status);

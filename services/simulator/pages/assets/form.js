@@ -2,6 +2,7 @@
 import { cardFields } from "./card-fields.js";
 import { showChallenge } from "./challenge-step.js";
 import { openFramePort, pageHeight } from "./frame-port.js";
+import { localeTag, speak, textOf } from "./language.js";
 import { amountText, ask } from "./processor.js";
 import { showResult } from "./result-step.js";
 
@@ -14,6 +15,7 @@ const frame = openFramePort({
   submit: () => submit(),
   fill: (number) => fillTestCard(number),
   focus: () => document.getElementById("number").focus(),
+  speak: (locale) => speak(locale).then(showAmount),
 });
 const fields = cardFields((complete) => frame.post({ type: "change", complete }));
 let payment = {};
@@ -38,9 +40,9 @@ async function start() {
   const answer = await ask(`${path}/status`, { client_secret }).catch(() => undefined);
   if (answer?.status === 200) {
     payment = answer.body;
-    document.getElementById("amount").textContent = amountText(payment);
     document.getElementById("description").textContent = payment.description ?? "";
-    document.getElementById("pay-label").textContent = `Pay ${amountText(payment)}`;
+    document.getElementById("name-field").hidden = payment.asks_name !== true;
+    showAmount();
     work(false);
     await show(payment.status);
   } else {
@@ -50,6 +52,15 @@ async function start() {
   }
   document.getElementById("card").removeAttribute("aria-busy");
   frame.post({ type: "ready", height: pageHeight(), test_cards: testCards() });
+}
+
+/** In the language that is spoken now. */
+function showAmount() {
+  const brands = document.getElementById("brands");
+  brands.ariaLabel = textOf("brands", { brands: brands.dataset.brands });
+  if (payment.amount === undefined) return;
+  document.getElementById("amount").textContent = amountText(payment);
+  document.getElementById("pay-label").textContent = textOf("pay", { amount: amountText(payment) });
 }
 
 function submit() {
@@ -62,7 +73,8 @@ function submit() {
 function fillTestCard(number) {
   const isKnown = testCards().some((card) => card.number === number);
   if (!isKnown || payButton.disabled) return;
-  fields.fill({ number, expiry: `12 / ${(new Date().getFullYear() + 3) % 100}`, cvc: "123", postal_code: "10115" });
+  const expiry = `12 / ${(new Date().getFullYear() + 3) % 100}`;
+  fields.fill({ number, expiry, cvc: "123", postal_code: "10115", ...(payment.asks_name && { name: "Test Buyer" }) });
 }
 
 function testCards() {
@@ -75,13 +87,14 @@ function testCards() {
 async function pay() {
   work(true);
   showError(undefined);
-  say("Processing your payment");
-  const answer = await ask(`${path}/pay`, { client_secret, ...fields.values() }).catch(() => undefined);
+  say(textOf("paying"));
+  const order = { client_secret, locale: localeTag(), ...fields.values() };
+  const answer = await ask(`${path}/pay`, order).catch(() => undefined);
   if (answer?.status === 200) return show(answer.body.status, answer.body);
   if (answer?.status === 400 && answer.body.error?.field) {
     work(false);
     frame.post({ type: "invalid" });
-    return fields.reject(answer.body.error.field, answer.body.error.message);
+    return fields.reject(answer.body.error.field);
   }
   if (answer?.status === 404) return showResult("invalid");
   return recover();
@@ -100,7 +113,7 @@ async function show(status, answer = payment) {
     case "failed":
       work(false);
       fields.fill({ cvc: "" });
-      return showError(answer.failure_message);
+      return showError(textOf(failures[answer.failure_code] ?? "declined"));
     case "requires_action": {
       hideForm(true);
       const chosen = await showChallenge(answer.challenge_url, amountText(payment));
@@ -117,10 +130,19 @@ async function show(status, answer = payment) {
   }
 }
 
+const failures = {
+  insufficient_funds: "funds",
+  expired_card: "expired",
+  incorrect_cvc: "cvcRefused",
+  processing_error: "tryLater",
+  authentication_failed: "notAuthenticated",
+  canceled: "givenUp",
+};
+
 async function succeed() {
   const { body } = await ask(`${path}/status`, { client_secret }).catch(() => ({ body: payment }));
   showResult("succeeded", body.receipt_url);
-  say("Payment successful");
+  say(textOf("succeededTitle"));
   if (isFramed || !payment.return_url) return;
   const url = new URL(payment.return_url);
   url.searchParams.set("processor_status", "succeeded");
@@ -146,14 +168,14 @@ async function waitForSettlement() {
 /** No answer to paying: asks how the payment stands before the buyer may try again, since it may have gone through. */
 async function recover() {
   for (const ms of pollMs.slice(0, 8)) {
-    say("The processor is not answering. Checking your payment.");
+    say(textOf("checking"));
     await pause(ms);
     const answer = await ask(`${path}/status`, { client_secret }).catch(() => undefined);
     if (answer?.status !== 200) continue;
     if (answer.body.status !== "requires_payment_method") return show(answer.body.status, answer.body);
     work(false);
-    showError("The processor did not answer and your card was not charged. Please try again.");
-    return frame.post({ type: "result", status: "error" });
+    showError(textOf("notCharged"));
+    return frame.post({ type: "result", status: "error", can_retry: true });
   }
   showResult("unknown");
   frame.post({ type: "result", status: "error" });
@@ -173,6 +195,7 @@ function work(isWorking) {
   payButton.classList.toggle("is-working", isWorking);
   document.getElementById("card").toggleAttribute("aria-busy", isWorking);
   fields.enable(!isWorking);
+  if (!isWorking) say("");
 }
 
 function showError(message) {
@@ -186,7 +209,9 @@ function showError(message) {
   }
 }
 
+/** Where the parent has the Pay button it says so itself, and a reader would hear it twice. */
 function say(text) {
+  if (!frame.hasPayButton()) return;
   document.getElementById("live").textContent = text;
 }
 

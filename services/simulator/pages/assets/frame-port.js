@@ -1,7 +1,8 @@
 // Talks to the merchant's page that frames the card form, over one MessagePort. The protocol is in the README of the simulator.
 
 /**
- * @param {{submit: () => void, fill: (number: string) => void, focus: () => void}} actions what the parent may ask for
+ * @param {{submit: () => void, fill: (number: string) => void, focus: () => void, speak: (locale: unknown) => Promise<void>}} actions
+ *   what the parent may ask for
  * @returns {{post: (message: object) => void, hasPayButton: () => boolean}} messages wait until the parent has sent its port
  */
 export function openFramePort(actions) {
@@ -9,9 +10,11 @@ export function openFramePort(actions) {
   document.body.classList.add("is-framed");
   /** @type {MessagePort | undefined} */
   let port;
+  let isHeard = false;
   let waiting = [];
+  const post = (message) => port.postMessage("height" in message ? { ...message, height: pageHeight() } : message);
 
-  window.addEventListener("message", (event) => {
+  window.addEventListener("message", async (event) => {
     const [given] = event.ports;
     if (port || event.source !== window.parent || event.data?.type !== "tollbooth:init" || !given) return;
     port = given; // the first one counts: nobody can take the form over later
@@ -22,14 +25,17 @@ export function openFramePort(actions) {
       if (data?.type === "fill" && typeof data.number === "string") actions.fill(data.number);
       if (data?.type === "style") applyStyle(data);
     };
-    for (const message of waiting) port.postMessage(message);
+    // Nothing is told before the form speaks the buyer's language: its height may be another one.
+    await actions.speak(event.data.locale);
+    isHeard = true;
+    for (const message of waiting) post(message);
     waiting = [];
   });
 
   let lastHeight = 0;
   new ResizeObserver(() => {
     const height = pageHeight();
-    if (height === lastHeight) return;
+    if (height === lastHeight || !isHeard) return;
     lastHeight = height;
     port?.postMessage({ type: "resize", height });
   }).observe(document.body);
@@ -37,7 +43,7 @@ export function openFramePort(actions) {
   return {
     hasPayButton: () => !document.body.classList.contains("is-fields-only"),
     post(message) {
-      if (port) port.postMessage(message);
+      if (isHeard) post(message);
       else waiting = [...waiting.slice(-9), message]; // ten: one of each kind and some
     },
   };

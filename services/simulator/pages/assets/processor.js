@@ -1,4 +1,5 @@
 // Asks the processor, from the card form and the challenge page. The secrets travel in bodies only, never in an address.
+import { localeTag } from "./language.js";
 
 const answerMs = 30_000; // a slow card takes 6 s; a phone on a bad network some more
 
@@ -15,10 +16,10 @@ export async function ask(path, body) {
   return { status: response.status, body: await response.json() };
 }
 
-/** "Pay €10.50": an integer of minor units, with as many decimals as ISO 4217 gives the currency. */
+/** "€10.50": an integer of minor units, with as many decimals as ISO 4217 gives the currency. */
 export function amountText({ amount, currency, exponent }) {
   const digits = String(amount).padStart(exponent + 1, "0");
   const text = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
   const decimals = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
-  return new Intl.NumberFormat(navigator.language, { style: "currency", currency, ...decimals }).format(text);
+  return new Intl.NumberFormat(localeTag(), { style: "currency", currency, ...decimals }).format(text);
 }

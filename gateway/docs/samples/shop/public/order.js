@@ -78,8 +78,7 @@ function start(sessionSecret) {
   const accentColor = getComputedStyle(main).getPropertyValue("--leaf");
   const handle = window.Tollbooth.create({ sessionSecret, appearance: { theme: "auto", accentColor } });
   const left = window.Tollbooth.consumeReturn();
-  if (left?.status === "canceled")
-    say("note", "You left the payment page. Nothing was charged: the order waits for you.");
+  if (left?.status === "open") say("note", "You left the payment page. Nothing was charged: the order waits for you.");
   const settle = () => {
     button.disabled = handle.state !== "ready";
     button.classList.toggle("is-busy", handle.state === "submitting");

@@ -1,8 +1,8 @@
 // A screen that says how things stand, in place of the fields: a sign, a heading, a few words, what can be done.
-import type { SessionView } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
-import { makeElement } from "./element.ts";
-import { returnAddress } from "./return-address.ts";
+import type { SessionView } from "../../sdk/contract.ts";
+import type { PageTexts } from "../../texts/page-texts.ts";
+import { makeElement } from "../element.ts";
+import { returnAddress } from "../return-address.ts";
 
 export type Sign = "done" | "wait" | "attention";
 
@@ -10,19 +10,18 @@ export interface MessageParts {
   readonly sign: Sign;
   readonly title: string;
   readonly text: string;
-  /** What was bought, before the facts. */
-  readonly lines?: HTMLElement | undefined;
   /** Label and value. */
   readonly facts?: readonly (readonly [string, string])[];
   readonly actions?: readonly (HTMLElement | undefined)[];
-  /** Small print, such as a request's id for support. */
+  /** What happens next, such as a countdown. */
   readonly note?: HTMLElement | undefined;
 }
 
-export function message({ sign, title, text, lines, facts = [], actions = [], note }: MessageParts): HTMLElement {
+export function message({ sign, title, text, facts = [], actions = [], note }: MessageParts): HTMLElement {
   const list = makeElement("dl", { class: "facts" });
   for (const [label, value] of facts) {
-    list.append(makeElement("div", {}, makeElement("dt", {}, label), makeElement("dd", { dir: "auto" }, value)));
+    const shown = makeElement("dd", {}, makeElement("bdi", {}, value));
+    list.append(makeElement("div", {}, makeElement("dt", {}, label), shown));
   }
   return makeElement(
     "div",
@@ -30,7 +29,6 @@ export function message({ sign, title, text, lines, facts = [], actions = [], no
     makeElement("div", { class: `sign sign-${sign}`, "aria-hidden": "true" }),
     makeElement("h1", { tabindex: "-1" }, title),
     makeElement("p", { class: "message-text" }, text),
-    lines,
     facts.length > 0 && list,
     ...actions,
     note,
@@ -44,13 +42,15 @@ export function retryButton(texts: PageTexts): HTMLElement {
   return button;
 }
 
-export function receiptLink({ receiptUrl }: SessionView, texts: PageTexts): HTMLElement | undefined {
-  if (!receiptUrl) return undefined;
-  const link = makeElement("a", { href: receiptUrl, target: "_blank", rel: "noopener noreferrer" }, texts.receipt);
-  return makeElement("p", { class: "receipt" }, link);
-}
-
-export function backLink(session: SessionView, address: string | undefined, status: string, text: string) {
+/** @param isMain it is what most buyers do next */
+export function backLink(
+  session: Pick<SessionView, "id">,
+  address: string | undefined,
+  status: string,
+  text: string,
+  isMain = true,
+): HTMLElement | undefined {
   if (!address) return undefined;
-  return makeElement("a", { class: "pay", href: returnAddress(address, session.id, status), rel: "noreferrer" }, text);
+  const href = returnAddress(address, session.id, status);
+  return makeElement("a", { class: isMain ? "pay" : "quiet", href, rel: "noreferrer" }, text);
 }

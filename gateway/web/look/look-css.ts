@@ -1,0 +1,131 @@
+// The look of a merchant's page as a style sheet, from the words of its address (page/look.ts): known words and plain
+// colours only, every text colour computed to be readable.
+import { type Colour, colourOf, mix, needsEdge, readableOn, textOn } from "./contrast.ts";
+
+type Scheme = "light" | "dark";
+
+const accentDefault = { light: "#2447d6", dark: "#8ea5ff" };
+const grounds = {
+  light: { surface: "#ffffff", page: "#f4f6fa", text: "#151c2c", muted: "#56607a" },
+  dark: { surface: "#1a202c", page: "#10141d", text: "#eef1f7", muted: "#a9b3c7" },
+} as const;
+
+/** What the dark scheme has instead of the sheet's own, light, colours. */
+const darkGround = {
+  "--surface": grounds.dark.surface,
+  "--text": grounds.dark.text,
+  "--muted": grounds.dark.muted,
+  "--border": "#3a4458",
+  "--bone": "#2a3344",
+  "--danger": "#ffaaa3",
+  "--danger-soft": "#3b1b1c",
+  "--success": "#7ce0b0",
+  "--success-soft": "#12352a",
+  "--warn-soft": "#3a2f12",
+  "--warn-text": "#ffd98a",
+  "--plate": "#ffffff",
+  "color-scheme": "dark",
+};
+
+const radius = new Map([
+  ["pill", "999px"],
+  ["rectangular", "2px"],
+]);
+
+/**
+ * Families that the buyer's device may have: no font is loaded, so no text waits or jumps and nobody else hears of the
+ * visit.
+ */
+const fonts = new Map([
+  ["inter", "Inter"],
+  ["roboto", "Roboto"],
+  ["open_sans", "Open Sans"],
+  ["lato", "Lato"],
+  ["montserrat", "Montserrat"],
+  ["nunito", "Nunito"],
+  ["source_sans_pro", "Source Sans Pro"],
+  ["noto_sans", "Noto Sans"],
+  ["noto_serif", "Noto Serif"],
+]);
+const sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const serif = 'Georgia, "Times New Roman", serif';
+
+/** @param query as it came: what is no known word is passed over */
+export function lookCss(query: Readonly<Record<string, unknown>>): string {
+  const word = (name: string) => (typeof query[name] === "string" ? query[name] : "");
+  const look = {
+    accent: colourOf(`#${word("accent")}`),
+    second: colourOf(`#${word("second")}`),
+    background: word("background"),
+    shapes: { "--button-radius": radius.get(word("button")) ?? "0.625rem", "--font": fontOf(word("font") || "inter") },
+  };
+  const light = rule({ ...valuesOf(look, "light"), ...look.shapes });
+  const dark = rule({ ...darkGround, ...valuesOf(look, "dark") });
+  switch (word("theme")) {
+    case "dark":
+      return light + dark;
+    case "auto":
+      return `${light}@media (prefers-color-scheme:dark){${dark}}`;
+    default:
+      return light;
+  }
+}
+
+interface Look {
+  readonly accent: Colour | undefined;
+  readonly second: Colour | undefined;
+  readonly background: string;
+}
+
+function valuesOf(look: Look, scheme: Scheme): Record<string, string> {
+  const ground = grounds[scheme];
+  const accent = look.accent ?? accentDefault[scheme];
+  const page = pageColour(look, accent, scheme);
+  const onPage = page.solid ? textOn(page.colour) : ground.text;
+  return {
+    "--accent": accent,
+    "--on-accent": textOn(accent),
+    "--accent-edge": needsEdge(accent, ground.surface) ? ground.muted : accent,
+    "--link": readableOn(accent, [ground.surface, page.colour]),
+    "--page": page.colour,
+    "--page-end": page.end,
+    "--on-page": onPage,
+    "--on-page-muted": page.solid ? readableOn(mix(onPage, page.colour, 0.25), [page.colour]) : ground.muted,
+    "--on-page-link": page.solid ? onPage : readableOn(accent, [page.colour, page.end]),
+  };
+}
+
+interface PageColour {
+  readonly colour: Colour;
+  /** Lower end of a gradient. */
+  readonly end: Colour;
+  /** The merchant's own colour, on which our text colours may not work. */
+  readonly solid: boolean;
+}
+
+function pageColour({ background, second }: Look, accent: Colour, scheme: Scheme): PageColour {
+  const ground = grounds[scheme];
+  switch (background) {
+    case "plain":
+      return { colour: ground.surface, end: ground.surface, solid: false };
+    case "solid":
+      return { colour: second ?? accent, end: second ?? accent, solid: true };
+    case "gradient":
+      return { colour: mix(ground.page, second ?? accent, 0.14), end: ground.page, solid: false };
+    default: {
+      // A breath of the merchant's colour beside the white of the fields.
+      const colour = mix(ground.page, accent, 0.04);
+      return { colour, end: colour, solid: false };
+    }
+  }
+}
+
+function rule(values: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(values).map(([name, value]) => `${name}:${value}`);
+  return `:root{${lines.join(";")}}`;
+}
+
+function fontOf(family: string): string {
+  const name = fonts.get(family);
+  return name ? `"${name}", ${family === "noto_serif" ? serif : sans}` : sans;
+}

@@ -1,0 +1,61 @@
+// Takes the link elsewhere, with the secret and on purpose: the address bar has none, so what is copied from there
+// opens nothing. As text for the clipboard, or as a code for another device's camera.
+import type { PageTexts } from "../../texts/page-texts.ts";
+import { announce } from "../around.ts";
+import { makeElement } from "../element.ts";
+import type { PageLink } from "../link.ts";
+
+/** @param code where the part that draws the code is: it is loaded when somebody wants it */
+export function handOver({ sessionId, secret }: PageLink, texts: PageTexts, code: CodeFile): HTMLElement {
+  const address = `${location.origin}/c/${sessionId}#${secret}`;
+  const said = makeElement("p", { class: "copied", role: "status" });
+  const copy = makeElement("button", { type: "button", class: "link" }, texts.copyLink);
+  const other = makeElement("button", { type: "button", class: "link" }, texts.otherDevice);
+  const dialog = makeElement("dialog", { class: "device" });
+  copy.addEventListener("click", () => {
+    const copied = () => {
+      said.textContent = texts.copied;
+    };
+    // Without a clipboard, as over plain http, the buyer copies by hand.
+    const byHand = () => showDevice(dialog, address, texts, code);
+    if (navigator.clipboard) void navigator.clipboard.writeText(address).then(copied, byHand);
+    else void byHand();
+  });
+  other.addEventListener("click", () => void showDevice(dialog, address, texts, code));
+  dialog.addEventListener("close", () => announce(""));
+  return makeElement("aside", { class: "more" }, makeElement("p", { class: "links" }, copy, other), said, dialog);
+}
+
+export interface CodeFile {
+  readonly src: string;
+  /** sha384, as for a script. */
+  readonly integrity: string;
+}
+
+async function showDevice(dialog: HTMLDialogElement, address: string, texts: PageTexts, code: CodeFile): Promise<void> {
+  const close = makeElement("button", { type: "button", class: "quiet" }, texts.close);
+  close.addEventListener("click", () => dialog.close());
+  const place = makeElement("div", { class: "code" });
+  dialog.replaceChildren(
+    makeElement("h2", { id: "device-title" }, texts.otherDevice),
+    makeElement("p", {}, texts.otherDeviceText),
+    place,
+    makeElement("input", { readonly: true, value: address, dir: "ltr", "aria-label": texts.copyLink }),
+    close,
+  );
+  dialog.setAttribute("aria-labelledby", "device-title");
+  dialog.showModal();
+  const draw = await loadCode(code).catch(() => undefined);
+  if (draw) place.append(draw(address, texts.otherDevice));
+  else place.remove(); // the address stands there still
+}
+
+type Draw = (text: string, label: string) => SVGElement;
+
+/** Pinned by its hash: a module that was preloaded with one is the one that is run. */
+async function loadCode({ src, integrity }: CodeFile): Promise<Draw> {
+  const known = document.head.querySelector(`link[href="${src}"]`);
+  if (!known) document.head.append(makeElement("link", { rel: "modulepreload", href: src, integrity }));
+  const module: { drawCode: Draw } = await import(src);
+  return module.drawCode;
+}

@@ -1,0 +1,19 @@
+// What can go wrong, as pages and the texts of each language name it.
+
+export type ErrorCode =
+  | "load_failed"
+  | "timeout"
+  | "offline"
+  | "invalid_secret"
+  | "incomplete"
+  | "session_expired"
+  | "session_canceled"
+  | "declined"
+  | "connector_error"
+  | "unsupported_surface"
+  | "invalid_target"
+  | "not_mounted"
+  | "destroyed"
+  | "api_key_in_browser"
+  | "rate_limited"
+  | "server_error";

@@ -1,0 +1,74 @@
+// The languages of the processor's pages, and the choice of one: what the payment or the address asks for, then what
+// the browser prefers, then English.
+import { ar } from "./ar.ts";
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+import { es } from "./es.ts";
+import type { FormTexts } from "./form-texts.ts";
+import { fr } from "./fr.ts";
+import { it } from "./it.ts";
+import { ja } from "./ja.ts";
+import { nl } from "./nl.ts";
+import { pl } from "./pl.ts";
+import { pt } from "./pt.ts";
+
+/** By primary language subtag. */
+export const languages: ReadonlyMap<string, FormTexts> = new Map(
+  Object.entries({ en, ar, de, es, fr, it, ja, nl, pl, pt }),
+);
+
+export interface Language {
+  /** Primary subtag. */
+  readonly code: string;
+  /** For Intl: with the region that was asked for. */
+  readonly tag: string;
+  readonly direction: "ltr" | "rtl";
+  readonly texts: FormTexts;
+}
+
+/** The tag of a wish that we speak; null: none. */
+export function localeOf(wish: unknown): string | null {
+  const tag = canonical(wish);
+  return tag && languages.has(tag.split("-")[0] ?? "") ? tag : null;
+}
+
+const wishesMax = 10;
+const headerMax = 400; // characters of Accept-Language that are read
+
+/** @param wishes BCP 47 tags, the strongest first; what is none, or none of ours, is passed over */
+export function chooseLanguage(wishes: readonly unknown[], acceptLanguage = ""): Language {
+  for (const wish of [...wishes, ...accepted(acceptLanguage), "en"]) {
+    const tag = canonical(wish);
+    const code = tag?.split("-")[0] ?? "";
+    const texts = languages.get(code);
+    if (tag && texts) return { code, tag, direction: code === "ar" ? "rtl" : "ltr", texts };
+  }
+  throw new Error("there is no English");
+}
+
+/** Puts values into `{names}` of a text. */
+export function fillText(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
+}
+
+function accepted(header: string): string[] {
+  const weighed = header
+    .slice(0, headerMax)
+    .split(",", wishesMax)
+    .map((part) => {
+      const [tag = "", weight = "1"] = part.trim().split(/\s*;\s*q=/);
+      return { tag, weight: Number(weight) };
+    });
+  return weighed
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+}
+
+function canonical(wish: unknown): string | undefined {
+  try {
+    return typeof wish === "string" && wish.length <= 35 ? Intl.getCanonicalLocales(wish)[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,275 @@
+// The order beside every screen, one layout for all of them, and the merchant's look from the first byte: legible in
+// every size and on every device that a buyer may have.
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { contrast } from "../../gateway/web/look/contrast.ts";
+import { api } from "../harness/api.ts";
+import { browserSuite, desktop, phone } from "../harness/browser.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards } from "../harness/pay.ts";
+import { stack } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { formReady, newOrder, payWith, seeScreen } from "./buyer.ts";
+
+const test = suite("order and look", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
+const inBrowser = browserSuite(test);
+let running: StackInfo;
+
+test.before(async () => {
+  running = await stack();
+});
+
+async function merchantWith(branding: Record<string, unknown>): Promise<TestMerchant> {
+  const merchant = await freshMerchant(running);
+  (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
+  return merchant;
+}
+
+const boxOf = async (page: Page, selector: string) => {
+  const box = await page.locator(selector).first().boundingBox();
+  assert.ok(box, selector);
+  return box;
+};
+const styleOf = (page: Page, selector: string, property: string) =>
+  page.evaluate<string>(
+    `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue("${property}")`,
+  );
+/** `rgb(1, 2, 3)` as `#010203`. */
+const hex = (rgb: string) =>
+  `#${(rgb.match(/\d+/g) ?? [])
+    .slice(0, 3)
+    .map((part) => Number(part).toString(16).padStart(2, "0"))
+    .join("")}`;
+
+inBrowser("the paid screen has amount, date, card, seller and a short reference, and prints", async ({ page }) => {
+  const merchant = await merchantWith({ display_name: "Lemon Books" });
+  await page.addInitScript("globalThis.print = () => (globalThis.printed = true)");
+  await page.goto((await newOrder(merchant, { description: "2 × Cookbook\n1 × Apron" })).link);
+  const description = page.locator(".description");
+  assert.equal(await description.innerText(), "2 × Cookbook\n1 × Apron", "line breaks stay");
+  await payWith(page, cards.succeeds);
+  await seeScreen(page, "Payment successful");
+  const facts = (await page.locator(".facts").innerText()).replace(/\s+/g, " ");
+  assert.match(
+    facts,
+    /^Amount €10\.50 Date \w.* \d{4}.*\d:\d\d.* Card Visa ending in 4242 Reference pay_\w{14} Paid to Test Store Ltd$/,
+  );
+  await page.getByRole("button", { name: "Print" }).click();
+  assert.equal(await page.evaluate("printed"), true);
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.getByRole("button", { name: "Print" }).isVisible(), false);
+  assert.equal(await page.getByText("Payment successful").isVisible(), true);
+});
+
+inBrowser("the buyer sees which cards are taken, who processes them and who sells", async ({ page }) => {
+  await page.goto((await newOrder(await merchantWith({ display_name: "Lemon Books" }))).link);
+  await formReady(page);
+  await page
+    .frameLocator("iframe")
+    .getByRole("img", { name: /^Accepted cards: Visa, Mastercard, American Express/ })
+    .waitFor();
+  await page.getByText("processed by Tollbooth Simulator").waitFor();
+  await page.getByText("Sold by Test Store Ltd").waitFor();
+});
+
+inBrowser("in Arabic everything hangs at the right edge, also what is written from left to right", async ({ page }) => {
+  const merchant = await merchantWith({ display_name: "Lemon Books" });
+  await page.goto((await newOrder(merchant, { locale: "ar", description: "Order 7\nTwo lines" })).link);
+  await formReady(page);
+  const edge = (box: { x: number; width: number }) => Math.round(box.x + box.width);
+  const right = edge(await boxOf(page, ".order > .amount bdi"));
+  assert.ok(Math.abs(edge(await boxOf(page, ".description bdi")) - right) <= 1);
+  await payWith(page, cards.succeeds).catch(() => page.locator("button.pay").click());
+  await seeScreen(page, "تم الدفع بنجاح");
+});
+
+/** The screens of one session, one after the other. */
+async function passThrough(page: Page, merchant: TestMerchant, look: (screen: string) => Promise<void>): Promise<void> {
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  await look("pay");
+  await payWith(page, cards.needsChallenge);
+  await seeScreen(page, "Your bank wants to check");
+  await look("bank check");
+  await page.frameLocator("iframe").getByRole("button", { name: "Authenticate", exact: true }).click();
+  await seeScreen(page, "Payment successful");
+  await look("paid");
+}
+
+inBrowser(
+  "on a desktop every screen has the order in one half and the panel in the other, both in full height",
+  async ({ page }) => {
+    await passThrough(page, await merchantWith({ display_name: "Lemon Books" }), async (screen) => {
+      const [merchant, order, panel] = [
+        await boxOf(page, ".merchant"),
+        await boxOf(page, ".order"),
+        await boxOf(page, ".panel"),
+      ];
+      const half = desktop.width / 2;
+      assert.deepEqual([panel.x, Math.round(panel.width)], [half, half], screen);
+      assert.ok(panel.height >= desktop.height - 1, screen);
+      for (const box of [merchant, order]) assert.ok(box.x + box.width <= half && box.x > half / 8, screen);
+      assert.ok(Math.abs(merchant.x - order.x) < 1 && order.y > merchant.y, screen);
+    });
+  },
+  { viewport: desktop },
+);
+
+inBrowser("on a phone the order comes first, and behind a message when there is one", async ({ page }) => {
+  await passThrough(page, await merchantWith({ display_name: "Lemon Books" }), async (screen) => {
+    const [order, panel] = [await boxOf(page, ".order"), await boxOf(page, ".panel")];
+    assert.equal(order.y < panel.y, screen !== "paid", screen);
+    assert.ok(panel.width > phone.width * 0.85, screen);
+  });
+});
+
+const picture = (width: number, height: number) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#c00"/></svg>`;
+
+inBrowser("a logo is shown in its own ratio, and moves nothing when it comes", async ({ page }) => {
+  const merchant = await merchantWith({ display_name: "Lemon Books", logo_url: "https://lemonbooks.example/logo.svg" });
+  for (const [width, height, wanted] of [
+    [600, 120, 220],
+    [100, 100, 44],
+    [100, 400, 11],
+  ] as const) {
+    await page.route("https://lemonbooks.example/logo.svg", (route) =>
+      route.fulfill({ contentType: "image/svg+xml", body: picture(width, height) }),
+    );
+    await page.goto((await newOrder(merchant)).link);
+    await formReady(page);
+    const logo = await boxOf(page, "img.logo");
+    assert.deepEqual([Math.round(logo.width), Math.round(logo.height)], [wanted, 44], `${width} × ${height}`);
+    await page.unroute("https://lemonbooks.example/logo.svg");
+  }
+});
+
+inBrowser("a logo that does not load leaves the initial, at the same place", async ({ page }) => {
+  const merchant = await merchantWith({ display_name: "Lemon Books", logo_url: "https://lemonbooks.example/logo.svg" });
+  await page.route("https://lemonbooks.example/logo.svg", (route) => route.abort());
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  assert.equal(await page.locator(".initial").innerText(), "L");
+  const [mark, name] = [await boxOf(page, ".initial"), await boxOf(page, ".merchant-name")];
+  assert.deepEqual([mark.width, mark.height], [44, 44]);
+  assert.ok(name.y >= mark.y + mark.height);
+});
+
+inBrowser.alone("theme and colours are there before any script has run", async () => {
+  const branding = { display_name: "Lemon Books", accent_color: "#7a1fa2" };
+  const grounds: Record<string, string> = {};
+  for (const [theme, colorScheme] of [
+    ["dark", "light"],
+    ["light", "dark"],
+    ["auto", "dark"],
+    ["auto", "light"],
+  ] as const) {
+    const merchant = await merchantWith({ ...branding, theme });
+    const { page, close } = await inBrowser.open({ colorScheme, javaScriptEnabled: false });
+    await page.goto((await newOrder(merchant)).link);
+    grounds[`${theme} in ${colorScheme}`] = hex(await styleOf(page, ".panel", "background-color"));
+    assert.equal(hex(await styleOf(page, ".initial", "background-color")), "#7a1fa2");
+    await close();
+  }
+  assert.deepEqual(grounds, {
+    "dark in light": "#1a202c",
+    "light in dark": "#ffffff",
+    "auto in dark": "#1a202c",
+    "auto in light": "#ffffff",
+  });
+});
+
+test("a style sheet takes known words and plain colours, and nothing else of its address", async () => {
+  const shell = (await api(running.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z")).raw;
+  const [style = ""] = /\/c\/files\/page-\w+\.css/.exec(shell) ?? [];
+  const sheet = async (query: string) => (await api(running.gateway).get(`${style}?${query}`)).expect(200).raw;
+  assert.match(
+    await sheet("accent=0a7d4f&theme=dark&button=pill"),
+    /--accent:#0a7d4f.*--button-radius:999px.*color-scheme:dark/s,
+  );
+  const plain = await sheet("accent=000%7Dbody%7Bdisplay:none&theme=x&button=url(x)&font=%22%7D&x=%3C%2Fstyle%3E");
+  assert.doesNotMatch(plain.slice(plain.lastIndexOf(":root{")), /display|url|script|style|<|\}.+/);
+});
+
+inBrowser(
+  "text and sizes follow the reader's own font size, in the page and in the processor's fields",
+  async ({ page }) => {
+    const merchant = await merchantWith({
+      display_name: "Lemon Books",
+      tagline: "Good reading",
+      support_email: "h@x.example",
+    });
+    await page.goto((await newOrder(merchant)).link);
+    await formReady(page);
+    const sizes = `(() => [...document.querySelectorAll("body *")]
+    .filter((e) => e.checkVisibility() && !e.closest("svg") && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+    .map((e) => [e.tagName + "." + e.className, parseFloat(getComputedStyle(e).fontSize)]))()`;
+    const scale = `document.documentElement.style.fontSize = "175%"`; // 28 px, as a browser's setting would
+    const frame = page.frames()[1];
+    assert.ok(frame);
+    for (const each of [page, frame]) {
+      const before = await each.evaluate<[string, number][]>(sizes);
+      await each.evaluate(scale);
+      const after = await each.evaluate<[string, number][]>(sizes);
+      assert.ok(before.length > 5);
+      before.forEach(([name, size], i) => {
+        assert.ok(Math.abs((after[i]?.[1] ?? 0) / size - 1.75) < 0.01, `${name}: ${size} → ${after[i]?.[1]}`);
+      });
+    }
+  },
+);
+
+for (const [what, width, base] of [
+  ["at 320 px", 320, 16],
+  ["at 200 % zoom of a small laptop", 640, 16],
+  ["at 320 px with a font of 28 px", 320, 28],
+] as const) {
+  inBrowser(
+    `${what} nothing is cut off and nothing scrolls sideways`,
+    async ({ page }) => {
+      const merchant = await merchantWith({
+        display_name: "Lemon Books and Stationery",
+        support_email: "questions@lemonbooks.example",
+      });
+      await page.addInitScript(
+        `document.addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "${base}px"))`,
+      );
+      await page.goto((await newOrder(merchant, { amount: 99_999_999, reference: "ORDER-2026-00000000001" })).link);
+      await formReady(page);
+      const fits = async (screen: string) => {
+        const wide = await page.evaluate<string[]>(`[...document.querySelectorAll("body *")]
+          .filter((e) => e.checkVisibility() && !e.closest(".visually-hidden, .brands") && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1))
+          .map((e) => e.outerHTML.slice(0, 80))`);
+        assert.deepEqual(wide, [], screen);
+        assert.ok(Number(await page.evaluate("document.documentElement.scrollWidth")) <= width, screen);
+      };
+      await fits("pay");
+      await payWith(page, cards.succeeds);
+      await seeScreen(page, "Payment successful");
+      await fits("paid");
+    },
+    { viewport: { width, height: 640 } },
+  );
+}
+
+inBrowser.alone("the edge of every field stands out 3:1, light and dark", async () => {
+  for (const theme of ["light", "dark"]) {
+    const merchant = await merchantWith({ display_name: "Lemon Books", theme });
+    const { page, close } = await inBrowser.open();
+    await page.goto((await newOrder(merchant)).link);
+    await formReady(page);
+    const ground = hex(await styleOf(page, ".panel", "background-color"));
+    const edges = await eventually("the fields", () =>
+      page
+        .frames()[1]
+        ?.evaluate<string[]>(`[...document.querySelectorAll("input")].map((e) => getComputedStyle(e).borderTopColor)`),
+    );
+    for (const edge of edges ?? []) assert.ok(contrast(hex(edge), ground) >= 3, `${theme}: ${edge} on ${ground}`);
+    assert.ok((edges ?? []).length >= 4);
+    await close();
+  }
+});
+
+test.run();
