@@ -5,6 +5,7 @@ import { journal } from "./health/journal.ts";
 import { status } from "./health/status.ts";
 import { applications } from "./objects/applications.ts";
 import { connectors } from "./objects/connectors.ts";
+import { consolePeople } from "./objects/console.ts";
 import { deliveries, endpoints } from "./objects/deliveries.ts";
 import { events } from "./objects/events.ts";
 import { keys } from "./objects/keys.ts";
@@ -25,6 +26,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   keys,
   connectors,
   applications,
+  console: consolePeople,
   endpoints,
   deliveries,
   payments,

@@ -17,6 +17,7 @@ import {
   ConnectorService,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
+import { PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
@@ -35,6 +36,7 @@ export interface OperatorPeers {
   readonly connectors: Client<typeof ConnectorService>;
   readonly accounts: Client<typeof ConnectorAccountService>;
   readonly applications: Client<typeof ApplicationService>;
+  readonly people: Client<typeof PeopleService>;
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperatorService>;
   readonly statements: Client<typeof StatementService>;
@@ -69,6 +71,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     connectors: peers.merchant.client(ConnectorService),
     accounts: peers.payments.client(ConnectorAccountService),
     applications: peers.merchant.client(ApplicationService),
+    people: peers.merchant.client(PeopleService),
     audit: peers.merchant.client(AuditService),
     operations: peers.payments.client(OperatorService),
     statements: peers.payments.client(StatementService),

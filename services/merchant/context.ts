@@ -5,6 +5,7 @@ import type { Wake } from "#platform/jobs/job.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import type { IdentityProvider } from "./identity/provider.ts";
 import type { Doors } from "./rules/people/door.ts";
 
 export interface MerchantContext {
@@ -20,6 +21,8 @@ export interface MerchantContext {
   readonly doors: Doors;
   /** Mail can be sent. */
   readonly canMail: boolean;
+  /** The company's; undefined: there is none. */
+  readonly provider: IdentityProvider | undefined;
   /** Wakes the job that sends it. */
   readonly mails: Wake;
 }

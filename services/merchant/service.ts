@@ -21,8 +21,10 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
+import { identityProvider } from "./identity/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
+import { notificationConsumers, tellExpiringKeysJob } from "./jobs/notify-people.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { sendMailsJob } from "./jobs/send-mails.ts";
 import { mailServer } from "./mail/smtp.ts";
@@ -39,12 +41,13 @@ import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { sweepMails } from "./store/mail/mails.ts";
 import { MerchantEntity } from "./store/merchants.ts";
-import { sweepChallenges } from "./store/people/challenges.ts";
 import { sweepSessions } from "./store/people/console-sessions.ts";
 import { peopleEntities } from "./store/people/entities.ts";
-import { sweepBrowsers } from "./store/people/known-browsers.ts";
-import { sweepLinks } from "./store/people/sign-in-links.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
+import { sweepChallenges } from "./store/sign-in/challenges.ts";
+import { sweepBrowsers } from "./store/sign-in/known-browsers.ts";
+import { sweepTokens } from "./store/sign-in/provider-links.ts";
+import { sweepLinks } from "./store/sign-in/sign-in-links.ts";
 
 type MerchantConfig = Opened<Configured<typeof merchantSettings>> & Partial<Configured<typeof peopleSettings>>;
 
@@ -72,6 +75,13 @@ function mailServerOf({ SMTP_URL: url, MAIL_FROM: from }: MerchantConfig) {
   return url === undefined || from === undefined ? undefined : mailServer(url, from);
 }
 
+/** @returns undefined: nobody signs in by one */
+function providerOf({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId }: MerchantConfig) {
+  if ((issuer === undefined) !== (clientId === undefined))
+    throw new Error("OIDC_ISSUER and OIDC_CLIENT_ID belong together");
+  return issuer === undefined || clientId === undefined ? undefined : identityProvider(issuer, clientId);
+}
+
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
   const { db, log, outbox, recovery } = base;
   const server = mailServerOf(config);
@@ -82,6 +92,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
     canMail: server !== undefined,
     mails: new Wake(),
+    provider: providerOf(config),
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.
@@ -106,9 +117,11 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },
       { name: "sweep-challenges", everyMs: 600_000, runOnce: () => sweepChallenges(db) },
       { name: "sweep-sign-in-links", everyMs: 600_000, runOnce: () => sweepLinks(db) },
+      { name: "sweep-provider-tokens", everyMs: 3_600_000, runOnce: () => sweepTokens(db) },
+      tellExpiringKeysJob(context),
       { name: "sweep-mails", everyMs: 3_600_000, runOnce: () => sweepMails(db) },
       { name: "sweep-browsers", everyMs: 3_600_000, runOnce: () => sweepBrowsers(db) },
     ],
-    consumers: auditConsumers(db),
+    consumers: [...auditConsumers(db), ...notificationConsumers(context)],
   };
 }

@@ -16,6 +16,18 @@ const consoleOrigin: Setting<string> = {
   },
 };
 
+/** Of OpenID Connect Discovery: https, or http on this machine. */
+const issuer: Setting<string> = {
+  parse: (raw) => {
+    const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
+    const isLocal = parsed?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(parsed.hostname);
+    if (parsed?.search !== "" || parsed.hash !== "" || !(isLocal || parsed.protocol === "https:")) {
+      throw new Error("must be an https address without a query, or http on this machine");
+    }
+    return raw;
+  },
+};
+
 /** One address, with or without a name: nothing that a mail's head could be broken by. */
 const sender: Setting<string> = {
   parse: (raw) => {
@@ -42,4 +54,8 @@ export const peopleSettings = {
   SMTP_URL: optional(url("smtp", "smtps")),
   /** Who it is from: an address, or `Name <address>`. Belongs to SMTP_URL. */
   MAIL_FROM: optional(sender),
+  /** The identity provider that people may sign in by, exactly as its tokens name it; without it they do not. */
+  OIDC_ISSUER: optional(issuer),
+  /** What it calls the consoles. Belongs to OIDC_ISSUER. */
+  OIDC_CLIENT_ID: optional(text),
 } as const;

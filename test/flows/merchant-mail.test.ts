@@ -123,6 +123,22 @@ test("what the server refuses for now is sent later, and what it refuses for eve
   assert.equal((await row(ids[0])).sealed, null);
 });
 
+test("an approved application invites its applicant as the owner, once", async () => {
+  const { applications, signIn } = service;
+  const email = anEmail();
+  const fields = { legalName: "Acme Ltd", tradingName: "Acme", countryCode: "DE", currencyCode: "EUR" };
+  const { application } = await applications.createApplication({ ...fields, applicantEmail: email.toUpperCase() });
+  const applicationId = application?.id ?? "";
+  await applications.submitApplication({ applicationId });
+  const approved = await Promise.all([1, 2].map(() => applications.approveApplication({ applicationId })));
+  const mail = await sink.mailTo(email, "Invitation to the console of Acme");
+  const token = linkIn(mail.text);
+  const { session, merchantId } = await signIn.acceptInvitation({ door, token, name: "Ada" });
+  assert.equal(merchantId, approved[0]?.application?.merchantId);
+  assert.equal(session?.session?.memberships[0]?.role, "owner");
+  assert.equal(sink.countTo(email), 1);
+});
+
 test("a mail whose time is over is given up", async () => {
   const { operator, database } = service;
   const email = anEmail();

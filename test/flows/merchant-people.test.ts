@@ -1,9 +1,14 @@
 // People come in: invitations, passkeys and sessions of the consoles, over RPC on a fresh database. Each lie is told
 // once and refused: a link twice, a challenge twice, another site, a copy, the other door, a session that is over.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 import {
   addPasskey,
   anEmail,
@@ -329,6 +334,35 @@ test("an operator signed in at their door manages merchants' people; a merchant'
   const above = { ...wish, door: Door.OPERATORS, merchantId: "", role: "auditor" };
   await assert.rejects(people.inviteMember({ ...above, sessionSecret: owner.secret }), refused("UNAUTHORIZED"));
   await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), refused("FORBIDDEN"));
+});
+
+test("the first owner comes in by the link that an operator's command prints, and is listed and removed by commands", async () => {
+  const merchantId = await service.newMerchant();
+  const email = anEmail();
+  const dir = await tempDir("people");
+  const tokenFile = join(dir, "token");
+  writeFileSync(tokenFile, service.operatorToken);
+  const { url } = service;
+  const urls = { CHECKOUT_URL: url, PAYMENTS_URL: url, MERCHANT_URL: url, WEBHOOK_URL: url };
+  const env = { ...process.env, ...urls, RPC_TOKEN_FILE: tokenFile };
+  const script = join(import.meta.dirname, "../../deploy/cli/main.ts");
+  const command = async (...words: string[]): Promise<Record<string, unknown>[]> => {
+    const run = await promisify(execFile)(process.execPath, [script, "console", ...words, "--json"], { env });
+    return JSON.parse(run.stdout);
+  };
+  try {
+    const [invited] = await command("invite", email, "--merchant", merchantId);
+    const token = tokenOf(String(invited?.link));
+    const { session } = await service.signIn.acceptInvitation({ door, token, name: "Ada", browser });
+    assert.equal(session?.session?.memberships[0]?.role, "owner");
+    const [listed] = await command("members", "--merchant", merchantId);
+    assert.deepEqual([listed?.email, listed?.role, listed?.signs_in_by], [email, "owner", []]);
+    await command("remove", email.toUpperCase(), "--merchant", merchantId);
+    assert.deepEqual(await command("members", "--merchant", merchantId), []);
+    await assert.rejects(command("members"), /either --merchant/);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test("a door without an origin is closed", async () => {

@@ -2,13 +2,18 @@
 // and people who come in by their invitations, each with a passkey in software.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
+import { eventSubject } from "#platform/broker/streams.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import type { CallerName } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { newId } from "#platform/values/id.ts";
-import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { ApiKeyService, ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
@@ -40,10 +45,18 @@ export interface PeopleOverRpc {
   /** Called by an operator's command. */
   readonly operator: Client<typeof PeopleService>;
   readonly merchants: Client<typeof MerchantService>;
+  /** As gateway and operator. */
+  readonly applications: Client<typeof ApplicationService>;
   readonly announced: Announced;
   /** As the tables' owner. */
   readonly database: pg.Client;
   readonly databaseUrl: string;
+  /** Where it listens, and what an operator's command calls it with. */
+  readonly url: string;
+  readonly operatorToken: string;
+  readonly keys: Client<typeof ApiKeyService>;
+  /** Announces an event as the payments service does. */
+  announce(event: MessageInitShape<typeof EventSchema>): Promise<void>;
   newMerchant(): Promise<string>;
   /** @returns the token of the invitation's link */
   invited(merchantId: string, wish?: Invited): Promise<string>;
@@ -65,8 +78,9 @@ export async function startPeopleOverRpc(
   const tokens = new Map<string, readonly CallerName[]>([
     [randomBytes(16).toString("hex"), ["console"]],
     [randomBytes(16).toString("hex"), ["operator"]],
+    [randomBytes(16).toString("hex"), ["operator", "gateway"]],
   ]);
-  const [consoleToken = "", operatorToken = ""] = [...tokens.keys()];
+  const [consoleToken = "", operatorToken = "", anyToken = ""] = [...tokens.keys()];
   const announced = await listenTo(config, "merchant");
   const service = await startMerchant({
     ...config,
@@ -77,8 +91,16 @@ export async function startPeopleOverRpc(
     ...settings,
   });
   const url = `http://127.0.0.1:${service.port}`;
-  const [byConsole, byOperator] = [consoleToken, operatorToken].map((token) => connectPeer({ url, token }));
-  assert(byConsole && byOperator);
+  const [byConsole, byOperator, byAny] = [consoleToken, operatorToken, anyToken].map((token) =>
+    connectPeer({ url, token }),
+  );
+  assert(byConsole && byOperator && byAny);
+  const bus = new EventBus({
+    broker: { url: config.NATS_URL },
+    namespace: config.NATS_NAMESPACE,
+    name: "payments",
+    log: createLog("test", "error"),
+  });
   const database = new pg.Client(config.DATABASE_URL);
   await database.connect();
   const merchants = byOperator.client(MerchantService);
@@ -97,9 +119,18 @@ export async function startPeopleOverRpc(
     people: byConsole.client(PeopleService),
     operator,
     merchants,
+    applications: byAny.client(ApplicationService),
     announced,
     database,
     databaseUrl: config.DATABASE_URL,
+    url,
+    operatorToken,
+    keys: byConsole.client(ApiKeyService),
+    async announce(event) {
+      const id = newId("event");
+      const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source: "payments" }));
+      await bus.publish(eventSubject(config.NATS_NAMESPACE, "payments", event.type ?? ""), id, body);
+    },
     newMerchant: async () => {
       const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
       return (await merchants.createMerchant(profile)).merchant?.id ?? assert.fail("no merchant");
@@ -117,6 +148,8 @@ export async function startPeopleOverRpc(
       await database.end();
       byConsole.close();
       byOperator.close();
+      byAny.close();
+      await bus.close();
       await announced.stop();
       await service.stop();
     },

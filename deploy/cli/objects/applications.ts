@@ -1,6 +1,8 @@
 // `tollbooth applications …`: who asks to become a merchant.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
 import type { Answer, Commands, Row } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
 import { limitOption, pages, timeText } from "../wire.ts";
 
 export const applications: Commands = {
@@ -16,10 +18,14 @@ export const applications: Commands = {
     },
   },
   approve: {
-    about: "approves a submitted application: its merchant is created",
+    about:
+      "approves a submitted application: its merchant is created, and its applicant invited where mail can be sent",
     words: ["application"],
-    run: async (peers, given) =>
-      moved((await peers.applications.approveApplication({ applicationId: given.word("application") })).application),
+    run: async (peers, given) => {
+      const applicationId = given.word("application");
+      const { application } = await peers.applications.approveApplication({ applicationId });
+      return { ...moved(application), ...(application && { remark: await invitationOf(peers, application) }) };
+    },
   },
   reject: {
     about: "rejects a submitted application",
@@ -28,6 +34,16 @@ export const applications: Commands = {
       moved((await peers.applications.rejectApplication({ applicationId: given.word("application") })).application),
   },
 };
+
+/** Whether the applicant can come in, or how they are invited. */
+async function invitationOf({ people }: OperatorPeers, application: Application): Promise<string> {
+  const { merchantId, applicantEmail } = application;
+  const { members, invitations } = await people.listMembers({ door: Door.MERCHANTS, merchantId });
+  if (members.length > 0) return "The merchant has people in its console.";
+  return invitations.length > 0
+    ? "The applicant is invited to the console by mail."
+    : `To let the applicant into the console: tollbooth console invite ${applicantEmail} --merchant ${merchantId}`;
+}
 
 function moved(application: Application | undefined): Answer {
   return { rows: application ? [applicationRow(application)] : [] };

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
+import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -39,6 +40,7 @@ import {
   setRevoked,
 } from "../store/api-keys.ts";
 import { lockMerchant } from "../store/merchants.ts";
+import { notifyPeople } from "./people/notify-people.ts";
 
 /** Whose keys, and for whom they are made. */
 export interface KeyWish extends KeyOwner {
@@ -84,6 +86,7 @@ export async function createApiKey(context: MerchantContext, wanted: NewKey): Pr
     return await issueKey(context, tx, { ...wanted, ...power }, now);
   });
   context.outbox.wake();
+  context.mails.now();
   tellBurst(context, issued);
   return issued;
 }
@@ -113,6 +116,7 @@ export async function rollApiKey(
     return successor;
   });
   context.outbox.wake();
+  context.mails.now();
   tellBurst(context, issued);
   return issued;
 }
@@ -221,7 +225,17 @@ async function issueKey(
   const attributes = { ...(key.allowedIps.length > 0 && { allowed_ips: key.allowedIps.join(" ") }) };
   await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
   const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);
+  // Past a burst, which operators hear of, mails tell nothing more.
+  if (made <= burstKeys) await tellNewKey(context, tx, key);
   return { secret, key, isBurst: beginsBurst(made) };
+}
+
+/** The merchant's people but for the one who made it. */
+async function tellNewKey(context: MerchantContext, tx: MappedTx, key: ApiKey): Promise<void> {
+  const { id: objectId, merchantId, environment, name: object } = key;
+  const exceptPersonId = callContext.getStore()?.actor ?? "";
+  const matter = { merchantId, environment, objectId, object, path: "keys", exceptPersonId };
+  await notifyPeople(context, tx, { kind: "key_created", ...matter });
 }
 
 function tellBurst({ log }: MerchantContext, { key, isBurst }: IssuedKey): void {

@@ -1,5 +1,7 @@
 // Onboarding applications: creates a draft and changes it; submits, approves or rejects one; each in ONE transaction.
-// Approval creates the merchant in the same transaction, so that an approved application always has exactly one.
+// Approval creates the merchant in the same transaction, so that an approved application always has exactly one, and
+// invites the applicant as its first owner.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -13,8 +15,10 @@ import {
   isOver,
   missingFields,
 } from "../rules/application.ts";
+import { normalEmail } from "../rules/people/person.ts";
 import { type Application, findApplication, insertApplication, lockApplication } from "../store/applications.ts";
 import { addMerchant } from "./create-merchant.ts";
+import { addInvitation } from "./people/invite-member.ts";
 
 /** @throws Failure INVALID_BODY when a field that is there cannot be. */
 export async function createApplication(context: MerchantContext, fields: ApplicationFields): Promise<Application> {
@@ -71,8 +75,10 @@ export async function moveApplication(
     if (decision.kind === "refused") throw refusal(decision.problem);
     const missing = missingFields(application);
     if (missing.length > 0) throw new Failure("INVALID_BODY", { violations: missing });
-    if (decision.to === "approved")
+    if (decision.to === "approved") {
       application.merchantId = (await addMerchant(context, tx, newMerchant(application))).id;
+      await inviteApplicant(context, tx, application.merchantId, application.applicantEmail);
+    }
     application.status = decision.to;
     await context.outbox.append(tx, [
       {
@@ -87,7 +93,15 @@ export async function moveApplication(
     return application;
   });
   context.outbox.wake();
+  context.mails.now();
   return moved;
+}
+
+/** The first owner. Where no mail can be sent the invitation would wait for nobody: the approval's command says how. */
+async function inviteApplicant(context: MerchantContext, tx: MappedTx, merchantId: string, email: string) {
+  if (!context.canMail || !context.doors.has("merchants")) return;
+  const owner = { email: normalEmail(email), role: "owner", refundLimit: undefined, language: "" };
+  await addInvitation(context, tx, { ...owner, merchantId, manager: { personId: undefined } });
 }
 
 function refusal(problem: string): Failure {

@@ -19,6 +19,8 @@ export interface NewMail {
   readonly brand?: MailBrand;
   /** Empty or absent: the installation's, or a person's own. */
   readonly merchantId?: string;
+  /** Who gets it by their role; absent: nobody by that. */
+  readonly personId?: string;
   readonly objectId?: string;
   /** What happens twice is told once; absent: each time. */
   readonly onceKey?: string;
@@ -53,6 +55,7 @@ export async function queueMail(
     id,
     kind: mail.kind,
     merchantId: mail.merchantId ?? "",
+    personId: mail.personId ?? "",
     objectId: mail.objectId ?? "",
     onceKey: mail.onceKey ?? null,
     sealed: to === null ? null : sealed,

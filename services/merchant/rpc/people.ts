@@ -8,6 +8,7 @@ import { listNames, listPeople } from "../flows/people/list-people.ts";
 import type { Place } from "../flows/people/manage-people.ts";
 import {
   chooseNotifications,
+  endNotification,
   forgetView,
   readNotifications,
   readViews,
@@ -53,6 +54,9 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
     },
     async updateNotifications({ kinds, ...place }) {
       return { kinds: await chooseNotifications(context, place, kinds) };
+    },
+    async endNotification({ token }) {
+      return await endNotification(context, token);
     },
     async listSavedViews({ list, ...place }) {
       const views = await readViews(context, place, list);

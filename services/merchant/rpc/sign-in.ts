@@ -11,9 +11,10 @@ import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";
 import { redeemSignInLink, requestSignInLink } from "../flows/sign-in/sign-in-by-link.ts";
 import { beginPasskeySignIn, finishPasskeySignIn } from "../flows/sign-in/sign-in-by-passkey.ts";
+import { finishProviderSignIn } from "../flows/sign-in/sign-in-by-provider.ts";
 import { fromBrowser, fromDoor, toConsoleSession, toNewSession, toOwnAccess, toPerson } from "../people-messages.ts";
 
-export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof SignInService>> {
+export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInService> {
   return {
     async beginPasskeySignIn({ door }) {
       return await beginPasskeySignIn(context, fromDoor(door));
@@ -29,6 +30,11 @@ export function signInRpc(context: MerchantContext): Partial<ServiceImpl<typeof 
     },
     async redeemSignInLink({ door, browser, $typeName: _, $unknown: __, ...link }) {
       const issued = await redeemSignInLink(context, fromDoor(door), link, fromBrowser(browser));
+      return { session: toNewSession(issued) };
+    },
+    async finishProviderSignIn({ door, idToken, nonce, browser }) {
+      const given = { idToken, nonce };
+      const issued = await finishProviderSignIn(context, fromDoor(door), given, fromBrowser(browser));
       return { session: toNewSession(issued) };
     },
     async getInvitation({ door, token }) {

@@ -169,8 +169,29 @@ export async function lockKey(sql: Sql, owner: KeyOwner, id: string): Promise<Ap
   return row && keyOf(row);
 }
 
+/** Whoever ends a key knows when: nobody is told any more. */
 export async function setExpiry(sql: Sql, id: string, expiresAt: Date): Promise<void> {
-  await sql.rows("update api_keys set expires_at = $2 where id = $1", [id, expiresAt.toISOString()]);
+  await sql.rows("update api_keys set expires_at = $2, expiry_told_at = now() where id = $1", [
+    id,
+    expiresAt.toISOString(),
+  ]);
+}
+
+/** Active keys that end within these days and had a long life, none of them twice. */
+export async function takeExpiringKeys(
+  sql: Sql,
+  wanted: { readonly days: number; readonly lifeDays: number; readonly limit: number },
+): Promise<ApiKey[]> {
+  const rows = await sql.rows<Row>(
+    `update api_keys set expiry_told_at = now() where id in (
+       select id from api_keys where revoked_at is null and expiry_told_at is null
+         and expires_at > now() and expires_at <= now() + make_interval(days => $1)
+         and expires_at > created_at + make_interval(days => $2)
+       order by expires_at limit $3 for update skip locked)
+     returning ${columns}`,
+    [wanted.days, wanted.lifeDays, wanted.limit],
+  );
+  return rows.map(keyOf);
 }
 
 export async function setAllowedIps(sql: Sql, id: string, allowedIps: readonly string[]): Promise<void> {

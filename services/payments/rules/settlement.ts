@@ -193,7 +193,9 @@ class Draft {
       const { dispute, announce } = this.#moveDispute(known[index], report);
       known.splice(index < 0 ? known.length : index, 1, dispute);
       if (this.#isPaid) this.#holdFor(known);
-      for (const type of announce) this.#announce(type, { dispute_id: dispute.id, dispute_status: dispute.status });
+      const due = report.evidenceDueAt && { evidence_due_at: report.evidenceDueAt.toISOString() };
+      const attributes = { dispute_id: dispute.id, dispute_status: dispute.status, ...due };
+      for (const type of announce) this.#announce(type, attributes);
     }
   }
 

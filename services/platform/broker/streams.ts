@@ -90,6 +90,14 @@ export const durableConsumers = {
   auditCheckoutReplays: { by: "merchant", name: "merchant-audit-replays", source: "checkout", types: "events.>" },
   auditWebhookReplays: { by: "merchant", name: "merchant-audit-replays", source: "webhook", types: "events.>" },
   auditExpiries: { by: "merchant", name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
+  // Mails to merchants' people.
+  notifyDisputes: { by: "merchant", name: "merchant-notify-disputes", source: "payments", types: "dispute.>" },
+  notifyRefunds: {
+    by: "merchant",
+    name: "merchant-notify-refunds",
+    source: "payments",
+    types: "payment.refund_failed",
+  },
   auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 } as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;
 

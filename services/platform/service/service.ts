@@ -42,7 +42,7 @@ export interface AnsweredService {
   readonly register: (router: ConnectRouter) => void;
 }
 
-export function answers<S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>): AnsweredService {
+export function answers<S extends DescService>(service: S, implementation: ServiceImpl<S>): AnsweredService {
   return { service, register: (router) => router.service(service, implementation) };
 }
 

@@ -4,8 +4,9 @@
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
+import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
-import { withdrawMails } from "../../store/mail/mails.ts";
+import { withdrawMails, withdrawMailsOf } from "../../store/mail/mails.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
   countInRole,
@@ -36,6 +37,7 @@ export async function updateMember(
     if (!role.isOwner) await assertOwnerLeft(tx, place, membership, manager);
     tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
     await tx.em.flush();
+    await withdrawMailsOf(tx, { personId, merchantId }, kindsFor(role.name));
     const limit = limitText(membership);
     if (before.role !== role.name || before.limit !== limit) {
       const attributes = { role: role.name, role_before: before.role, refund_limit: limit };
@@ -55,6 +57,7 @@ export async function removeMember(context: MerchantContext, place: Place, perso
     const membership = await lockMember(tx, place, personId, manager);
     await assertOwnerLeft(tx, place, membership, manager);
     await deleteMembership(tx.em, personId, place.merchantId);
+    await withdrawMailsOf(tx, { personId, merchantId: place.merchantId }, []);
     const removed = memberEvent("member.removed", place.merchantId, personId, { role: membership.role });
     await context.outbox.append(tx, [removed]);
   });

@@ -2,7 +2,10 @@
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
+import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
 import { isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
+import { withdrawMailsOf } from "../../store/mail/mails.ts";
+import { findMerchant } from "../../store/merchants.ts";
 import { findMembership, type Membership } from "../../store/people/memberships.ts";
 import { choicesOf, putChoices } from "../../store/people/notification-choices.ts";
 import { lockPerson } from "../../store/people/persons.ts";
@@ -38,8 +41,31 @@ export async function chooseNotifications(
   const possible = kindsFor(own.role);
   if (!kinds.every((kind) => isKind(kind) && possible.includes(kind))) throw invalid("kinds", "has one that is none");
   const chosen = possible.map((name) => ({ name, isOn: kinds.includes(name) }));
-  await change(context, own, (tx) => putChoices(tx.em, keyOf(own), new Map(chosen.map((c) => [c.name, c.isOn]))));
+  await change(context, own, async (tx) => {
+    await putChoices(tx.em, keyOf(own), new Map(chosen.map((c) => [c.name, c.isOn])));
+    await withdrawMailsOf(tx, keyOf(own), kinds);
+  });
   return chosen;
+}
+
+/** Ends one kind of mail by the link in it; repeating it changes nothing. @throws Failure NOT_FOUND */
+export async function endNotification(
+  context: MerchantContext,
+  token: string,
+): Promise<{ kind: NotificationKind; merchantName: string }> {
+  const of = readUnsubscribeToken(context.hashKeys, token);
+  const own = of && (await findMembership(context.db.em(), of.personId, of.merchantId));
+  const merchant = of && (await findMerchant(context.db.em(), of.merchantId));
+  if (!own || !merchant) throw new Failure("NOT_FOUND");
+  await change(context, own, async (tx) => {
+    await putChoices(tx.em, keyOf(own), new Map([[of.kind, false]]));
+    await withdrawMailsOf(
+      tx,
+      keyOf(own),
+      kindsFor(own.role).filter((kind) => kind !== of.kind),
+    );
+  });
+  return { kind: of.kind, merchantName: merchant.name };
 }
 
 /** @param list empty: of all lists. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */

@@ -7,8 +7,8 @@ import { mailTexts } from "../../mail/mail-texts.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import type { Door } from "../../rules/people/door.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
-import { recordBrowser } from "../../store/people/known-browsers.ts";
 import { findPersons } from "../../store/people/persons.ts";
+import { recordBrowser } from "../../store/sign-in/known-browsers.ts";
 
 /** A passkey or an app was added to who had a way in before. */
 export async function tellWayInAdded(context: MerchantContext, tx: MappedTx, session: SessionRow): Promise<void> {

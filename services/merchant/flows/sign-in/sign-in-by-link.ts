@@ -12,10 +12,8 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { languageOf, normalEmail } from "../../rules/people/person.ts";
 import { signInLinkMs, signInLinksMax, signInLinksMs } from "../../rules/people/session.ts";
-import { deleteAuthenticator, findAuthenticator } from "../../store/people/authenticators.ts";
-import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
+import { findAuthenticator } from "../../store/people/authenticators.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
-import { deletePasskeysOf } from "../../store/people/passkeys.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
 import {
   countLinks,
@@ -25,9 +23,10 @@ import {
   recordWrongCodeOfLink,
   type SignInLink,
   spendLink,
-} from "../../store/people/sign-in-links.ts";
+} from "../../store/sign-in/sign-in-links.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { checkCode, wrongCode } from "./check-code.ts";
+import { proveAddress } from "./prove-address.ts";
 import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
@@ -104,13 +103,7 @@ async function openWith(
   const person = personId === null ? null : await lockPerson(tx.em, personId);
   if (!person || (await membershipsOf(tx, person.id, door)).length === 0)
     return { refused: new Failure("UNAUTHORIZED") };
-  if (!person.emailProvedAt) {
-    // Whoever made this person knew a link, not the address; whoever reads the mail now is who it is of.
-    await deletePasskeysOf(tx.em, person.id);
-    await deleteAuthenticator(tx.em, person.id);
-    await deleteSessionsOf(tx.em, person.id);
-    person.emailProvedAt = clockNow();
-  }
+  await proveAddress(tx, person);
   const hasApp = (await findAuthenticator(tx.em, person.id))?.confirmedAt != null;
   if (hasApp && code === "") return { refused: invalid("code", "is required") };
   const isProved = hasApp && (await checkCode(context.vault, tx, person.id, code, "secret")).isRight;

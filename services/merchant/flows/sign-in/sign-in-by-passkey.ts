@@ -10,9 +10,9 @@ import { readAssertion } from "../../passkeys/answers.ts";
 import { assertionOptions, PasskeyRefused, verifyAssertion } from "../../passkeys/verify-passkey.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
 import { challengeMs } from "../../rules/people/session.ts";
-import { type Challenge, insertChallenge, takeChallenge } from "../../store/people/challenges.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPasskeyByCredential, type Passkey, recordPasskeyUse } from "../../store/people/passkeys.ts";
+import { type Challenge, insertChallenge, takeChallenge } from "../../store/sign-in/challenges.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { type BrowserPlace, beginSession, findSession, openDoor, type SessionView, viewSession } from "./session.ts";
 

@@ -6,6 +6,8 @@ export interface QueuedMail {
   readonly id: string;
   readonly kind: string;
   readonly merchantId: string;
+  /** Who gets it by their role; empty: nobody by that. */
+  readonly personId: string;
   readonly objectId: string;
   /** Null: told each time. */
   readonly onceKey: string | null;
@@ -29,8 +31,8 @@ export interface ClaimedMail {
 export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
   const isDropped = mail.sealed === null;
   await sql.rows(
-    `insert into mails (id, kind, merchant_id, object_id, once_key, sealed, status, next_attempt_at, give_up_at, created_at, ended_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (once_key) do nothing`,
+    `insert into mails (id, kind, merchant_id, object_id, once_key, sealed, status, next_attempt_at, give_up_at, created_at, ended_at, person_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (once_key) do nothing`,
     [
       mail.id,
       mail.kind,
@@ -43,6 +45,7 @@ export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
       mail.giveUpAt.toISOString(),
       mail.createdAt.toISOString(),
       isDropped ? mail.createdAt.toISOString() : null,
+      mail.personId,
     ],
   );
 }
@@ -78,6 +81,18 @@ export async function postponeMail(sql: Sql, id: string, seconds: number): Promi
 /** Takes back what was not sent yet. */
 export async function withdrawMails(sql: Sql, kind: string, objectId: string): Promise<void> {
   await sql.rows("delete from mails where object_id = $2 and kind = $1 and status = 'queued'", [kind, objectId]);
+}
+
+/** Takes back what the person was to get at the merchant, but for these kinds. */
+export async function withdrawMailsOf(
+  sql: Sql,
+  { personId, merchantId }: { readonly personId: string; readonly merchantId: string },
+  kept: readonly string[],
+): Promise<void> {
+  await sql.rows(
+    `delete from mails where person_id = $1 and merchant_id = $2 and person_id <> '' and status = 'queued' and kind <> all($3)`,
+    [personId, merchantId, kept],
+  );
 }
 
 const keepDays = 30;

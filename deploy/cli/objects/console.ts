@@ -1,0 +1,87 @@
+// `tollbooth console …`: the people of the consoles. The first owner comes in by the link that `invite` prints.
+import { Door, type Invitation, type Member } from "#proto/merchant/v1/people_pb.ts";
+import { type Commands, type Given, type Row, UsageError } from "../command.ts";
+import type { OperatorPeers } from "../peers.ts";
+import { timeText } from "../wire.ts";
+
+const place = {
+  merchant: { value: "mer_…", about: "whose people" },
+  operators: { about: "the people of the operators' console" },
+} as const;
+
+export const consolePeople: Commands = {
+  invite: {
+    about: "invites an address; the link is shown this once, and mailed where mail can be sent",
+    words: ["email"],
+    options: {
+      ...place,
+      role: { value: "role", about: "as `owner`, which it is unless given" },
+      language: { value: "en|de", about: "of the mail; English unless given" },
+    },
+    run: async (peers, given) => {
+      const answer = await peers.people.inviteMember({
+        ...placeOf(given),
+        email: given.word("email"),
+        role: given.text("role") || "owner",
+        language: given.text("language"),
+      });
+      const row = answer.invitation ? invitationRow(answer.invitation) : {};
+      const way = answer.isMailed ? "It is mailed too." : "No mail can be sent: hand the link over.";
+      return { rows: [{ ...row, link: answer.link }], remark: `The link works once, for seven days. ${way}` };
+    },
+  },
+  members: {
+    about: "lists members and open invitations",
+    options: place,
+    run: async (peers, given) => {
+      const { members, invitations } = await peers.people.listMembers(placeOf(given));
+      return { rows: [...members.map(memberRow), ...invitations.map(invitationRow)] };
+    },
+  },
+  remove: {
+    about: "removes a member, also the last owner, or takes an invitation back",
+    words: ["email"],
+    options: place,
+    run: async (peers, given) => {
+      const where = placeOf(given);
+      const row = await removeByEmail(peers, where, given.word("email").trim().toLowerCase());
+      if (!row) throw new UsageError("nobody there has this address");
+      return { rows: [row] };
+    },
+  },
+};
+
+interface WirePlace {
+  readonly door: Door;
+  readonly merchantId: string;
+}
+
+function placeOf(given: Given): WirePlace {
+  const merchantId = given.text("merchant");
+  if ((merchantId !== "") === given.has("operators")) throw new UsageError("either --merchant mer_… or --operators");
+  return { door: merchantId === "" ? Door.OPERATORS : Door.MERCHANTS, merchantId };
+}
+
+async function removeByEmail({ people }: OperatorPeers, where: WirePlace, email: string): Promise<Row | undefined> {
+  const { members, invitations } = await people.listMembers(where);
+  const member = members.find(({ person }) => person?.email === email);
+  if (member?.person) {
+    await people.removeMember({ ...where, personId: member.person.id });
+    return { ...memberRow(member), status: "removed" };
+  }
+  const invitation = invitations.find((one) => one.email === email);
+  if (!invitation) return undefined;
+  await people.revokeInvitation({ ...where, invitationId: invitation.id });
+  return { ...invitationRow(invitation), status: "taken back" };
+}
+
+function memberRow({ person, role, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator }: Member): Row {
+  const ways = [hasPasskey ? "passkey" : "", hasAuthenticator ? "authenticator" : ""].filter((way) => way !== "");
+  const who = { id: person?.id ?? "", email: person?.email ?? "", name: person?.name ?? "", role, status: "member" };
+  return { ...who, signs_in_by: ways, since: timeText(joinedAt), last_seen: timeText(lastSeenAt) };
+}
+
+function invitationRow({ id, email, role, inviterName, expiresAt }: Invitation): Row {
+  const by = inviterName || "an operator";
+  return { id, email, name: "", role, status: `invited by ${by} until ${timeText(expiresAt)}` };
+}

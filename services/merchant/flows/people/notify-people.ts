@@ -1,0 +1,74 @@
+// Queues a mail about a merchant's matter to each of its people who may have it and did not say no, within the caller's
+// transaction. Each can be ended by one request.
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../../context.ts";
+import { brandOf } from "../../mail/brand.ts";
+import type { MailContent } from "../../mail/mail-content.ts";
+import type { MailTexts, MatterFacts } from "../../mail/mail-facts.ts";
+import { mailTexts } from "../../mail/mail-texts.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { unsubscribeToken } from "../../mail/unsubscribe.ts";
+import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
+import { findMerchant } from "../../store/merchants.ts";
+import { membersOf } from "../../store/people/memberships.ts";
+import { choicesOf } from "../../store/people/notification-choices.ts";
+
+/** What has happened, and where people look at it. */
+export interface Matter {
+  readonly kind: NotificationKind;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly objectId: string;
+  /** As people call the object. */
+  readonly object: string;
+  /** When it is due or over, if anybody knows. */
+  readonly date?: Date | undefined;
+  /** Of the console, behind merchant and environment. */
+  readonly path: string;
+  /** Who did it needs no mail. */
+  readonly exceptPersonId?: string;
+  /** Absent: at once. */
+  readonly sendAt?: Date;
+  readonly giveUpAt?: Date;
+}
+
+/** The caller wakes `mails` after the commit. */
+export async function notifyPeople(context: MerchantContext, tx: MappedTx, matter: Matter): Promise<void> {
+  const origin = context.doors.get("merchants")?.origin;
+  const { kind, merchantId, environment, objectId } = matter;
+  if (!context.canMail || origin === undefined) return;
+  const merchant = await findMerchant(tx.em, merchantId);
+  if (!merchant) return;
+  const isSandbox = environment === Environment.SANDBOX;
+  const date = matter.date?.toISOString().slice(0, 10) ?? "";
+  const link = `${origin}/${merchantId}/${isSandbox ? "sandbox" : "live"}/${matter.path}`;
+  const facts = { link, merchantName: merchant.name, isSandbox, object: matter.object, date };
+  const brand = await brandOf(tx, merchantId, environment);
+  for (const { id: personId, email, language, role } of await membersOf(tx, merchantId)) {
+    if (personId === matter.exceptPersonId || !kindsFor(role).includes(kind)) continue;
+    if ((await choicesOf(tx.em, { personId, merchantId })).get(kind) === false) continue;
+    const token = unsubscribeToken(context.hashKeys, { personId, merchantId, kind });
+    await queueMail(context, tx, {
+      to: email,
+      personId,
+      kind,
+      content: contentOf[kind](mailTexts(language), facts),
+      brand,
+      merchantId,
+      objectId,
+      onceKey: `${kind}:${objectId}:${personId}`,
+      unsubscribeUrl: `${origin}/unsubscribe/${token}`,
+      ...(matter.sendAt && { sendAt: matter.sendAt }),
+      ...(matter.giveUpAt && { giveUpAt: matter.giveUpAt }),
+    });
+  }
+}
+
+const contentOf: { readonly [K in NotificationKind]: (texts: MailTexts, facts: MatterFacts) => MailContent } = {
+  dispute_opened: (texts, facts) => texts.disputeOpened(facts),
+  dispute_due: (texts, facts) => texts.disputeDue(facts),
+  refund_failed: (texts, facts) => texts.refundFailed(facts),
+  key_created: (texts, facts) => texts.keyCreated(facts),
+  key_expiring: (texts, facts) => texts.keyExpiring(facts),
+};

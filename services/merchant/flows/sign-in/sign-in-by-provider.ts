@@ -1,0 +1,67 @@
+// Signs a person in by the company's identity provider: (1) verifies the token, for which the provider's keys may be
+// asked for; (2) in ONE transaction uses the token up, finds or binds the person, begins the session and announces it.
+import { createHash } from "node:crypto";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { MerchantContext } from "../../context.ts";
+import { type ProvedIdentity, TokenRefused } from "../../identity/provider.ts";
+import type { Door } from "../../rules/people/door.ts";
+import { provedUntil } from "../../rules/people/session.ts";
+import { membershipsOf } from "../../store/people/memberships.ts";
+import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
+import { findLinked, linkPerson, spendToken } from "../../store/sign-in/provider-links.ts";
+import { announceOwn } from "../people/people-events.ts";
+import { proveAddress } from "./prove-address.ts";
+import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import type { IssuedSession } from "./sign-in-by-passkey.ts";
+
+/** @throws Failure UNAUTHORIZED, FEATURE_DISABLED, SERVICE_UNAVAILABLE */
+export async function finishProviderSignIn(
+  context: MerchantContext,
+  door: Door,
+  given: { readonly idToken: string; readonly nonce: string },
+  browser: BrowserPlace,
+): Promise<IssuedSession> {
+  const { provider, log } = context;
+  openDoor(context, door);
+  if (!provider) throw new Failure("FEATURE_DISABLED");
+  const identity = await provider.verify(given.idToken, given.nonce).catch((error: unknown) => {
+    if (!(error instanceof TokenRefused)) throw error;
+    log.warn({ why: error.message }, "a token of the identity provider was refused");
+    throw new Failure("UNAUTHORIZED", { cause: error });
+  });
+  const tokenHash = createHash("sha256").update(given.idToken).digest();
+  const secret = await context.db.transaction(async (tx) => {
+    if (!(await spendToken(tx, tokenHash, clockNow()))) throw new Failure("UNAUTHORIZED");
+    const personId = await personOf(tx, provider.issuer, identity, door);
+    const isProved = provedUntil(identity.provedAt ?? null, clockNow()) !== undefined;
+    const begun = await beginSession(context, tx, { personId, door, isFull: true, isProved, browser });
+    const how = { by: "provider", session: begun.id };
+    await announceOwn(context, tx, { personId, door }, "person.signed_in", personId, how);
+    return begun.secret;
+  });
+  context.outbox.wake();
+  context.mails.now();
+  return { secret, view: await viewSession(context, await findSession(context, secret, door)) };
+}
+
+/**
+ * By the subject, which the provider gives to nobody else; at the first time by the address, which is bound to it then.
+ */
+async function personOf(tx: MappedTx, issuer: string, identity: ProvedIdentity, door: Door): Promise<string> {
+  const { subject, email } = identity;
+  const known = await findLinked(tx, issuer, subject);
+  if (known !== undefined) {
+    if ((await membershipsOf(tx, known, door)).length === 0) throw new Failure("UNAUTHORIZED");
+    return known;
+  }
+  const found = await findPersonOfDoor(tx, email, door);
+  const person = found && (await lockPerson(tx.em, found.id));
+  if (!person) throw new Failure("UNAUTHORIZED");
+  if (!(await linkPerson(tx, { issuer, subject, personId: person.id, at: clockNow() }))) {
+    throw new Failure("UNAUTHORIZED");
+  }
+  await proveAddress(tx, person);
+  return person.id;
+}

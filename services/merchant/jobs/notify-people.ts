@@ -1,0 +1,78 @@
+// Turns events of other services into mails to a merchant's people: each event in ONE transaction with the note that it
+// was taken in, so that a repeat queues nothing. A look at keys that end soon does the same for them.
+import { durableConsumers } from "#platform/broker/streams.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
+import { markConsumed } from "#platform/events/inbox.ts";
+import type { JobContext } from "#platform/jobs/job.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import type { MerchantContext } from "../context.ts";
+import { notifyPeople } from "../flows/people/notify-people.ts";
+import { takeExpiringKeys } from "../store/api-keys.ts";
+import { withdrawMails } from "../store/mail/mails.ts";
+
+/** Evidence takes people some days. */
+const dueNoticeMs = 3 * 86_400_000;
+const keyNoticeDays = 7;
+/** A key that lives for less was meant to end soon. */
+const keyLifeDays = 14;
+const keysMax = 50;
+
+export function notificationConsumers(context: MerchantContext): Consumer[] {
+  const follow = (of: typeof durableConsumers.notifyDisputes | typeof durableConsumers.notifyRefunds): Consumer => ({
+    ...of,
+    handle: async (events) => {
+      for (const event of events) await context.db.transaction((tx) => takeIn(context, tx, of.name, event));
+      context.mails.now();
+    },
+  });
+  return [follow(durableConsumers.notifyDisputes), follow(durableConsumers.notifyRefunds)];
+}
+
+async function takeIn(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
+  if ((await markConsumed(tx, consumer, [event.id])).size === 0) return;
+  if (event.type === "payment.refund_failed") await tellFailedRefund(context, tx, event);
+  else await tellDispute(context, tx, event);
+}
+
+async function tellFailedRefund(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
+  const { merchantId, environment, objectId: paymentId, attributes } = event;
+  const refundId = attributes.refund_id ?? "";
+  const where = { merchantId, environment, objectId: refundId, object: refundId, path: `payments/${paymentId}` };
+  await notifyPeople(context, tx, { kind: "refund_failed", ...where });
+}
+
+async function tellDispute(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
+  const { type, merchantId, environment, attributes } = event;
+  const { dispute_id: disputeId = "", dispute_status: status = "" } = attributes;
+  const due = new Date(attributes.evidence_due_at ?? Number.NaN);
+  const date = Number.isNaN(due.getTime()) ? undefined : due;
+  const where = { merchantId, environment, objectId: disputeId, path: `disputes/${disputeId}` };
+  if (type === "dispute.created") {
+    await notifyPeople(context, tx, { kind: "dispute_opened", ...where, object: event.objectId, date });
+  }
+  // It was answered, is over, or is due at another time.
+  await withdrawMails(tx, "dispute_due", disputeId);
+  const sendAt = date && new Date(date.getTime() - dueNoticeMs);
+  if (!status.endsWith("needs_response") || !sendAt || sendAt <= clockNow()) return;
+  await notifyPeople(context, tx, { kind: "dispute_due", ...where, object: disputeId, date, sendAt, giveUpAt: date });
+}
+
+/** @returns the job; what it finds is told once, however many replicas look */
+export function tellExpiringKeysJob(context: MerchantContext): JobContext {
+  const runOnce = async () => {
+    const found = await context.db.transaction(async (tx) => {
+      const keys = await takeExpiringKeys(tx, { days: keyNoticeDays, lifeDays: keyLifeDays, limit: keysMax });
+      for (const { id, merchantId, environment, name, expiresAt } of keys) {
+        const date = expiresAt ?? undefined;
+        const matter = { merchantId, environment, objectId: id, object: name, date, path: "keys" };
+        await notifyPeople(context, tx, { kind: "key_expiring", ...matter });
+      }
+      return keys.length;
+    });
+    if (found > 0) context.mails.now();
+    return found === keysMax;
+  };
+  return { name: "tell-expiring-keys", everyMs: 3_600_000, runOnce };
+}

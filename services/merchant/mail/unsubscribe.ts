@@ -1,0 +1,26 @@
+// Links that end a kind of mail with one request and without a sign-in (RFC 8058): they name whose, of which merchant
+// and what, under a MAC, so that nobody ends another one's mails.
+import type { HashKeys } from "#platform/secrets/hash-keys.ts";
+import { sameSecret } from "#platform/secrets/vault.ts";
+import { isKind, type NotificationKind } from "../rules/people/notifications.ts";
+
+export interface Subscription {
+  readonly personId: string;
+  readonly merchantId: string;
+  readonly kind: NotificationKind;
+}
+
+const signed = (text: string) => `console-unsubscribe:${text}`;
+
+export function unsubscribeToken(hashKeys: HashKeys, { personId, merchantId, kind }: Subscription): string {
+  const text = `${personId}.${merchantId}.${kind}`;
+  return `${text}.${hashKeys.hash(signed(text)).hash.toString("base64url")}`;
+}
+
+/** @returns undefined: it is none of ours */
+export function readUnsubscribeToken(hashKeys: HashKeys, token: string): Subscription | undefined {
+  const [personId = "", merchantId = "", kind = "", mac = "", ...rest] = token.split(".");
+  const given = Buffer.from(mac, "base64url");
+  const isOurs = hashKeys.hashes(signed(`${personId}.${merchantId}.${kind}`)).some((hash) => sameSecret(hash, given));
+  return isOurs && rest.length === 0 && isKind(kind) ? { personId, merchantId, kind } : undefined;
+}
