@@ -120,8 +120,7 @@ export const entryTexts = both(
     authenticatorQr: "QR-Code für die Authenticator-App",
     authenticatorDone: "Fertig",
     proofTitle: "Sind Sie es noch?",
-    proofText:
-      "Diesen Schritt bestätigen Sie uns bitte vorher. Von Ihren Eingaben geht nichts verloren.",
+    proofText: "Diesen Schritt bestätigen Sie uns bitte vorher. Von Ihren Eingaben geht nichts verloren.",
     proofPasskey: "Mit einem Passkey bestätigen",
     proofCode: "Mit dem Code bestätigen",
     chooseTitle: "Welcher Händler?",
