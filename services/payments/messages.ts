@@ -65,9 +65,14 @@ function wasPaid(state: StoredPayment["state"]): boolean {
   return isReturned(state) || isReleased(state);
 }
 
-/** A list item: the fields of docs/contract.md §5's list item only. */
+/** A list item: the fields of docs/contract.md §5's list item, and what tells an authorized payment from a paid one. */
 export function toListedPayment(item: PaymentItem): Payment {
-  return create(PaymentSchema, { ...item, card: item.card, createdAt: timestampFromDate(item.createdAt) });
+  return create(PaymentSchema, {
+    ...item,
+    card: item.card,
+    createdAt: timestampFromDate(item.createdAt),
+    authorizedAt: toTimestamp(item.authorizedAt),
+  });
 }
 
 /** The full record. @param names of its processor */

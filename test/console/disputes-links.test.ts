@@ -8,6 +8,7 @@ import { browserSuite, desktop } from "../harness/browser.ts";
 import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
+import { pdfFile } from "../harness/sample-files.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { type Person, personOf } from "./person.ts";
@@ -28,8 +29,6 @@ test.before(async () => {
 });
 test.after(async () => await running.stop());
 
-const pdf = (bytes = 2_000) =>
-  Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(bytes, "x"), Buffer.from("\n%%EOF\n")]);
 const disputeOf = async (id: string) => (await merchant.api.get(`/v1/disputes/${id}`)).expect(200);
 
 async function owner(email: string): Promise<Person> {
@@ -48,7 +47,7 @@ visit(
     await page.getByLabel("What the file is").selectOption({ label: "Proof of shipping" });
     await page
       .getByLabel("File", { exact: true })
-      .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdf() });
+      .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdfFile() });
     await page.getByRole("button", { name: "Add the file" }).click();
     await page.getByText("The file is added").waitFor();
     assert.equal(await page.getByLabel("What was bought").inputValue(), "One lemon tree <b>120 cm</b>");
@@ -68,7 +67,11 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
   const { dispute } = await disputedPurchase(running.stack, merchant);
   const path = `${base}/disputes/${dispute}`;
   const fields = { once: "", product_description: "kept <i>", file_kind: "receipt_file" };
-  const tooBig = await person.upload(`${path}/files`, fields, pdf(5 * 1024 * 1024));
+  const tooBig = await person.upload(
+    `${path}/files`,
+    fields,
+    Buffer.concat([pdfFile(), Buffer.alloc(5 * 1024 * 1024)]),
+  );
   assert.deepEqual([tooBig.status, /larger than 5 MB/.test(tooBig.text)], [422, true]);
   assert.match(tooBig.text, /kept &#60;i&#62;/);
   for (const bytes of [
@@ -79,8 +82,8 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
     const wrong = await person.upload(`${path}/files`, fields, bytes);
     assert.deepEqual([wrong.status, /no PDF, JPEG or PNG/.test(wrong.text)], [422, true], bytes.toString("latin1"));
   }
-  assert.equal((await person.upload(`${path}/files`, { ...fields, form_token: "a.b" }, pdf())).status, 403);
-  assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdf())).status, 404);
+  assert.equal((await person.upload(`${path}/files`, { ...fields, form_token: "a.b" }, pdfFile())).status, 403);
+  assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdfFile())).status, 404);
   const foreign = "file_01m88cq0bxae1npmyyk7tcq626";
   const sent = await person.upload(`${path}/evidence`, { ...fields, added_receipt_file: foreign }, Buffer.alloc(0), "");
   assert.equal(sent.status, 422, "a file that is not the dispute's");

@@ -14,7 +14,13 @@ export interface PaymentItem {
   readonly feeAmount: bigint;
   readonly refundedAmount: bigint;
   readonly customerEmail: string;
+  /** The merchant's own order number; may be empty. */
+  readonly orderReference: string;
   readonly connector: string;
+  readonly captureMethod: CaptureMethod;
+  /** Minor units. */
+  readonly capturedAmount: bigint;
+  readonly authorizedAt: Date | undefined;
   readonly card: { readonly brand: string; readonly last4: string; readonly funding: string } | undefined;
   readonly createdAt: Date;
 }
@@ -26,15 +32,9 @@ export interface PaymentRecord extends Omit<PaymentItem, "card"> {
   readonly netAmount: bigint;
   readonly connectorRef: string;
   readonly description: string;
-  /** The merchant's own order number; may be empty. */
-  readonly orderReference: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly authorizationCode: string;
   readonly receiptUrl: string;
-  readonly authorizedAt: Date | undefined;
-  readonly captureMethod: CaptureMethod;
-  /** Minor units. */
-  readonly capturedAmount: bigint;
   /** Undefined: it is not authorized, is captured, or the processor does not tell. */
   readonly captureBefore: Date | undefined;
   readonly capturedAt: Date | undefined;
@@ -103,7 +103,11 @@ export interface ItemRow {
   fee_amount: string;
   refunded_amount: string;
   customer_email: string;
+  order_reference: string;
   connector: string;
+  capture_method: CaptureMethod;
+  captured_amount: string;
+  authorized_at: string | null;
   card_brand: string | null;
   card_last4: string | null;
   card_funding: string | null;
@@ -116,20 +120,16 @@ interface RecordRow extends ItemRow {
   session_id: string | null;
   connector_ref: string | null;
   description: string;
-  order_reference: string;
   metadata: Record<string, string>;
   authorization_code: string;
   receipt_url: string;
-  authorized_at: string | null;
   captured_at: string | null;
-  capture_method: CaptureMethod;
   capture_before: string | null;
   failed_at: string | null;
   card_fingerprint: string | null;
   card_exp_month: number | null;
   card_exp_year: number | null;
   verification: Verification | null;
-  captured_amount: string;
   lost_amount: string;
   outcome: Outcome;
   last_attempt_ref: string;
@@ -176,15 +176,15 @@ export interface DisputeRow {
 }
 
 /** What an item is read from; columns of `t`. */
-export const itemColumns = `t.id, t.amount, t.currency, t.status, t.fee_amount, t.refunded_amount, t.customer_email, t.connector,
-  t.card_brand, t.card_last4, t.card_funding, t.created_at`;
+export const itemColumns = `t.id, t.amount, t.currency, t.status, t.fee_amount, t.refunded_amount, t.customer_email, t.order_reference,
+  t.connector, t.capture_method, t.captured_amount, t.authorized_at, t.card_brand, t.card_last4, t.card_funding, t.created_at`;
 
 /** The full record, or undefined when the owner has no such visible payment. */
 export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
   const [row] = await sql.rows<RecordRow>(
-    `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.order_reference, t.metadata,
-       t.authorization_code, t.receipt_url, t.authorized_at, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
-       t.card_exp_year, t.verification, t.captured_amount, t.outcome, t.last_attempt_ref, t.capture_method, t.capture_before,
+    `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
+       t.authorization_code, t.receipt_url, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
+       t.card_exp_year, t.verification, t.outcome, t.last_attempt_ref, t.capture_before,
        (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref) from attempts a where a.payment_id = t.id) as attempts,
@@ -204,7 +204,11 @@ export function itemOf(row: ItemRow): PaymentItem {
     feeAmount: BigInt(row.fee_amount),
     refundedAmount: BigInt(row.refunded_amount),
     customerEmail: row.customer_email,
+    orderReference: row.order_reference,
     connector: row.connector,
+    captureMethod: row.capture_method,
+    capturedAmount: BigInt(row.captured_amount),
+    authorizedAt: time(row.authorized_at) ?? undefined,
     card:
       row.card_last4 === null
         ? undefined
@@ -215,7 +219,7 @@ export function itemOf(row: ItemRow): PaymentItem {
 
 function recordOf(row: RecordRow): PaymentRecord {
   const base = itemOf(row);
-  const capturedAmount = BigInt(row.captured_amount);
+  const { capturedAmount } = base;
   const isHeld = isAuthorized({ outcome: row.outcome, capturedAmount });
   const attempts = (row.attempts ?? []).map(attemptOf);
   const last = attempts.find(({ ref }) => ref === row.last_attempt_ref);
@@ -227,19 +231,14 @@ function recordOf(row: RecordRow): PaymentRecord {
     sessionId: row.session_id ?? "",
     netAmount: netAmount({
       ...base,
-      capturedAmount,
       lostAmount: BigInt(row.lost_amount),
     }),
-    captureMethod: row.capture_method,
-    capturedAmount,
     captureBefore: isHeld ? (time(row.capture_before) ?? undefined) : undefined,
     connectorRef: row.connector_ref ?? "",
     description: row.description,
-    orderReference: row.order_reference,
     metadata: row.metadata,
     authorizationCode: row.authorization_code,
     receiptUrl: row.receipt_url,
-    authorizedAt: time(row.authorized_at) ?? undefined,
     capturedAt: time(row.captured_at) ?? undefined,
     failedAt: time(row.failed_at) ?? undefined,
     card: base.card && {

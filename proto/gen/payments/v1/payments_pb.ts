@@ -330,7 +330,7 @@ export type Payment = Message<"payments.v1.Payment"> & {
   orderReference: string;
 
   /**
-   * `automatic` or `manual`; empty in a list.
+   * `automatic` or `manual`.
    *
    * @generated from field: string capture_method = 40;
    */
@@ -1446,7 +1446,8 @@ export const ListPaymentsRequestSchema: GenMessage<ListPaymentsRequest> = /*@__P
   messageDesc(file_payments_v1_payments, 23);
 
 /**
- * Response of ListPayments. Items carry the fields of a list item alone (docs/contract.md §5).
+ * Response of ListPayments. Items carry the fields of a list item (docs/contract.md §5), the order reference, and how and when they
+ * were authorized and captured: capture_method, captured_amount, authorized_at.
  *
  * @generated from message payments.v1.ListPaymentsResponse
  */

@@ -54,6 +54,8 @@ export interface Answering {
   readonly texts: ReadonlyMap<AnswerText, string>;
   /** Ids. */
   readonly files: ReadonlyMap<AnswerFile, string>;
+  /** What the next file is said to be. */
+  readonly kind: AnswerFile;
   readonly key: string;
   readonly problems: readonly (readonly [field: string, text: string])[];
   /** A file has just been added. */
@@ -103,18 +105,18 @@ export function answerForm({ language, base, token }: MerchantVisit, disputeId: 
 ${firstTexts.map(field)}
 <details class="more full"${isMore ? html` open` : ""}><summary>${texts.more}</summary><div class="fields">${others.map(field)}</div></details>
 ${added.length === 0 ? "" : html`<div><h3>${texts.files}</h3><ul>${added}</ul></div>`}
-${fileFields(language, path, problem(answerFields.file))}
+${fileFields(language, path, answering.kind, problem(answerFields.file))}
 <button class="button">${texts.send}</button></form></section>`;
 }
 
 /** Last in the form: what stands before a file is known before the file is read. */
-function fileFields(language: Language, path: string, problem: string): Html {
+function fileFields(language: Language, path: string, chosen: AnswerFile, problem: string): Html {
   const texts = disputeTexts[language];
   const { kind, file } = answerFields;
   const choices = answerFiles.map((value) => ({ value, label: texts[value] }));
   return html`<fieldset class="field file-fields"><legend>${texts.file}</legend><p class="hint" id="file-hint">${texts.fileHint}</p>
 ${problem === "" ? "" : html`<p class="problem" id="file-problem">${problem}</p>`}
-${selectField({ name: kind, label: texts.fileKind, value: answerFiles[0], choices })}
+${selectField({ name: kind, label: texts.fileKind, value: chosen, choices })}
 <label class="visually-hidden" for="${file}">${texts.file}</label><input id="${file}" name="${file}" type="file" accept=".pdf,.jpg,.jpeg,.png" aria-describedby="file-hint">
 <button class="button secondary" formaction="${path}/files">${texts.addFile}</button></fieldset>`;
 }

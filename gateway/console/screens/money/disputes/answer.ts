@@ -60,10 +60,11 @@ async function withFile(
   const files = new Map(
     answerFiles.map((kind) => [kind, form.raw(answerFields.added(kind))] as const).filter(([, id]) => isId("file", id)),
   );
-  const answering = { texts, files, key: form.raw(onceField), problems: [] };
-  const kind = form.raw(answerFields.kind);
+  const given = form.raw(answerFields.kind);
+  const kind = isAnswerFile(given) ? given : answerFiles[0];
+  const answering = { texts, files, kind, key: form.raw(onceField), problems: [] };
   if (!file) return answering;
-  if (!isAnswerFile(kind)) throw new Failure("NOT_FOUND");
+  if (kind !== given) throw new Failure("NOT_FOUND");
   const stored = await storeFile(context, visit, record.dispute?.id ?? "", file.file);
   if ("problem" in stored)
     return { ...answering, problems: [[answerFields.file, disputeTexts[visit.language][stored.problem]]] };

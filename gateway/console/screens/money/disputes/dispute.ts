@@ -13,7 +13,7 @@ import { facts } from "../../../view/table.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import { acceptRoutes } from "./accept.ts";
 import { answerRoutes } from "./answer.ts";
-import { type Answering, answerForm, fileLabel, textLabel } from "./answer-form.ts";
+import { type Answering, answerFiles, answerForm, fileLabel, textLabel } from "./answer-form.ts";
 
 export function disputeRoutes(context: ConsoleContext): void {
   merchantPage(context, "/disputes/:disputeId", "payments.read", async (visit) => {
@@ -34,7 +34,8 @@ async function disputeOf({ peers }: ConsoleContext, visit: MerchantVisit): Promi
 }
 
 function freshAnswer({ dispute }: DisputeRecord): Answering {
-  return { texts: new Map(), files: new Map(), key: onceKey("evidence", dispute?.id ?? "", 0), problems: [] };
+  const key = onceKey("evidence", dispute?.id ?? "", 0);
+  return { texts: new Map(), files: new Map(), kind: answerFiles[0], key, problems: [] };
 }
 
 /** True while its merchant can answer it, as far as its record tells. */

@@ -15,7 +15,8 @@ const [width, height, gap] = [20, 100, 4];
 export function chart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
   const texts = homeTexts[language];
   const byDay = new Map(found.map((day) => [day.day, day]));
-  const most = found.reduce((max, { capturedAmount }) => (capturedAmount > max ? capturedAmount : max), 1n);
+  let most = 1n;
+  for (const { capturedAmount } of found) if (capturedAmount > most) most = capturedAmount;
   const total = found.reduce((sum, { capturedAmount }) => sum + capturedAmount, 0n);
   const todayMs = Date.parse(`${today}T00:00:00Z`);
   const bars = Array.from({ length: days }, (_, i) => {

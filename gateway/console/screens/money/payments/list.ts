@@ -6,12 +6,12 @@ import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
-import { paymentState } from "../../../texts/states.ts";
 import { problemSummary } from "../../../view/fields.ts";
-import { chip, filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
+import { stateOf } from "../payment/facts.ts";
 import { exportRoutes } from "./export.ts";
 import { filterForm } from "./filter-form.ts";
 import { labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
@@ -63,7 +63,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
     empty: filters.isAny ? texts.noneFound : texts.none,
     columns: [
       { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
-      { heading: texts.status, cell: ({ status }) => stateChip(visit, status) },
+      { heading: texts.status, cell: (payment) => stateOf(language, payment) },
       { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
       { heading: texts.card, cell: ({ card }) => (card ? `${card.brand} ····${card.last4}` : "") },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
@@ -86,9 +86,4 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
 
 function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: Payment): Html {
   return html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
-}
-
-function stateChip({ language }: MerchantVisit, status: string): Html {
-  const { text, tone } = paymentState(language, status);
-  return chip(text, tone);
 }

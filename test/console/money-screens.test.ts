@@ -1,0 +1,122 @@
+// Every money screen of the merchants' console: no violation that axe finds, nothing wider than a small phone, first
+// bytes few, and a picture of each under test/artifacts for people to judge.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
+import { signInNew, startConsoleStack } from "../harness/console.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { disputedPurchase, purchase } from "./purchases.ts";
+
+const test = suite("console money screens", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
+const inBrowser = browserSuite(test);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+// One round trip to paint: what fits into the first packets of a connection that has just warmed up.
+const pageBytesMax = 30_000;
+const sizes = {
+  phone: { width: 320, height: 640 },
+  desktop: { width: 1280, height: 800 },
+} as const;
+let running: RunningStack;
+let merchant: TestMerchant;
+let visit: Visit;
+const ids = { paid: "", declined: "", held: "", session: "", dispute: "" };
+
+test.before(async () => {
+  running = await startConsoleStack();
+  merchant = await freshMerchant(running.stack);
+  const paid = await purchase(running.stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
+  (await merchant.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_000, reason: "Broken pot" })).expect(
+    201,
+  );
+  const declined = await purchase(running.stack, merchant, { reference: "order-1043" }, cards.declined);
+  const held = await purchase(running.stack, merchant, { capture_method: "manual", amount: 12_000 });
+  const { dispute } = await disputedPurchase(running.stack, merchant);
+  Object.assign(ids, {
+    paid: paid.payment,
+    declined: declined.payment,
+    held: held.payment,
+    session: paid.session,
+    dispute,
+  });
+  visit = await inBrowser.open({ bypassCSP: true, viewport: sizes.desktop });
+  await signInNew(visit, running.stack, {
+    email: "screens@example.com",
+    name: "Robin Example",
+    merchantId: merchant.id,
+  });
+});
+test.after(async () => await running.stop());
+
+/** @param reach what is done there before it is looked at */
+function screen(name: string, path: () => string, reach: (page: Page) => Promise<void> = async () => {}) {
+  inBrowser.alone(`${name} can be used by everybody`, async () => {
+    const { page } = visit;
+    const answer = await page.goto(`${running.stack.console}/${merchant.id}/sandbox${path()}`);
+    assert.ok((answer?.status() ?? 500) < 300 || answer?.status() === 422);
+    assert.ok(Number(answer?.headers()["content-length"] ?? 0) < pageBytesMax);
+    await reach(page);
+    for (const details of await page.locator("main details:not(.menu)").all())
+      await details.evaluate((element) => element.setAttribute("open", ""));
+    for (const [size, viewport] of Object.entries(sizes)) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        await shoot(page, `console-${name.replace(/\W+/g, "-")}-${size}-${colorScheme}`);
+        assert.deepEqual(await violations(page), [], `${size} ${colorScheme}`);
+        const width = await page.evaluate("document.documentElement.scrollWidth");
+        assert.equal(width, viewport.width, `${size}: as wide as its window`);
+      }
+    }
+    await page.setViewportSize(sizes.desktop);
+  });
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return await page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+}
+
+screen("home", () => "/home");
+screen("payments", () => "/payments?from=2026-01-01");
+screen("payments that no filter finds", () => "/payments?q=nobody");
+screen("wrong filters", () => "/payments?min=abc&from=never&currency=XYZ");
+screen("a paid payment", () => `/payments/${ids.paid}`);
+screen("a declined payment", () => `/payments/${ids.declined}`);
+screen("an authorized payment", () => `/payments/${ids.held}`);
+screen("a refund", () => `/payments/${ids.paid}/refund`);
+screen(
+  "a wrong refund",
+  () => `/payments/${ids.paid}/refund`,
+  async (page) => {
+    await page.getByLabel("Amount to refund").fill("much");
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.locator(".problems").waitFor();
+  },
+);
+screen("a capture", () => `/payments/${ids.held}/capture`);
+screen("a cancellation", () => `/payments/${ids.held}/cancel`);
+screen("refunds", () => "/refunds");
+screen("disputes", () => "/disputes");
+screen("all disputes", () => "/disputes?view=all");
+screen("a dispute", () => `/disputes/${ids.dispute}`);
+screen("an acceptance", () => `/disputes/${ids.dispute}/accept`);
+screen("links", () => "/links");
+screen("a new link", () => "/links/new");
+screen(
+  "a made link",
+  () => "/links/new",
+  async (page) => {
+    await page.getByLabel("Amount", { exact: true }).fill("12.50");
+    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.locator(".made-link").waitFor();
+  },
+);
+screen("a link", () => `/links/${ids.session}`);
+
+test.run();

@@ -1,0 +1,308 @@
+// What people see of payments, and what they may not: every right of the table at every address, other merchants' ids,
+// hostile texts, files of exactly the list, and a page whose services are away.
+import assert from "node:assert/strict";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { browserSuite, desktop } from "../harness/browser.ts";
+import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cards } from "../harness/pay.ts";
+import { suite } from "../harness/suite.ts";
+import { type Person, personOf } from "./person.ts";
+import { disputedPurchase, type Purchase, purchase } from "./purchases.ts";
+
+const test = suite("console payments", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
+const visit = browserSuite(test);
+let running: RunningStack;
+let merchant: TestMerchant;
+let base: string;
+let bought: Purchase & { readonly dispute: string };
+
+test.before(async () => {
+  running = await startConsoleStack();
+  merchant = await freshMerchant(running.stack);
+  base = `/${merchant.id}/sandbox`;
+  bought = await disputedPurchase(running.stack, merchant);
+});
+test.after(async () => await running.stop());
+
+async function person(email: string, role = "owner", merchantId = merchant.id): Promise<Person> {
+  const opened = await openAs(visit, running.stack, { email, role, merchantId });
+  return await personOf(opened, running.stack, "/account");
+}
+
+/** Every address of the money screens, with the right that it needs. */
+const addresses = (of: { payment: string; session: string; dispute: string }) =>
+  [
+    ["GET", "/home", "payments.read"],
+    ["GET", "/payments", "payments.read"],
+    ["GET", "/payments.csv", "payments.export"],
+    ["POST", "/payments", "payments.read"],
+    ["POST", "/payments/views/delete", "payments.read"],
+    ["GET", `/payments/${of.payment}`, "payments.read"],
+    ["GET", `/payments/${of.payment}/refund`, "payments.refund"],
+    ["POST", `/payments/${of.payment}/refund`, "payments.refund"],
+    ["GET", `/payments/${of.payment}/capture`, "payments.capture"],
+    ["POST", `/payments/${of.payment}/capture`, "payments.capture"],
+    ["GET", `/payments/${of.payment}/cancel`, "payments.capture"],
+    ["POST", `/payments/${of.payment}/cancel`, "payments.capture"],
+    ["GET", "/refunds", "payments.read"],
+    ["GET", "/disputes", "payments.read"],
+    ["GET", `/disputes/${of.dispute}`, "payments.read"],
+    ["GET", `/disputes/${of.dispute}/accept`, "disputes.answer"],
+    ["POST", `/disputes/${of.dispute}/accept`, "disputes.answer"],
+    ["POST", `/disputes/${of.dispute}/files`, "disputes.answer"],
+    ["POST", `/disputes/${of.dispute}/evidence`, "disputes.answer"],
+    ["GET", "/links", "payments.read"],
+    ["GET", "/links/new", "links.write"],
+    ["POST", "/links/new", "links.write"],
+    ["GET", `/links/${of.session}`, "payments.read"],
+    ["POST", `/links/${of.session}/end`, "links.write"],
+  ] as const;
+
+/** Of the pages, the controls with their rights. */
+const controls = [
+  [(of: Purchase) => `/payments/${of.payment}`, /Books/, "books.read"],
+  [() => "/payments", /payments\.csv/, "payments.export"],
+  [() => "/links", /links\/new/, "links.write"],
+  [() => `/disputes/${bought.dispute}`, /Send the answer/, "disputes.answer"],
+  [() => `/disputes/${bought.dispute}`, /\/accept/, "disputes.answer"],
+] as const;
+
+visit.alone("every role gets to exactly the addresses and controls that the table of rights gives it", async () => {
+  const peer = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
+  const { roles } = await peer.client(PeopleService).listRoles({ door: Door.MERCHANTS });
+  peer.close();
+  assert.ok(roles.length >= 6);
+  const open = await purchase(running.stack, merchant);
+  // What nobody may undo is tried on objects that refuse it anyway; the owner, who may all, comes last.
+  const sorted = roles.toSorted((a, b) => a.actions.length - b.actions.length);
+  for (const { name, actions } of sorted) {
+    const somebody = await person(`${name}@roles.example`, name);
+    for (const [method, path, action] of addresses(bought)) {
+      if (method === "POST" && path.includes("/accept")) continue;
+      const answer =
+        method === "GET" ? await somebody.get(base + path) : await somebody.post(base + path, { amount: "0" });
+      const may = actions.includes(action);
+      assert.equal(answer.status === 403, !may, `${name} ${method} ${path}: ${answer.status}`);
+      assert.ok(answer.status < 500, `${name} ${method} ${path}: ${answer.status}`);
+    }
+    for (const [path, control, action] of controls) {
+      const { text } = await somebody.get(base + path(open));
+      assert.equal(control.test(text), actions.includes(action), `${name} ${path(open)} ${control}`);
+    }
+    const refund = (await somebody.get(`${base}/payments/${open.payment}`)).text.includes(`${open.payment}/refund`);
+    assert.equal(refund, actions.includes("payments.refund"), name);
+  }
+});
+
+visit.alone("another merchant's ids are ids of nothing, at every address and from either side", async () => {
+  const other = await freshMerchant(running.stack);
+  const theirs = await disputedPurchase(running.stack, other);
+  const mine = await person("foreign@example.com");
+  for (const [method, path] of addresses(theirs)) {
+    const whole = [`/${other.id}/sandbox${path}`, ...(/(pay|cs|dp)_/.test(path) ? [base + path] : [])];
+    for (const address of whole) {
+      const answer = method === "GET" ? await mine.get(address) : await mine.post(address, { amount: "1.00" });
+      assert.equal(answer.status, 404, `${method} ${address}`);
+      assert.ok(!answer.text.includes(other.id) && !answer.text.includes("ada@example.com"));
+    }
+  }
+  // In the other environment nothing of this one is there.
+  for (const path of [`/payments/${bought.payment}`, `/disputes/${bought.dispute}`, `/links/${bought.session}`]) {
+    assert.equal((await mine.get(`/${merchant.id}/live${path}`)).status, 404);
+  }
+  for (const path of [
+    "/payments/pay_1",
+    "/payments/..%2f..%2f",
+    "/disputes/dp_x",
+    "/links/cs_",
+    "/payments?after=pay_1",
+  ]) {
+    assert.equal((await mine.get(base + path)).status, 404, path);
+  }
+  assert.equal((await other.api.get(`/v1/payments/${theirs.payment}`)).number("refunded_amount"), 0);
+});
+
+const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}}\u00e9'`;
+
+visit(
+  "whatever a shop, a buyer or a colleague wrote is text on every page, and no script runs",
+  async ({ page, context }) => {
+    const texts = { description: hostile, reference: hostile, metadata: { [`k${hostile}`.slice(0, 40)]: hostile } };
+    const email = "a&b'<b>@example.com".replace(/[<>]/g, "+");
+    const odd = await purchase(running.stack, merchant, { ...texts, customer_email: email });
+    (await merchant.api.post(`/v1/payments/${odd.payment}/refunds`, { amount: 100, reason: hostile })).expect(201);
+    const declined = await purchase(running.stack, merchant, texts, cards.declined);
+    const lines = [{ name: hostile, quantity: 1, amount: 500 }];
+    const open = (
+      await merchant.api.post("/v1/checkout-sessions", { ...texts, amount: 500, currency: "EUR", line_items: lines })
+    ).expect(201);
+    await signInNew({ page, context }, running.stack, {
+      email: "xss@example.com",
+      name: hostile,
+      merchantId: merchant.id,
+    });
+    let dialogs = 0;
+    page.on("dialog", () => (dialogs += 1));
+    const paths = [
+      ...[
+        "/home",
+        "/payments",
+        `/payments?q=${encodeURIComponent(hostile)}`,
+        "/refunds",
+        "/links",
+        "/disputes?view=all",
+      ],
+      ...[`/payments/${odd.payment}`, `/payments/${odd.payment}/refund`, `/payments/${declined.payment}`],
+      ...[
+        `/links/${open.text("id")}`,
+        `/refunds?payment=${encodeURIComponent(hostile)}`,
+        `/payments?min=${encodeURIComponent(hostile)}`,
+      ],
+      ...[
+        `/payments?currency=${encodeURIComponent("<b>")}`,
+        `/links?q=${encodeURIComponent(hostile)}`,
+        `/home?done=${encodeURIComponent(hostile)}`,
+      ],
+    ];
+    for (const path of paths) {
+      await page.goto(`${running.stack.console}${base}${path}`);
+      assert.equal(await page.locator("main img, main script:not([type='application/json'])").count(), 0, path);
+    }
+    await page.goto(`${running.stack.console}${base}/payments/${odd.payment}`);
+    await page.getByText(hostile, { exact: true }).first().waitFor();
+    assert.equal(dialogs, 0);
+  },
+  { viewport: desktop },
+);
+
+visit.alone("the file has exactly the list's payments, each cell harmless, however many pages they are", async () => {
+  const own = await freshMerchant(running.stack);
+  const at = `/${own.id}/sandbox`;
+  const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", '=cmd|"/c calc"!A1', 'a "quoted", text', "plain"];
+  const made: string[] = [];
+  for (const reference of formulas)
+    made.push((await purchase(running.stack, own, { reference, amount: 1_000 })).payment);
+  const owner = await person("csv@example.com", "owner", own.id);
+  const file = await owner.get(`${at}/payments.csv`);
+  assert.equal(file.headers.get("content-type"), "text/csv; charset=utf-8");
+  assert.match(file.headers.get("content-disposition") ?? "", /^attachment; filename="payments-sandbox-/);
+  assert.equal(file.headers.get("cache-control"), "no-store");
+  const rows = file.text
+    .replace(/^\ufeff/, "")
+    .trimEnd()
+    .split("\r\n");
+  assert.equal(rows.length, 1 + formulas.length);
+  assert.deepEqual(
+    rows.slice(1).map((row) => row.split(",")[0]),
+    made.toReversed(),
+  );
+  for (const row of rows) for (const cell of cellsOf(row)) assert.ok(!/^[=+\-@\t\r]/.test(cell), cell);
+  assert.ok(file.text.includes(`"a ""quoted"", text"`));
+  assert.ok(file.text.includes("'=1+1") && file.text.includes(",10.00,EUR,"));
+  const some = await owner.get(`${at}/payments.csv?reference=plain&after=${made[0]}`);
+  assert.equal(some.text.trimEnd().split("\r\n").length, 2, "the filters alone count, not the page");
+  assert.match((await owner.get(`${at}/payments?reference=plain`)).text, /Download 1 payments/);
+  assert.equal((await owner.get(`${at}/payments.csv?min=abc`)).status, 404);
+});
+
+function cellsOf(row: string): string[] {
+  return [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell = ""]) => cell.replace(/^"|"$/g, ""));
+}
+
+visit(
+  "filters stand in the address and as chips, wrong ones are told, and a view keeps them",
+  async ({ page, context }) => {
+    const own = await freshMerchant(running.stack);
+    const at = `${running.stack.console}/${own.id}/sandbox/payments`;
+    await purchase(running.stack, own, { amount: 1_000, reference: "small" });
+    await purchase(running.stack, own, { amount: 5_000, reference: "large" });
+    await purchase(running.stack, own, { amount: 500, currency: "JPY", reference: "yen" });
+    await signInNew({ page, context }, running.stack, { email: "filters@example.com", merchantId: own.id });
+    const shown = async () => await page.locator("tbody tr").count();
+    await page.goto(at);
+    assert.equal(await shown(), 3);
+    await page.getByText("More filters").click();
+    await page.getByLabel("Amount from").fill("20");
+    await page.getByLabel("Created from").fill(new Date().toISOString().slice(0, 10));
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("1 payments", { exact: true }).waitFor();
+    assert.match(page.url(), /min=20/);
+    await page.getByText("Saved views").click();
+    await page.getByLabel("Name of this view").fill("Big <i>ones</i>");
+    await page.getByRole("button", { name: "Save these filters" }).click();
+    await page.getByText("The view is saved.").waitFor();
+    await page.getByRole("link", { name: "Remove the filter Amount from" }).click();
+    assert.equal(await shown(), 3);
+    await page.getByText("Saved views").click();
+    await page.getByRole("link", { name: "Big <i>ones</i>" }).click();
+    assert.equal(await shown(), 1);
+    await page.getByText("Saved views").click();
+    await page.getByRole("button", { name: "Delete the view Big <i>ones</i>" }).click();
+    await page.getByText("The view is deleted.").waitFor();
+    // 500 yen are 500 minor units: the currency's own decimals count.
+    await page.goto(`${at}?currency=jpy&min=500&max=500`);
+    assert.equal(await shown(), 1);
+    for (const query of ["min=abc", "from=2026-02-30", "to=yesterday", "currency=XYZ", "currency=JPY&min=5.5"]) {
+      const answer = await page.goto(`${at}?${query}`);
+      assert.equal(answer?.status(), 422, query);
+      await page.locator(".problems").waitFor();
+    }
+  },
+  { viewport: desktop },
+);
+
+visit.alone("the first screen has what came in, what needs somebody, and knows what is done", async () => {
+  const own = await freshMerchant(running.stack);
+  const at = `/${own.id}/sandbox`;
+  const owner = await person("home@example.com", "owner", own.id);
+  const before = (await owner.get(`${at}/home`)).text;
+  assert.match(before, /No money has moved in the last 30 days/);
+  assert.match(before, /Nothing needs your attention/);
+  assert.match(before, /is-open[^<]*"><[^>]*>[^<]*<\/span><a[^>]*>Make a first checkout/);
+  const paid = await purchase(running.stack, own, { amount: 4_000 });
+  await purchase(running.stack, own, { amount: 6_000 }, cards.declined);
+  (await own.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_500 })).expect(201);
+  await disputedPurchase(running.stack, own);
+  const { text } = await owner.get(`${at}/home`);
+  assert.match(text, /figure-amount[\s\S]*?€82\.50/);
+  assert.match(text, /66\.7%/);
+  assert.match(text, /€15\.00/);
+  assert.match(text, /Disputes that wait for your answer: 1/);
+  assert.match(text, /is-done[\s\S]*Make a first checkout/);
+  assert.match(text, /<svg class="chart"/);
+});
+
+visit.alone("a service that is away costs its part of a page, and the page says which", async () => {
+  const owner = await person("away@example.com");
+  const paths = { home: `${base}/home`, payment: `${base}/payments/${bought.payment}`, list: `${base}/payments` };
+  await running.halt("webhook");
+  const noWebhook = await owner.get(paths.payment);
+  assert.equal(noWebhook.status, 200);
+  assert.match(noWebhook.text, /Deliveries of its events: cannot be shown/);
+  assert.match(noWebhook.text, /Payment of €42\.50/);
+  assert.match((await owner.get(paths.home)).text, /Webhooks: cannot be shown/);
+  await running.resume("webhook");
+  await running.halt("payments");
+  const [home, payment, list] = await Promise.all([
+    owner.get(paths.home),
+    owner.get(paths.payment),
+    owner.get(paths.list),
+  ]);
+  assert.deepEqual([home.status, payment.status, list.status], [200, 200, 200]);
+  assert.match(home.text, /Money: cannot be shown/);
+  assert.match(payment.text, /Payment: cannot be shown/);
+  assert.match(list.text, /Payments: cannot be shown/);
+  const refund = await owner.get(`${base}/payments/${bought.payment}/refund`);
+  assert.equal(refund.status, 503);
+  assert.equal((await owner.get(`${base}/payments.csv`)).status, 503);
+  await running.resume("payments");
+  await eventually("the payment to be shown again", async () =>
+    /Payment of €/.test((await owner.get(paths.payment)).text),
+  );
+});
+
+test.run();
