@@ -82,6 +82,28 @@ test("a key that is used from everywhere fills no table and rings no further", a
   assert.equal(await toldOf(merchantId, id), networksMax - 1);
 });
 
+test("where a key was used from is told with it, the newest first, to its own merchant and environment alone", async () => {
+  const merchantId = await rpc.newMerchant();
+  const id = await newKey(merchantId);
+  await used(id, home);
+  await used(id, away);
+  const live = { merchantId, environment: Environment.LIVE, apiKeyId: id };
+  const { apiKey, networks } = await rpc.keys.getApiKey(live);
+  assert.equal(apiKey?.id, id);
+  assert.deepEqual(
+    networks.map(({ network }) => network),
+    [away, home],
+  );
+  assert.ok(networks.every(({ firstSeenAt }) => firstSeenAt !== undefined));
+  for (const foreign of [
+    { ...live, merchantId: await rpc.newMerchant() },
+    { ...live, environment: Environment.SANDBOX },
+    { ...live, apiKeyId: newId("apiKey") },
+  ]) {
+    await assert.rejects(rpc.keys.getApiKey(foreign), { reason: "NOT_FOUND" });
+  }
+});
+
 test("sandbox keys, unknown ones and what is no network are passed over; the use itself is recorded", async () => {
   const before = await news();
   const merchantId = await rpc.newMerchant();

@@ -53,6 +53,40 @@ test("a payment's deliveries are listed over all endpoints, pending and finished
   assert.deepEqual(elsewhere.deliveries, []);
 });
 
+test("an event is read with what was sent of it, to its own merchant and environment alone", async () => {
+  const owner = await register();
+  await t.announce({ merchantId: owner.merchantId });
+  const event = await eventually("the event", async () => (await t.webhooks.listEvents(owner)).events[0]);
+  const wish = { merchantId: owner.merchantId, environment: owner.environment, eventId: event.id };
+  const found = await eventually("its delivery", async () => {
+    const answer = await t.webhooks.getEvent(wish);
+    return answer.deliveries.some(({ delivery }) => delivery?.delivered) ? answer : undefined;
+  });
+  assert.deepEqual(found.event, event);
+  assert.deepEqual(
+    found.deliveries.map(({ endpointId, delivery }) => [endpointId, delivery?.payload.length]),
+    [[owner.endpointId, 0]],
+  );
+  for (const foreign of [
+    { ...wish, merchantId: newId("merchant") },
+    { ...wish, environment: 2 as const },
+    { ...wish, eventId: newId("event") },
+  ]) {
+    await assert.rejects(t.webhooks.getEvent(foreign), isNotFound);
+  }
+});
+
+test("the catalogue says which codes are never sent yet", async () => {
+  const { eventTypes } = await t.webhooks.listEventTypes({});
+  const reserved = (code: string) => eventTypes.find((each) => each.code === code)?.isReserved;
+  assert.deepEqual(["dispute.won", "payment.succeeded", "refund.failed", "test.ping"].map(reserved), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("an endpoint's health counts what was delivered, given up and is pending, and every attempt", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });
