@@ -21,6 +21,7 @@ const branding = {
   tagline: "Good reading since 1998",
   support_email: "help@lemonbooks.example",
   accent_color: "#0a7d4f",
+  theme: "auto",
 };
 let running: StackInfo;
 let merchant: TestMerchant;
@@ -31,10 +32,15 @@ test.before(async () => {
   (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
 });
 
-// The phone is what most buyers have; SCREENS=all takes the desktop as well.
+const more = [
+  ["phone-dark", { viewport: phone, colorScheme: "dark" }],
+  ["desktop", { viewport: desktop }],
+  ["desktop-dark", { viewport: desktop, colorScheme: "dark" }],
+] as const;
+// The phone is what most buyers have; SCREENS=all takes the dark and the desktop as well.
 const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
   ["phone", { viewport: phone }],
-  ...(process.env.SCREENS === "all" ? [["desktop", { viewport: desktop }] as const] : []),
+  ...(process.env.SCREENS === "all" ? more : []),
 ];
 
 const visits = new Map<string, Awaited<ReturnType<typeof inBrowser.open>>>();
@@ -102,7 +108,12 @@ screen("05 declined", async (page, order) => {
 });
 
 screen("06 processing", async (page, order) => {
+  let isSent = false;
+  page.on("response", (response) => (isSent ||= response.url().endsWith("/pay")));
   await page.route("**/confirm?*", (route) => route.abort());
+  // Its webhook may come before the picture is taken.
+  const waiting = { status: "processing", payment_status: "processing" };
+  await page.route(answerRoute(order.id), (route) => (isSent ? changed(route, waiting) : route.continue()));
   await page.goto(order.link);
   await payWith(page, cards.asynchronous);
   await seeScreen(page, "Your payment is being processed");

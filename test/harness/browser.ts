@@ -36,10 +36,15 @@ export interface BrowserSuite {
 
 /** Adds browser tests to a suite. */
 export function browserSuite(test: Suite): BrowserSuite {
-  let browser: Browser | undefined;
+  let browser: Promise<Browser> | undefined;
   const open = async (options: BrowserContextOptions = {}) => {
-    browser ??= await launch();
-    const context = await browser.newContext({ viewport: phone, locale: "en-IE", reducedMotion: "reduce", ...options });
+    browser ??= launch();
+    const context = await (await browser).newContext({
+      viewport: phone,
+      locale: "en-IE",
+      reducedMotion: "reduce",
+      ...options,
+    });
     const problems: string[] = [];
     context.on("weberror", (error) => problems.push(error.error().message));
     context.on("console", (message) => {
@@ -53,7 +58,7 @@ export function browserSuite(test: Suite): BrowserSuite {
     };
     return { context, page, close };
   };
-  test.after(async () => await browser?.close());
+  test.after(async () => await (await browser)?.close());
   const alone = (name: string, body: () => Promise<void>, limits?: TestLimits) => {
     if (browserPath) test(name, body, limits);
     else test.skip(name, "no Chromium found; BROWSER_PATH can name one");

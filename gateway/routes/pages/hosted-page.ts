@@ -107,7 +107,9 @@ async function describe(
     const { locale, merchantId, environment } = await checkout.describePage({ sessionId });
     // A checkout service of the release before does not say whose it is.
     if (merchantId === "") return { locale, merchant: undefined };
-    const { branding, merchantName } = await merchants.getBranding({ merchantId, environment });
+    const found = await merchants.getBranding({ merchantId, environment }).catch(withoutLook);
+    if (!found) return { locale, merchant: undefined };
+    const { branding, merchantName } = found;
     const look = presentBranding(branding);
     const merchant = {
       name: look.display_name ?? merchantName,
@@ -126,6 +128,12 @@ async function describe(
     };
     return { locale, merchant };
   });
+}
+
+/** The merchant service is away: the page is plain until its script has read the session. */
+function withoutLook(error: unknown): undefined {
+  if (error instanceof Failure) return undefined;
+  throw error;
 }
 
 /** An unknown session, or a service that is away: the page's script says so. */

@@ -79,7 +79,7 @@ export class Screens {
     if (!session) return state === "failed" ? this.#showFailure(undefined) : undefined;
     if (!this.#panel) this.#open(session);
     guardLeaving(state === "submitting");
-    this.#parts.more.hidden = !["ready", "loading", "failed"].includes(state);
+    this.#parts.more.hidden = this.#isChecking || !["ready", "loading", "failed"].includes(state);
     switch (state) {
       case "submitting":
         this.#hasPaidHere = true;
