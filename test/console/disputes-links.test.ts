@@ -1,4 +1,5 @@
-// Disputes and payment links by people: evidence with files, sent once; acceptance behind a confirmation; links that are
+// Disputes and payment links by people: evidence with files, sent once; acceptance behind a confirmation; links that
+// are
 // made once, shown once, and end.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
