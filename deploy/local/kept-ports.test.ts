@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import * as assert from "uvu/assert";
 import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
-import { freePort, tryListen } from "./free-port.ts";
+import { freePort, reservePort, tryListen } from "./free-port.ts";
 import { type ChosenPorts, keptPorts } from "./kept-ports.ts";
 
 const test = suite("kept ports");
@@ -39,7 +39,10 @@ async function freeRow(): Promise<number> {
   for (;;) {
     const first = await freePort();
     const others = [1, 2, 3, 4, 5].map((step) => tryListen(first + step, "127.0.0.1"));
-    if ((await Promise.all(others)).every((problem) => problem === undefined)) return first;
+    if (!(await Promise.all(others)).every((problem) => problem === undefined)) continue;
+    // None of them is handed out as a free one meanwhile.
+    for (const step of [1, 2, 3, 4, 5]) reservePort(first + step);
+    return first;
   }
 }
 

@@ -154,7 +154,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
         CONSOLE_ORIGIN: around.people.console,
         OPERATORS_CONSOLE_ORIGIN: around.people.operators,
         SMTP_URL: `smtp://127.0.0.1:${around.people.smtpPort}`,
-        MAIL_FROM: "Tollbooth <tollbooth@localhost>",
+        MAIL_FROM: "Tollbooth <tollbooth@localhost.example>",
         SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
         SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
       };

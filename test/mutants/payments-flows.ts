@@ -114,7 +114,16 @@ export const paymentsFlows: readonly Mutant[] = [
       'if (next === "-") await finishStretch(deps.db, last, 0);',
       "a pass goes on after its first batch",
     ],
-    ['moneyAlerts.inc({ kind: "journal_difference" });', "", "books that do not agree raise an alert"],
+    [
+      'moneyAlerts.inc({ kind: "journal_difference" });\n    deps.log.fatal',
+      "deps.log.fatal",
+      "books that do not agree raise an alert",
+    ],
+    [
+      'moneyAlerts.inc({ kind: "journal_difference" });\n    log.fatal',
+      "log.fatal",
+      "an adjustment that does not agree raises an alert",
+    ],
     ["one.differences.length > 0", "one.differences.length > 1", "a single difference counts"],
   ]),
 ];
