@@ -117,9 +117,14 @@ async function refusedField(work: Promise<unknown>): Promise<string> {
   return error.violations[0]?.field ?? "";
 }
 
+/** Payments whose own row a test has falsified: the auditor is right to say that their money counts twice since. */
+const falsified = new Set<string>();
+
 async function booksAgree(): Promise<void> {
   const found: unknown[] = [];
-  await checkJournal(db, (one) => found.push(one));
+  await checkJournal(db, (one) => {
+    if (!falsified.has(one.paymentId)) found.push(one);
+  });
   assert.deepEqual(found, []);
 }
 
@@ -270,6 +275,7 @@ test("the statement match takes in what we missed of our own payments, and tells
   assert.deepEqual(await fresh(), [{ object: "payment", kind: "unknown_to_us", ref: foreignRef, paymentId: "" }]);
   // What the processor does not have: an id that it never gave.
   await db.rows(`update payments set connector_ref = 'pi_gone' where id = $1`, [missed.paymentId]);
+  falsified.add(missed.paymentId);
   await match();
   assert.deepEqual(
     (await fresh()).map(({ kind, ref, paymentId }) => [kind, ref, paymentId]).filter(([, , id]) => id !== ""),
@@ -282,6 +288,7 @@ test("a difference that is gone is resolved by the next match", async () => {
   const paymentId = await paidPayment();
   const ref = await refOf(paymentId);
   await db.rows(`update payments set currency = 'USD' where id = $1`, [paymentId]);
+  falsified.add(paymentId);
   await match();
   const ofRef = async () => (await openDifferences()).filter((one) => one.ref === ref).map(({ kind }) => kind);
   assert.deepEqual(await ofRef(), ["currency"]);
