@@ -73,7 +73,7 @@ function invitedPage({ language, base }: MerchantVisit, email: string, link: str
   return {
     title: texts.invitedTitle,
     body: html`<h1>${texts.invitedTitle}</h1><p>${texts.invitedText(email)} ${isMailed ? texts.mailed : texts.notMailed}</p>
-<section class="panel secret"><h2>${texts.link}</h2>${codeBlock(language, link)}<p class="warning">${texts.linkNote}</p></section>
+${link === "" ? "" : html`<section class="panel secret"><h2>${texts.link}</h2>${codeBlock(language, link)}<p class="warning">${texts.linkNote}</p></section>`}
 <p><a class="button" href="${base}/team">${texts.toTeam}</a></p>`,
   };
 }
