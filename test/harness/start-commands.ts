@@ -40,6 +40,9 @@ export function startCommands(): StartCommands {
       // The neighbours, which it would take by itself, may be another stack's.
       SIMULATOR_PORT: String(await freePort()),
       SHOP_PORT: String(await freePort()),
+      CONSOLE_PORT: String(await freePort()),
+      OPERATORS_PORT: String(await freePort()),
+      MAILBOX_PORT: String(await freePort()),
     }),
     start(env, byNpm) {
       const command = startCommand(env, byNpm);
