@@ -277,7 +277,7 @@ inBrowser(
       route.fulfill({ contentType: "text/html", body: "<h1>Thank you</h1>" }),
     );
     await page.goto(session.text("checkout_url"));
-    await page.getByRole("button", { name: /^Continue/ }).click();
+    await page.getByRole("button", { name: /^Continue to/ }).click();
     await page.waitForURL(outside);
     assert.doesNotMatch(await page.evaluate("document.referrer"), /secret/);
     await page.getByRole("link", { name: "Pay and return" }).click();
@@ -298,7 +298,7 @@ inBrowser(
       route.fulfill({ contentType: "text/html", body: "<h1>Stripe</h1>" }),
     );
     await page.goto(session.text("checkout_url"));
-    const going = page.getByRole("button", { name: /^Continue/ });
+    const going = page.getByRole("button", { name: /^Continue to/ });
     await going.waitFor();
     stripe.expirePage(outside.split("/").at(-1) ?? "");
     (await deliver(event("checkout.session.expired"))).expect(200);
