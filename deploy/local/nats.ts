@@ -64,7 +64,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
  */
 export function natsConfig(storeDir: string, version?: string): string {
   const sync = version !== undefined && knowsSyncInterval(version) ? ", sync_interval: always" : "";
-  return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 1TB${sync} }\n`;
+  return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 16TB${sync} }\n`;
 }
 
 /**
