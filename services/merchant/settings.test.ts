@@ -1,0 +1,45 @@
+// What the merchant process takes for the origin of a console, the sender of mails and the issuer of tokens.
+import * as assert from "uvu/assert";
+import { parseConfig } from "#platform/process/config.ts";
+import { suite } from "../../test/harness/suite.ts";
+import { peopleSettings } from "./settings.ts";
+
+const test = suite("settings of people");
+
+/** Of these values exactly the first ones are taken. */
+function only(name: keyof typeof peopleSettings, taken: readonly string[], refused: readonly string[]): void {
+  const isTaken = (value: string) => parseConfig(peopleSettings, { [name]: value }).problems.length === 0;
+  assert.equal([...taken, ...refused].filter(isTaken), taken);
+}
+
+test("none of them needs to be set", () => {
+  assert.equal(parseConfig(peopleSettings, {}).problems, []);
+});
+
+test("a sender is one address, with or without a name, and nothing that breaks a mail's head", () => {
+  const taken = ["a@shop.example", "Tollbooth <a@shop.example>"];
+  const several = "A <a@shop.example>, B <b@shop.example>";
+  const broken = ['A" <a@shop.example>', "A\r\nBcc: x <a@shop.example>", "<a@shop.example"];
+  only("MAIL_FROM", taken, ["a@localhost", "localhost", several, ...broken]);
+});
+
+test("a console's origin is https with a name, or http on localhost, since passkeys need a name", () => {
+  const taken = ["https://console.shop.example", "https://console.shop.example:8443", "http://localhost:8090"];
+  only("CONSOLE_ORIGIN", taken, [
+    "http://console.shop.example",
+    "http://127.0.0.1:8090",
+    "https://192.0.2.1",
+    "https://[2001:db8::1]",
+    "https://console.shop.example/console",
+    "https://user@console.shop.example",
+    "javascript:alert(1)",
+  ]);
+});
+
+test("an issuer is https without a query, or http on this machine; mail goes by SMTP alone", () => {
+  const taken = ["https://accounts.shop.example/realms/one", "http://127.0.0.1:9000"];
+  only("OIDC_ISSUER", taken, ["http://accounts.shop.example", "https://accounts.shop.example?a=b", "accounts"]);
+  only("SMTP_URL", ["smtp://mail.shop.example:587", "smtps://mail.shop.example"], ["http://mail.shop.example", "mail"]);
+});
+
+test.run();
