@@ -23,6 +23,7 @@ import { invitationRoutes } from "./screens/entry/invitation.ts";
 import { signInRoutes } from "./screens/entry/sign-in.ts";
 import { signInLinkRoutes } from "./screens/entry/sign-in-link.ts";
 import { startRoutes } from "./screens/entry/start.ts";
+import { unsubscribeRoutes } from "./screens/entry/unsubscribe.ts";
 import { wayInRoutes } from "./screens/entry/way-in.ts";
 import { merchantScreens } from "./screens/merchant-screens.ts";
 import { operatorScreens } from "./screens/operator-screens.ts";
@@ -65,6 +66,7 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   signInRoutes(context);
   signInLinkRoutes(context);
   invitationRoutes(context);
+  if (config.CONSOLE_DOOR === "merchants") unsubscribeRoutes(context);
   wayInRoutes(context);
   accountRoutes(context);
   if (config.CONSOLE_DOOR === "operators") operatorScreens(context);
@@ -94,7 +96,7 @@ function createApp(config: ConsoleConfig): FastifyInstance {
     forceCloseConnections: "idle",
     return503OnClosing: false,
     // An invitation's token is longer than the router's default.
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength: 300 },
     ...trustedProxies(config),
   });
 }
@@ -107,7 +109,7 @@ async function limitSignIns(app: FastifyInstance, config: ConsoleConfig): Promis
     max: config.RATE_LIMIT_SIGN_IN_PER_MINUTE,
     timeWindow: "1 minute",
     // Only what begins or ends a sign-in counts; pages of people who are signed in do not.
-    allowList: ({ url }) => !/^\/(sign-in|invitations)(\/|\?|$)/.test(url),
+    allowList: ({ url }) => !/^\/(sign-in|invitations|unsubscribe)(\/|\?|$)/.test(url),
     keyGenerator: (request) => networkOf(request.ip),
   });
 }

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { addAuthenticator, invite, mailTo, signInNew, startConsoleStack } from "../harness/console.ts";
+import { freshKey } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("console sign-in", { timeoutMs: 120_000 });
@@ -121,5 +122,23 @@ visit("the mailbox has the invitation, and its link is the one that works", asyn
   await page.goto(link);
   await page.getByLabel("Your name").waitFor();
 });
+
+visit(
+  "the link in a mail ends mails of its kind without a sign-in: opening it does nothing, one click does",
+  async ({ page, context }) => {
+    await signInNew({ page, context }, running.stack, { email: "iris@example.com", name: "Iris" });
+    await freshKey(running.stack, running.stack.merchant_id);
+    const { headers } = await mailTo(running.stack, "iris@example.com", (mail) => "list-unsubscribe" in mail.headers);
+    const link = /<(http[^>]+)>/.exec(headers["list-unsubscribe"] ?? "")?.[1] ?? "";
+    assert.is((await fetch(link)).status, 200);
+    await page.goto(`${running.stack.console}/${running.stack.merchant_id}/sandbox/notifications`);
+    assert.ok(await page.getByLabel("somebody makes an API key").isChecked());
+    const body = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+    assert.is((await fetch(link, { method: "POST", body })).status, 200);
+    await page.reload();
+    assert.not.ok(await page.getByLabel("somebody makes an API key").isChecked());
+    assert.is((await fetch(`${link}x`, { method: "POST", body })).status, 404);
+  },
+);
 
 test.run();

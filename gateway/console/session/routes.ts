@@ -47,6 +47,15 @@ export function openForm(context: ConsoleContext, path: string, take: Take<Visit
   });
 }
 
+/** A form for whoever has the token in its address, from anywhere: it changes nothing of a session. */
+export function tokenForm(context: ConsoleContext, path: string, take: Take<Visit>): void {
+  context.app.post(path, async (request, reply) => {
+    const visit = admitAnybody(request, reply);
+    const answer = await as(request, "", () => take(visit, new Form(request.body)));
+    return await answered(reply, answer, (page) => entryLayout(visit, page));
+  });
+}
+
 /** A page of the person's own. @param mayLackWayIn also of a session that can do nothing else */
 export function personPage(context: ConsoleContext, path: string, show: Show<PersonVisit>, mayLackWayIn = false): void {
   context.app.get(path, async (request, reply) => {

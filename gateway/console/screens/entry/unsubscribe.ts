@@ -1,0 +1,40 @@
+// Ending one kind of mail by the link in it, without a sign-in: by a button for people, since scanners open links, and
+// by the one click of a mail program (RFC 8058), which comes from anywhere. The link's token is all that it takes.
+import { Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { html } from "../../../docs/html.ts";
+import { openPage, tokenForm } from "../../session/routes.ts";
+import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
+import { entryTexts } from "../../texts/entry.ts";
+
+const path = "/unsubscribe/:token";
+
+export function unsubscribeRoutes(context: ConsoleContext): void {
+  openPage(context, path, async ({ language }) => {
+    const texts = entryTexts[language];
+    return {
+      title: texts.unsubscribeTitle,
+      body: html`<div class="card narrow"><h1>${texts.unsubscribeTitle}</h1><p>${texts.unsubscribeText}</p>
+<form method="post"><button class="button">${texts.unsubscribeButton}</button></form></div>`,
+    };
+  });
+  tokenForm(context, path, async (visit) => {
+    try {
+      const { merchantName } = await context.peers.people.endNotification({ token: tokenOf(visit) });
+      return told(visit, 200, entryTexts[visit.language].unsubscribed(merchantName));
+    } catch (error) {
+      if (!(error instanceof Failure) || !["NOT_FOUND", "INVALID_BODY"].includes(error.reason)) throw error;
+      return told(visit, 404, entryTexts[visit.language].unsubscribeUnknown);
+    }
+  });
+}
+
+function told({ language }: Visit, status: number, text: string): Page {
+  const title = entryTexts[language].unsubscribeTitle;
+  return { title, status, body: html`<div class="card narrow"><h1>${title}</h1><p role="status">${text}</p></div>` };
+}
+
+function tokenOf({ request }: Visit): string {
+  const { token } = membersOf(request.params);
+  return typeof token === "string" ? token : "";
+}
