@@ -38,7 +38,6 @@ function isEnvelope(answer: Answer, status: number, code: string): void {
 // Proves errors: envelope, not_found
 test("docs/contract.md §2: an unknown route is not_found in the envelope, with and without a key", async () => {
   for (const path of [
-    "/",
     "/v1",
     "/v2/payments",
     "/v1/refund",

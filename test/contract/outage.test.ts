@@ -42,6 +42,7 @@ const bodies: Record<string, object> = {
   retryFailedWebhookDeliveries: { since: "2025-11-21T08:30:00Z" },
   updateConnector: { is_default: true },
   updateApplication: { legal_name: "Lemon Books" },
+  submitDisputeEvidence: { product_description: "A lemon tree" },
 };
 
 test("every operation is service_unavailable with Retry-After while its service is away", async () => {
