@@ -187,6 +187,16 @@ testRendered(test, "with the operators' console: nobody but the internal Gateway
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
 });
 
+testRendered(
+  test,
+  "with mail and company sign-in: merchant reaches the mail server, it and the consoles the provider",
+  async () => {
+    const objects = await renderWith("overlays/production", ["mail", "company-sign-in"]);
+    const outside = "merchant > internet:465 internet:587 internet:443\nconsole > internet:443";
+    assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, outside]));
+  },
+);
+
 testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
   assert.deepEqual(allowedConnections(renderFolder("deploy/kubernetes/base")), connectionsOf([base]));
 });

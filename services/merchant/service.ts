@@ -3,6 +3,7 @@ import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Wake } from "#platform/jobs/job.ts";
 import type { Configured } from "#platform/process/config.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
+import { providerOf } from "#platform/process/provider-settings.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import {
   answers,
@@ -76,10 +77,9 @@ function mailServerOf({ SMTP_URL: url, MAIL_FROM: from }: MerchantConfig) {
 }
 
 /** @returns undefined: nobody signs in by one */
-function providerOf({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId }: MerchantConfig) {
-  if ((issuer === undefined) !== (clientId === undefined))
-    throw new Error("OIDC_ISSUER and OIDC_CLIENT_ID belong together");
-  return issuer === undefined || clientId === undefined ? undefined : identityProvider(issuer, clientId);
+function identityProviderOf(config: MerchantConfig) {
+  const known = providerOf(config);
+  return known && identityProvider(known.issuer, known.clientId);
 }
 
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
@@ -92,7 +92,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
     canMail: server !== undefined,
     mails: new Wake(),
-    provider: providerOf(config),
+    provider: identityProviderOf(config),
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.
