@@ -36,16 +36,17 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
   // Before the list is asked for: a refusal of it that nobody waits for yet would end the process.
   const keys = await keysOf(context, visit);
-  const asked = context.peers.audit.listApiRequests({
-    merchantId,
-    environment,
-    apiKeyId: value("key"),
-    minStatus,
-    ...(since && { since }),
-    ...(until && { until }),
-    pageSize,
-    pageToken: value("after"),
-  });
+  const asked = () =>
+    context.peers.audit.listApiRequests({
+      merchantId,
+      environment,
+      apiKeyId: value("key"),
+      minStatus,
+      ...(since && { since }),
+      ...(until && { until }),
+      pageSize,
+      pageToken: value("after"),
+    });
   const isFiltered = ["key", "outcome", "from", "to"].some((name) => value(name) !== "");
   const shown = [
     { name: "key", label: texts.key, value: nameOf(keys, value("key")) },

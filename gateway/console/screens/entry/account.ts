@@ -35,7 +35,7 @@ export function accountRoutes(context: ConsoleContext): void {
 async function accountPage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
   const texts = accountTexts[visit.language];
   const { person } = visit.session;
-  const access = peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
+  const access = () => peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
   return {
     title: texts.title,
     status: problem === "" ? 200 : 422,

@@ -55,7 +55,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
     status: problems.length > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1>${problemSummary(texts.wrong, problems)}
 ${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
-${problems.length > 0 ? "" : await section(language, texts.title, ask(), (found) => list(visit, path, query, typed, found))}`,
+${problems.length > 0 ? "" : await section(language, texts.title, ask, (found) => list(visit, path, query, typed, found))}`,
   };
 }
 

@@ -18,10 +18,11 @@ export function processorsRoutes(context: ConsoleContext): void {
 async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
   const texts = processorTexts[language];
-  const asked = Promise.all([
-    peers.connectors.listConnectors({ merchantId, environment }),
-    peers.merchants.getMerchant({ merchantId, environment }),
-  ]);
+  const asked = () =>
+    Promise.all([
+      peers.connectors.listConnectors({ merchantId, environment }),
+      peers.merchants.getMerchant({ merchantId, environment }),
+    ]);
   const list = await section(language, texts.title, asked, ([{ connectors }, { merchant }]) => {
     const failover = merchant?.failoverEnabled ? texts.failoverOn : texts.failoverOff;
     return html`${connectorTable(visit, connectors)}<section class="panel">${facts([[texts.failover, failover]])}</section>`;

@@ -30,7 +30,7 @@ async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const isAll = queryOf(visit).get("view") === "all";
   const tab = (address: string, label: string, isHere: boolean) =>
     html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${label}</a></li>`;
-  const list = isAll ? allOf(context, visit) : openOf(context, visit);
+  const list = () => (isAll ? allOf(context, visit) : openOf(context, visit));
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><nav class="tabs" aria-label="${texts.which}"><ul>${[

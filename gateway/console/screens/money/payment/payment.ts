@@ -31,9 +31,9 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const owned = { merchantId, environment, paymentId };
   const texts = paymentPageTexts[language];
   const [found, story, books] = await Promise.all([
-    unlessAway(payments.getPayment(owned)),
+    unlessAway(() => payments.getPayment(owned)),
     askStory(context, visit, paymentId),
-    may("books.read") ? unlessAway(payments.listPaymentEntries(owned)) : undefined,
+    may("books.read") ? unlessAway(() => payments.listPaymentEntries(owned)) : undefined,
   ]);
   const payment = found?.value.payment;
   const booksHtml = may("books.read") ? booksPart(visit, books?.value.entries) : "";

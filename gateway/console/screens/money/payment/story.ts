@@ -22,9 +22,11 @@ export async function askStory(context: ConsoleContext, visit: MerchantVisit, pa
   const { webhooks, audit } = context.peers;
   const nothing = Promise.resolve({ value: { deliveries: [], entries: [] } });
   const [deliveries, acts] = await Promise.all([
-    may("webhooks.read") ? unlessAway(webhooks.listPaymentDeliveries({ merchantId, environment, paymentId })) : nothing,
+    may("webhooks.read")
+      ? unlessAway(() => webhooks.listPaymentDeliveries({ merchantId, environment, paymentId }))
+      : nothing,
     may("audit.read")
-      ? unlessAway(audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax }))
+      ? unlessAway(() => audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax }))
       : nothing,
   ]);
   const entries = acts?.value.entries;

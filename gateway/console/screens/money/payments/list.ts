@@ -40,7 +40,16 @@ async function paymentsPage(context: ConsoleContext, visit: MerchantVisit, probl
     body: html`<h1>${texts.title}</h1>
 ${problemSummary(texts.wrong, filters.problems)}
 ${filterForm(visit, path, filters)}${filterChips(language, path, query, labelsOf(language, filters.typed))}
-${isWrong ? "" : await section(language, texts.title, find(context, visit, filters), (found) => list(visit, filters, found))}
+${
+  isWrong
+    ? ""
+    : await section(
+        language,
+        texts.title,
+        () => find(context, visit, filters),
+        (found) => list(visit, filters, found),
+      )
+}
 ${await views}`,
   };
 }
