@@ -43,7 +43,7 @@ async function sendOne({ db, vault, log, server }: MailJob, mail: ClaimedMail): 
     // Servers say in their answers whom a mail was for.
     const why = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;
     const isOver = error instanceof MailRefused || mail.giveUpAt <= clockNow();
-    mailsFailed.inc();
+    mailsFailed.inc({ reason: error instanceof MailRefused ? "refused" : "away" });
     log.warn({ ...about, why, given_up: isOver }, "a mail was not sent");
     if (!isOver) return await postponeMail(db, mail.id, pauseSeconds(mail.attempts));
     mailsEnded.inc({ outcome: "given_up" });

@@ -29,6 +29,10 @@ export async function linkPerson(
   return rows.length === 1;
 }
 
+export async function deleteLinksOf(sql: Sql, personId: string): Promise<void> {
+  await sql.rows("delete from provider_links where person_id = $1", [personId]);
+}
+
 /** @returns false: it was used before */
 export async function spendToken(sql: Sql, tokenHash: Buffer, at: Date): Promise<boolean> {
   const rows = await sql.rows(
