@@ -29,7 +29,7 @@ const base = `
   anywhere  > console:8080
   gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
   console   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
-  checkout  > payments:8080 ${names}
+  checkout  > merchant:8080 payments:8080 ${names}
   payments  > merchant:8080 internet:443 ${names}
   merchant  > ${names}
   webhook   > checkout:8080 payments:8080 internet:* ${names}
@@ -116,7 +116,7 @@ const tracing = `
 const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
-  checkout  > payments:4143
+  checkout  > merchant:4143 payments:4143
   payments  > merchant:4143
   webhook   > checkout:4143 payments:4143
   gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090

@@ -21,6 +21,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./identity/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
@@ -35,6 +36,7 @@ import { auditRpc } from "./rpc/audit.ts";
 import { connectorsRpc } from "./rpc/connectors.ts";
 import { merchantsRpc } from "./rpc/merchants.ts";
 import { peopleRpc } from "./rpc/people.ts";
+import { receiptsRpc } from "./rpc/receipts.ts";
 import { signInRpc } from "./rpc/sign-in.ts";
 import { openDoors } from "./rules/people/door.ts";
 import type { merchantSettings, peopleSettings } from "./settings.ts";
@@ -104,6 +106,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       answers(ApiKeyService, apiKeysRpc(context)),
       answers(ConnectorService, connectorsRpc(context)),
       answers(ApplicationService, applicationsRpc(context)),
+      answers(ReceiptService, receiptsRpc(context)),
       answers(AuditService, auditRpc(db)),
       answers(SignInService, signInRpc(context)),
       answers(PeopleService, peopleRpc(context)),

@@ -64,12 +64,17 @@ function readDrawn(json: string): DrawnMail {
     if (typeof value !== "string") throw new Error("a mail without its text");
     return value;
   };
-  const unsubscribeUrl = found.get("unsubscribeUrl");
+  const given = <K extends string>(name: K): { readonly [P in K]?: string } => {
+    const value = found.get(name);
+    return typeof value === "string" ? ({ [name]: value } as { readonly [P in K]: string }) : {};
+  };
   return {
     to: text("to"),
     subject: text("subject"),
     text: text("text"),
     html: text("html"),
-    ...(typeof unsubscribeUrl === "string" && { unsubscribeUrl }),
+    ...given("unsubscribeUrl"),
+    ...given("senderName"),
+    ...given("replyTo"),
   };
 }
