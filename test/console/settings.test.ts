@@ -36,7 +36,7 @@ test.after(async () => {
 
 /** What is grave is proved once in five minutes. */
 async function proveIfAsked(): Promise<void> {
-  const button = owner.page.getByRole("button", { name: "Prove it with a passkey" });
+  const button = owner.page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }
 

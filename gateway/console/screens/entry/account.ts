@@ -5,6 +5,7 @@ import { formFields } from "../../http/form.ts";
 import { personForm, personPage } from "../../session/routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { accountTexts } from "../../texts/account.ts";
+import { browserName } from "../../view/browser-name.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -109,7 +110,7 @@ ${table({
     {
       heading: texts.browser,
       cell: ({ browser }) =>
-        html`${browser?.agent || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span>`,
+        html`<span>${browserName(browser?.agent ?? "") || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
     },
     { heading: texts.begun, cell: ({ createdAt }) => moment(visit.language, createdAt) },
     { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },

@@ -12,7 +12,7 @@ import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/fil
 import { filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { count, dayShown, moment } from "../../view/values.ts";
 import { type Names, namesOf, objectPlaces } from "./audit-names.ts";
 
 const pageSize = 50;
@@ -50,8 +50,8 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
         { name: "action", label: texts.action, value: value("action") && actText(language, value("action")) },
         { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
         { name: "object", label: texts.object, value: value("object") },
-        { name: "from", label: texts.from, value: value("from") },
-        { name: "to", label: texts.to, value: value("to") },
+        { name: "from", label: texts.from, value: dayShown(language, value("from")) },
+        { name: "to", label: texts.to, value: dayShown(language, value("to")) },
       ];
       return html`${filterChips(language, path, query, shown)}
 ${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
