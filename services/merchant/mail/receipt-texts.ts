@@ -1,4 +1,4 @@
-// What receipts say, in the languages of the payment page. `{…}` stands for a value that is put in.
+// What receipts and links to pay by say, in the languages of the payment page. `{…}` stands for a value that is put in.
 
 export interface ReceiptTexts {
   readonly subject: string;
@@ -17,6 +17,12 @@ export interface ReceiptTexts {
   readonly seller: string;
   readonly support: string;
   readonly why: string;
+  /** Of a mail with a link to pay by. */
+  readonly linkSubject: string;
+  readonly asked: string;
+  readonly pay: string;
+  readonly until: string;
+  readonly linkWhy: string;
 }
 
 const en: ReceiptTexts = {
@@ -35,6 +41,11 @@ const en: ReceiptTexts = {
   seller: "Sold by {name}",
   support: "Questions? Write to {email}",
   why: "You get this mail because this address was given for the payment.",
+  linkSubject: "{merchant} asks for a payment",
+  asked: "{merchant} asks you to pay {amount}.",
+  pay: "Pay {amount}",
+  until: "Works until",
+  linkWhy: "You get this mail because {merchant} sent it to this address. If you expect none from them, do nothing.",
 };
 
 const de: ReceiptTexts = {
@@ -53,6 +64,12 @@ const de: ReceiptTexts = {
   seller: "Verkauft von {name}",
   support: "Fragen? Schreiben Sie an {email}",
   why: "Sie erhalten diese Mail, weil diese Adresse bei der Zahlung angegeben wurde.",
+  linkSubject: "{merchant} bittet um eine Zahlung",
+  asked: "{merchant} bittet Sie, {amount} zu bezahlen.",
+  pay: "{amount} bezahlen",
+  until: "Gültig bis",
+  linkWhy:
+    "Sie erhalten diese Mail, weil {merchant} sie an diese Adresse geschickt hat. Wenn Sie von dort keine erwarten, tun Sie nichts.",
 };
 
 const fr: ReceiptTexts = {
@@ -71,6 +88,12 @@ const fr: ReceiptTexts = {
   seller: "Vendu par {name}",
   support: "Des questions ? Écrivez à {email}",
   why: "Vous recevez ce message car cette adresse a été indiquée lors du paiement.",
+  linkSubject: "{merchant} demande un paiement",
+  asked: "{merchant} vous demande de payer {amount}.",
+  pay: "Payer {amount}",
+  until: "Valable jusqu’au",
+  linkWhy:
+    "Vous recevez ce message car {merchant} l’a envoyé à cette adresse. Si vous n’en attendez pas, ne faites rien.",
 };
 
 const es: ReceiptTexts = {
@@ -89,6 +112,11 @@ const es: ReceiptTexts = {
   seller: "Vendido por {name}",
   support: "¿Preguntas? Escriba a {email}",
   why: "Recibe este correo porque se indicó esta dirección al pagar.",
+  linkSubject: "{merchant} solicita un pago",
+  asked: "{merchant} le pide que pague {amount}.",
+  pay: "Pagar {amount}",
+  until: "Válido hasta",
+  linkWhy: "Recibe este mensaje porque {merchant} lo envió a esta dirección. Si no espera ninguno, no haga nada.",
 };
 
 const it: ReceiptTexts = {
@@ -107,6 +135,12 @@ const it: ReceiptTexts = {
   seller: "Venduto da {name}",
   support: "Domande? Scriva a {email}",
   why: "Riceve questo messaggio perché questo indirizzo è stato indicato per il pagamento.",
+  linkSubject: "{merchant} richiede un pagamento",
+  asked: "{merchant} le chiede di pagare {amount}.",
+  pay: "Paga {amount}",
+  until: "Valido fino al",
+  linkWhy:
+    "Riceve questo messaggio perché {merchant} lo ha inviato a questo indirizzo. Se non ne aspetta, non faccia nulla.",
 };
 
 const nl: ReceiptTexts = {
@@ -125,6 +159,12 @@ const nl: ReceiptTexts = {
   seller: "Verkocht door {name}",
   support: "Vragen? Schrijf naar {email}",
   why: "U ontvangt deze mail omdat dit adres bij de betaling is opgegeven.",
+  linkSubject: "{merchant} vraagt om een betaling",
+  asked: "{merchant} vraagt u {amount} te betalen.",
+  pay: "Betaal {amount}",
+  until: "Geldig tot",
+  linkWhy:
+    "U ontvangt deze mail omdat {merchant} die naar dit adres heeft gestuurd. Verwacht u er geen, doe dan niets.",
 };
 
 const pl: ReceiptTexts = {
@@ -143,6 +183,12 @@ const pl: ReceiptTexts = {
   seller: "Sprzedawca: {name}",
   support: "Pytania? Napisz na adres {email}",
   why: "Ta wiadomość przyszła, ponieważ ten adres podano przy płatności.",
+  linkSubject: "{merchant} prosi o płatność",
+  asked: "{merchant} prosi o zapłatę {amount}.",
+  pay: "Zapłać {amount}",
+  until: "Ważny do",
+  linkWhy:
+    "Otrzymujesz tę wiadomość, ponieważ {merchant} wysłał ją na ten adres. Jeśli się jej nie spodziewasz, nic nie rób.",
 };
 
 const pt: ReceiptTexts = {
@@ -161,6 +207,11 @@ const pt: ReceiptTexts = {
   seller: "Vendido por {name}",
   support: "Perguntas? Escreva para {email}",
   why: "Recebe esta mensagem porque este endereço foi indicado no pagamento.",
+  linkSubject: "{merchant} pede um pagamento",
+  asked: "{merchant} pede-lhe que pague {amount}.",
+  pay: "Pagar {amount}",
+  until: "Válido até",
+  linkWhy: "Recebe esta mensagem porque {merchant} a enviou para este endereço. Se não espera nenhuma, não faça nada.",
 };
 
 const ja: ReceiptTexts = {
@@ -179,6 +230,11 @@ const ja: ReceiptTexts = {
   seller: "販売者：{name}",
   support: "ご質問は {email} までお寄せください",
   why: "お支払いの際にこのメールアドレスが入力されたため、お送りしています。",
+  linkSubject: "{merchant}からのお支払いのお願い",
+  asked: "{merchant}が{amount}のお支払いをお願いしています。",
+  pay: "{amount}を支払う",
+  until: "有効期限",
+  linkWhy: "このメールは{merchant}がこのアドレスに送信したものです。心当たりがない場合は何もしないでください。",
 };
 
 const ar: ReceiptTexts = {
@@ -197,6 +253,11 @@ const ar: ReceiptTexts = {
   seller: "البائع: {name}",
   support: "هل لديك أسئلة؟ راسلنا على {email}",
   why: "وصلتك هذه الرسالة لأن هذا العنوان أُدخل عند الدفع.",
+  linkSubject: "{merchant} يطلب دفعة",
+  asked: "يطلب منك {merchant} دفع {amount}.",
+  pay: "ادفع {amount}",
+  until: "صالح حتى",
+  linkWhy: "وصلتك هذه الرسالة لأن {merchant} أرسلها إلى هذا العنوان. إن لم تكن تتوقعها فلا تفعل شيئًا.",
 };
 
 /** By the language's subtag. */

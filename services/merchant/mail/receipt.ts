@@ -1,5 +1,5 @@
-// A buyer's receipt as a mail: what was paid or given back, in the language of its session and in the merchant's name.
-// It has no link: nothing in it opens a session, and nobody has to follow anything.
+// Mails to buyers, in the language of their session and in the merchant's name. A receipt says what was paid or given
+// back and has no link: nothing in it opens a session. The other one asks to pay, by a link that is made for it.
 import { currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
@@ -43,6 +43,43 @@ export function receiptMail(facts: ReceiptFacts): MailContent {
       ...(legalName === "" ? [] : [fill(texts.seller, { name: legalName })]),
       ...(supportEmail === "" ? [] : [fill(texts.support, { email: supportEmail })]),
       texts.why,
+    ],
+    language: tag,
+  };
+}
+
+export interface LinkFacts {
+  readonly merchantName: string;
+  readonly supportEmail: string;
+  readonly isSandbox: boolean;
+  readonly url: string;
+  readonly locale: string;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly reference: string;
+  readonly description: string;
+  readonly expiresAt: Date;
+}
+
+export function paymentLinkMail(facts: LinkFacts): MailContent {
+  const { tag, texts } = languageOf(facts.locale);
+  const { merchantName: merchant, isSandbox, supportEmail, description, reference, url } = facts;
+  const amount = amountText(facts.amount, facts.currency, tag);
+  const asked = fill(texts.asked, { merchant, amount });
+  const known: [string, string][] = [
+    [texts.for, description],
+    [texts.reference, reference],
+    [texts.until, dateText(facts.expiresAt, tag)],
+  ];
+  return {
+    subject: `${isSandbox ? "[Sandbox] " : ""}${fill(texts.linkSubject, { merchant })}`,
+    paragraphs: isSandbox ? [asked, texts.test] : [asked],
+    facts: known.filter(([, value]) => value !== ""),
+    button: { label: fill(texts.pay, { amount }), url },
+    notes: [
+      ...(supportEmail === "" ? [] : [fill(texts.support, { email: supportEmail })]),
+      fill(texts.linkWhy, { merchant }),
     ],
     language: tag,
   };
