@@ -82,8 +82,9 @@ function drawTable(rows: readonly MailRow[], isRight: boolean): string {
   if (rows.length === 0) return "";
   const [start, end] = isRight ? ["right", "left"] : ["left", "right"];
   const drawn = rows.map(([name, value], i) => {
-    const isSum = i === rows.length - 1;
-    const cell = `padding:8px 0;vertical-align:top${isSum ? ";border-top:2px solid #111827;font-weight:600" : ""}`;
+    const isSum = i > 0 && i === rows.length - 1;
+    const weight = i === rows.length - 1 ? ";font-weight:600" : "";
+    const cell = `padding:8px 0;vertical-align:top${weight}${isSum ? ";border-top:2px solid #111827" : ""}`;
     return (
       `<tr><td align="${start}" style="${cell}">${own(name)}</td>` +
       `<td align="${end}" style="${cell};white-space:nowrap;padding-${start}:16px">${own(value)}</td></tr>`
@@ -99,7 +100,7 @@ function drawFacts(rows: readonly MailRow[], isRight: boolean): string {
     ([name, value]) =>
       `<tr><td align="${start}" style="padding:4px 0;padding-${end}:16px;vertical-align:top;color:#4b5563">` +
       `${escapeHtml(name)}</td><td align="${start}" width="70%" style="padding:4px 0;word-break:break-word">` +
-      `${own(value)}</td></tr>`,
+      `${escapeHtml(value)}</td></tr>`,
   );
   return `${tableStart}${drawn.join("")}</table>`;
 }
