@@ -258,6 +258,25 @@ test("who has an authenticator app needs its code too, and the sixth wrong one e
   await assert.rejects(redeem(other, own, code(1)), refused("UNAUTHORIZED"));
 });
 
+test("strangers who use up the links of an hour lock nobody out of a browser that has used one", async () => {
+  const { email } = await service.joined(await service.newMerchant());
+  const own = aBrowser();
+  await redeem(await linked(email, own), own);
+  for (let n = 0; n < 6; n++)
+    await service.signIn.requestSignInLink({ door, email, browserSecret: aBrowser(), browser });
+  await eventually("what strangers may ask for", () => linksTo(email).length === 5);
+  const { session } = await redeem(await linked(email, own), own);
+  assert.ok(session?.secret);
+  for (let n = 0; n < 6; n++) await service.signIn.requestSignInLink({ door, email, browserSecret: own, browser });
+  await eventually("five of its own within the hour", () => linksTo(email).length === 9);
+  await service.signIn.requestSignInLink({ door, email, browserSecret: aBrowser(), browser });
+  const { rows } = await service.database.query(
+    "select count(*)::int as n from sign_in_links where person_id = (select id from persons where email = $1)",
+    [email],
+  );
+  assert.equal(rows[0].n, 9);
+});
+
 test("asking tells nobody who exists: unknown addresses get the same answer and the same rows, and five an hour", async () => {
   const { signIn, database } = service;
   const known = await service.joined(await service.newMerchant());

@@ -1,5 +1,5 @@
-// Refunds a payment: what is left by default, never above what the person may give back of it in all, once however often
-// and from however many tabs it is sent. Much money asks for a fresh proof first.
+// Refunds a payment: what is left by default, never above what the person may give back of it in all, once however
+// often and from however many tabs it is sent. Much money asks for a fresh proof first.
 import { Failure } from "#platform/values/failure.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { html } from "../../../../docs/html.ts";
