@@ -61,6 +61,8 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   followRequests(app, log);
   errorRoutes(context);
   await app.register(cookie);
+  // JSON is nobody's form: its values are of kinds that no field has.
+  app.removeAllContentTypeParsers();
   await app.register(formbody, { bodyLimit: formMaxBytes });
   await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });
   await limitSignIns(app, config);

@@ -18,6 +18,8 @@ export interface Person {
   post(path: string, fields?: Readonly<Record<string, string>>): Promise<Answered>;
   /** The hidden fields of the last form of a page that sends to itself, or of the one that sends to `action`. */
   fieldsOf(path: string, action?: string): Promise<Record<string, string>>;
+  /** Sends any body, as no page of ours does. */
+  send(path: string, type: string, body: string): Promise<Answered>;
   /** Sends a form with a file behind its fields. */
   upload(path: string, fields: Readonly<Record<string, string>>, file: Uint8Array, name?: string): Promise<Answered>;
 }
@@ -51,6 +53,7 @@ export async function personOf({ context }: Pick<Visit, "context">, stack: Stack
       const inputs = found.at(-1)?.[2]?.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g) ?? [];
       return Object.fromEntries([...inputs].map(([, name = "", value = ""]) => [name, value]));
     },
+    send: (path, type, body) => ask(path, { method: "POST", headers: { "content-type": type }, body }),
     upload(path, fields, file, name = "receipt.pdf") {
       const form = new FormData();
       for (const [field, value] of Object.entries({ form_token: token, ...fields })) form.append(field, value);

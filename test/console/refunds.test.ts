@@ -132,15 +132,32 @@ visit.alone("support refunds up to its limit and in its currency, whatever the f
     const path = `${base}/payments/${payment}/refund`;
     return await person.post(path, { ...(await person.fieldsOf(path)), amount, reason: "", currency: "EUR" });
   };
-  assert.match((await person.get(`${base}/payments/${euros.payment}/refund`)).text, /up to €20.00 at once/);
+  assert.match((await person.get(`${base}/payments/${euros.payment}/refund`)).text, /up to €20.00 of a payment/);
   assert.equal((await refund(euros.payment, "20.01")).status, 422);
   assert.equal((await refund(dollars.payment, "1.00")).status, 422);
   assert.equal((await refund(euros.payment, "20.00")).status, 303);
   assert.deepEqual([await refundedOf(euros.payment), await refundedOf(dollars.payment)], [2_000, 0]);
+  const more = await refund(euros.payment, "0.01");
+  assert.equal(more.status, 422);
+  assert.match(more.text, /With what was refunded before/);
+  assert.equal(await refundedOf(euros.payment), 2_000);
+});
+
+visit.alone("many small refunds at once, each under a key of its own, are no way around support's limit", async () => {
+  const joining = { email: "split@example.com", role: "support", merchantId: merchant.id };
+  const opened = await openAs(visit, running.stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
+  const person = await personOf(opened, running.stack, "/account");
+  const { payment } = await purchase(running.stack, merchant);
+  const path = `${base}/payments/${payment}/refund`;
+  await Promise.all(
+    Array.from({ length: 6 }, (_, n) => person.post(path, { once: `mine-${n}`, amount: "9.00", reason: "" })),
+  );
+  const refunded = await refundedOf(payment);
+  assert.ok(refunded > 0 && refunded <= 2_000, `${refunded} was refunded`);
 });
 
 visit(
-  "much money asks for a fresh proof, and carries on with what was typed",
+  "much money of a payment, also in parts, asks for a fresh proof, and carries on with what was typed",
   async ({ page, context }) => {
     const { payment } = await purchase(running.stack, merchant, { amount: 1_500_000 });
     await signInNew({ page, context }, running.stack, { email: "grave@example.com", merchantId: merchant.id });
@@ -156,6 +173,11 @@ visit(
     assert.equal(await refundedOf(payment), 1_000_001);
     await forgetProofs();
     await page.goto(at(`/payments/${payment}/refund`));
+    await page.getByLabel("Amount to refund").fill("1.00");
+    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByText("Is it still you?").first().waitFor();
+    const small = (await purchase(running.stack, merchant)).payment;
+    await page.goto(at(`/payments/${small}/refund`));
     await page.getByLabel("Amount to refund").fill("1.00");
     await page.getByRole("button", { name: "Refund" }).click();
     await page.getByText(/The refund is (made|on its way)/).waitFor();

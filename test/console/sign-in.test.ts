@@ -1,8 +1,17 @@
 // People come in, sign in and go out, in a real browser whose passkeys are real but for the finger.
 import * as assert from "uvu/assert";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { signInLinksMax } from "../../services/merchant/rules/people/session.ts";
 import { browserSuite } from "../harness/browser.ts";
-import { addAuthenticator, invite, mailTo, signInNew, startConsoleStack } from "../harness/console.ts";
+import {
+  addAuthenticator,
+  invite,
+  mailTo,
+  type ReceivedMail,
+  signInNew,
+  startConsoleStack,
+} from "../harness/console.ts";
+import { eventually } from "../harness/eventually.ts";
 import { freshKey } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -124,6 +133,43 @@ visit("the mailbox has the invitation, and its link is the one that works", asyn
 });
 
 visit(
+  "a browser that has used a mailed link is sent links also while strangers ask for them",
+  async ({ page, context }) => {
+    const email = "lia@example.com";
+    await signInNew({ page, context }, running.stack, { email, name: "Lia" });
+    await context.clearCookies();
+    const askAndSignIn = async () => {
+      const seen = (await signInMailsTo(email)).map(({ text }) => text);
+      await page.goto(`${running.stack.console}/sign-in`);
+      await page.getByText("No passkey at hand?").click();
+      await page.getByLabel("E-mail address").fill(email);
+      await page.getByRole("button", { name: "Send a link" }).click();
+      await page.getByText("a link is on its way").waitFor();
+      const isNew = ({ subject, text }: ReceivedMail) => subject === signInSubject && !seen.includes(text);
+      const { text } = await mailTo(running.stack, email, isNew);
+      await page.goto(/http\S+\/sign-in\/links\/\S+/.exec(text)?.[0] ?? "");
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.waitForURL(`${running.stack.console}/way-in`);
+      await context.clearCookies({ name: /-session$/ });
+    };
+    await askAndSignIn();
+    const stranger = {
+      method: "POST",
+      redirect: "manual",
+      headers: { "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams({ email }),
+    } as const;
+    for (let n = 0; n < 5; n += 1) await fetch(`${running.stack.console}/sign-in/link`, stranger);
+    await eventually(
+      "what strangers may ask for",
+      async () => (await signInMailsTo(email)).length === signInLinksMax || undefined,
+    );
+    await askAndSignIn();
+    assert.is((await signInMailsTo(email)).length, signInLinksMax + 1);
+  },
+);
+
+visit(
   "the link in a mail ends mails of its kind without a sign-in: opening it does nothing, one click does",
   async ({ page, context }) => {
     await signInNew({ page, context }, running.stack, { email: "iris@example.com", name: "Iris" });
@@ -140,5 +186,14 @@ visit(
     assert.is((await fetch(`${link}x`, { method: "POST", body })).status, 404);
   },
 );
+
+const signInSubject = "Your link to sign in";
+
+async function signInMailsTo(address: string): Promise<readonly ReceivedMail[]> {
+  const answer = await fetch(`${running.stack.mailbox}/mails.json`);
+  // As our own mailbox writes them.
+  const mails = (await answer.json()) as readonly ReceivedMail[];
+  return mails.filter(({ to, subject }) => to.includes(address) && subject === signInSubject);
+}
 
 test.run();

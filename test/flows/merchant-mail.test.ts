@@ -76,6 +76,31 @@ test("a colleague's invitation goes by mail alone, in both forms, in the invited
   assert(byCommand.isMailed && byCommand.link !== "");
 });
 
+test("a team mails a hundred invitations in a day, taken back or not, and no other team's are fewer for it", async () => {
+  const { people, database } = service;
+  const [merchantId, other] = [await service.newMerchant(), await service.newMerchant()];
+  const [owner, others] = [await service.joined(merchantId), await service.joined(other)];
+  const wish = () => ({ sessionSecret: owner.secret, door, merchantId, email: anEmail(), role: "viewer" });
+  const mailed = async (statuses: readonly string[]) => {
+    const { rows } = await database.query(
+      "select count(*)::int as n from mails where kind = 'invitation' and merchant_id = $1 and status = any($2)",
+      [merchantId, statuses],
+    );
+    return Number(rows[0].n);
+  };
+  let last = "";
+  for (let n = await mailed(["queued", "sent"]); n < 100; n++)
+    last = (await people.inviteMember(wish())).invitation?.id ?? "";
+  await eventually("all to be sent", async () => (await mailed(["sent"])) === 100);
+  await people.revokeInvitation({ ...wish(), invitationId: last });
+  await assert.rejects(people.inviteMember(wish()), refused("INVALID_BODY", "invitations"));
+  await people.inviteMember({ ...wish(), sessionSecret: others.secret, merchantId: other });
+  await database.query("update mails set created_at = created_at - interval '1 day' where merchant_id = $1", [
+    merchantId,
+  ]);
+  await people.inviteMember(wish());
+});
+
 test("an invitation that is taken back before it was sent is not sent", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
@@ -233,6 +258,25 @@ test("who has an authenticator app needs its code too, and the sixth wrong one e
   await assert.rejects(redeem(other, own, code(1)), refused("UNAUTHORIZED"));
 });
 
+test("strangers who use up the links of an hour lock nobody out of a browser that has used one", async () => {
+  const { email } = await service.joined(await service.newMerchant());
+  const own = aBrowser();
+  await redeem(await linked(email, own), own);
+  for (let n = 0; n < 6; n++)
+    await service.signIn.requestSignInLink({ door, email, browserSecret: aBrowser(), browser });
+  await eventually("what strangers may ask for", () => linksTo(email).length === 5);
+  const { session } = await redeem(await linked(email, own), own);
+  assert.ok(session?.secret);
+  for (let n = 0; n < 6; n++) await service.signIn.requestSignInLink({ door, email, browserSecret: own, browser });
+  await eventually("five of its own within the hour", () => linksTo(email).length === 9);
+  await service.signIn.requestSignInLink({ door, email, browserSecret: aBrowser(), browser });
+  const { rows } = await service.database.query(
+    "select count(*)::int as n from sign_in_links where person_id = (select id from persons where email = $1)",
+    [email],
+  );
+  assert.equal(rows[0].n, 9);
+});
+
 test("asking tells nobody who exists: unknown addresses get the same answer and the same rows, and five an hour", async () => {
   const { signIn, database } = service;
   const known = await service.joined(await service.newMerchant());
@@ -302,17 +346,19 @@ test("a sign-in from another browser is told, and a new version of the same one 
     await signIn.finishPasskeySignIn({ door, challengeId, responseJson, browser: { address: "198.51.100.9", agent } });
   };
   await from("Test/2");
-  await from("Other/1");
+  await from("Firefox/1 (X11; Linux)");
   const mail = await sink.mailTo(email, "Sign-in from another browser");
-  assert(mail.text?.includes("198.51.100.9") && mail.text.includes("Other/1"));
-  await from("Other/2");
-  await from("Third/1");
+  assert(mail.text?.includes("198.51.100.9") && mail.text.includes("Firefox, Linux"));
+  await from("Firefox/2 (X11; Linux)");
+  await from("Opera OPR/1 (Macintosh)");
   await eventually(
     "the third one's",
     () =>
       sink.mails.filter(
         ({ text, to }) =>
-          [to].flat()[0]?.text === email && text?.includes("another browser") === false && text.includes("Third/1"),
+          [to].flat()[0]?.text === email &&
+          text?.includes("another browser") === false &&
+          text.includes("Opera, macOS"),
       ).length === 1,
   );
   assert.equal(sink.countTo(email), 3, "the invitation, and two browsers");

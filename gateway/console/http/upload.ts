@@ -1,10 +1,13 @@
 // A form with a file, read in two steps: first the fields before the file, so that who sends it is known, and the file
-// only when somebody takes it, piece by piece.
+// only when somebody takes it, piece by piece. Anybody may send one: what is no form of a browser's costs nothing.
 import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
 
 /** Bytes of one file, as docs/contract.md §5 has them. */
 export const fileMaxBytes = 5 * 1024 * 1024;
+
+// A file that is too large is still read to its end, so that its sender is told; a form beyond this is not read at all.
+const formMaxBytes = 32 * 1024 * 1024;
 
 // The longest text of a form has 20,000 characters, of up to four bytes.
 export const uploadLimits = {
@@ -23,16 +26,29 @@ export interface Upload {
   readonly file: MultipartFile | undefined;
 }
 
-/** Reads up to the first file; a form that is none of this kind has been read already. */
-export async function readUpload(request: FastifyRequest): Promise<Upload> {
+/** Browsers say before a form how long it is. */
+export function isUploadSize({ headers }: Pick<FastifyRequest, "headers">): boolean {
+  const bytes = Number(headers["content-length"] ?? Number.NaN);
+  return bytes <= formMaxBytes;
+}
+
+/** Reads up to the first file. Undefined: it is no form of a browser's, and nothing of it is read any more. */
+export async function readUpload(request: FastifyRequest): Promise<Upload | undefined> {
   const fields: Record<string, string[]> = Object.create(null);
-  for await (const part of request.parts({ limits: uploadLimits })) {
-    if (part.type === "file") {
-      if (part.filename) return { fields, file: part };
-      part.file.resume();
-    } else if (typeof part.value === "string") {
-      (fields[part.fieldname] ??= []).push(part.value);
+  try {
+    for await (const part of request.parts({ limits: uploadLimits })) {
+      if (part.type === "file") {
+        if (part.filename) return { fields, file: part };
+        part.file.resume();
+      } else if (typeof part.value === "string") {
+        (fields[part.fieldname] ??= []).push(part.value);
+      }
     }
+    return { fields, file: undefined };
+  } catch {
+    // The parser would take the rest apart as well.
+    request.raw.unpipe();
+    request.raw.resume();
+    return undefined;
   }
-  return { fields, file: undefined };
 }

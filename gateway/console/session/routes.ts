@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { Form, formFields } from "../http/form.ts";
 import { sendPage } from "../http/send-page.ts";
-import { readUpload, type Upload } from "../http/upload.ts";
+import { isUploadSize, readUpload, type Upload } from "../http/upload.ts";
 import { entryLayout } from "../layout/entry-layout.ts";
 import { merchantLayout } from "../layout/merchant-layout.ts";
 import { operatorLayout } from "../layout/operator-layout.ts";
@@ -13,7 +13,7 @@ import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.t
 import { isFormToken } from "./form-token.ts";
 import { proved } from "./prove.ts";
 import { isFromOurPages } from "./same-site.ts";
-import { ForeignForm } from "./turned-away.ts";
+import { ForeignForm, LargeForm } from "./turned-away.ts";
 import type { Answer, ConsoleContext, Go, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "./visit.ts";
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
@@ -118,9 +118,7 @@ export function merchantUpload(
 ): void {
   context.app.post(merchantPath(path), async (request, reply) => {
     assertOurs(context, request);
-    const { fields, file } = request.isMultipart()
-      ? await readUpload(request)
-      : { fields: request.body, file: undefined };
+    const { fields, file } = request.isMultipart() ? await uploadOf(request, reply) : { fields: request.body };
     request.body = fields;
     try {
       const admitted = admitMember(await admitForm(context, request, reply), needs.action);
@@ -130,6 +128,17 @@ export function merchantUpload(
       file?.file.resume();
     }
   });
+}
+
+async function uploadOf(request: FastifyRequest, reply: FastifyReply): Promise<Partial<Upload>> {
+  if (!isUploadSize(request)) {
+    // What is not read is not awaited either: the connection ends with the answer.
+    reply.header("connection", "close");
+    throw new LargeForm();
+  }
+  const upload = await readUpload(request);
+  if (!upload) throw new ForeignForm();
+  return upload;
 }
 
 /** A page of the operators' console. */

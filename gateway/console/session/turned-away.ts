@@ -21,3 +21,10 @@ export class NeedsWayIn extends Error {
 export class ForeignForm extends Error {
   override name = "ForeignForm";
 }
+
+/** A form that is longer than any of ours, or does not say how long it is. */
+export class LargeForm extends Error {
+  override name = "LargeForm";
+  // As Fastify has it of forms without files.
+  readonly statusCode = 413;
+}

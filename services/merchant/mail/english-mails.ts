@@ -1,7 +1,9 @@
 // The mails in English.
+import { browserName } from "./browser-name.ts";
 import type { MailTexts, MatterFacts, PlaceFacts } from "./mail-facts.ts";
 
-const place = ({ address, agent }: PlaceFacts) => `Address: ${address || "unknown"}. Browser: ${agent || "unknown"}.`;
+const place = ({ address, agent }: PlaceFacts) =>
+  `Address: ${address || "unknown"}. Browser: ${browserName(agent) || "unknown"}.`;
 const why = ({ merchantName }: MatterFacts) =>
   `You get this mail because you work for ${merchantName}. Choose what you get under Notifications in the console.`;
 const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>

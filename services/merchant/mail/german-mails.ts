@@ -1,8 +1,9 @@
 // The mails in German.
+import { browserName } from "./browser-name.ts";
 import type { MailTexts, MatterFacts, PlaceFacts } from "./mail-facts.ts";
 
 const place = ({ address, agent }: PlaceFacts) =>
-  `Adresse: ${address || "unbekannt"}. Browser: ${agent || "unbekannt"}.`;
+  `Adresse: ${address || "unbekannt"}. Browser: ${browserName(agent) || "unbekannt"}.`;
 const why = ({ merchantName }: MatterFacts) =>
   `Sie erhalten diese Mail, weil Sie für ${merchantName} arbeiten. Was Sie erhalten, wählen Sie in der Konsole unter Mitteilungen.`;
 const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>

@@ -13,6 +13,7 @@ export interface InvitationFacts {
 /** From where something was done. */
 export interface PlaceFacts {
   readonly address: string;
+  /** As the browser says it: no text for a mail (browser-name.ts). */
   readonly agent: string;
 }
 

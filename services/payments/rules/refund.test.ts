@@ -17,6 +17,14 @@ test("a refund above what is left is too large, however small the rest", () => {
   assert.deepEqual(reserve({ ...paid, refundedAmount: 99n }, 2n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
 });
 
+test("what may be given back in all is no more for coming in small refunds", () => {
+  const refused = { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  assert.deepEqual(reserve({ ...paid, refundedAmount: 30n }, 10n, 40n), { kind: "reserved", amount: 10n });
+  assert.deepEqual(reserve({ ...paid, refundedAmount: 31n }, 10n, 40n), refused);
+  assert.deepEqual(reserve(paid, undefined, 99n), refused);
+  assert.deepEqual(reserve(paid, 101n, 200n), refused);
+});
+
 test("nothing is refundable that is unpaid, uncaptured, refunded, or in an open or lost dispute", () => {
   const refused = { kind: "refused", reason: "NOT_REFUNDABLE" };
   for (const outcome of ["pending", "requires_action", "processing", "failed", "canceled"] as const) {

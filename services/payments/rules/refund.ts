@@ -53,14 +53,20 @@ export type Reservation =
 
 /**
  * How much a new refund takes. @param amount minor units; undefined: all that is left.
+ * @param refundedAtMost of the payment in all, so that many small refunds are no way around a limit
  */
-export function reserve(payment: Refundable, amount: bigint | undefined): Reservation {
+export function reserve(
+  payment: Refundable,
+  amount: bigint | undefined,
+  refundedAtMost: bigint = payment.capturedAmount,
+): Reservation {
   const left = payment.capturedAmount - payment.refundedAmount;
   if (payment.outcome !== "succeeded" || payment.disputeHold !== "none" || left <= 0n) {
     return { kind: "refused", reason: "NOT_REFUNDABLE" };
   }
   const taken = amount ?? left;
-  if (taken > left) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  if (taken > left || payment.refundedAmount + taken > refundedAtMost)
+    return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
   return { kind: "reserved", amount: taken };
 }
 

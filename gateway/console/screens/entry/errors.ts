@@ -13,14 +13,16 @@ import { entryTexts } from "../../texts/entry.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
-type Told = "notFound" | "forbidden" | "away" | "broken" | "foreign" | "tooMany";
+type Told = "notFound" | "forbidden" | "away" | "awayForm" | "broken" | "foreign" | "tooLarge" | "tooMany";
 
 const statuses: Readonly<Record<Told, number>> = {
   notFound: 404,
   forbidden: 403,
   away: 503,
+  awayForm: 503,
   broken: 500,
   foreign: 403,
+  tooLarge: 413,
   tooMany: 429,
 };
 
@@ -65,19 +67,32 @@ async function signInAgain(
 
 function toldOf(error: unknown): Told {
   if (error instanceof ForeignForm) return "foreign";
-  if (isFastify(error))
-    return error.statusCode === 429 ? "tooMany" : (error.statusCode ?? 500) < 500 ? "notFound" : "broken";
+  if (isFastify(error)) return toldBy(error.statusCode ?? 500);
   const failure = asFailure(error);
   if (failure.reason === "NOT_FOUND" || failure.reason === "INVALID_BODY") return "notFound";
   if (failure.reason === "FORBIDDEN" || failure.reason === "FEATURE_DISABLED") return "forbidden";
   return isAway(failure) ? "away" : "broken";
 }
 
+/** Of a form nobody knows whether the part that fell silent has done it. */
+function toldOfForm(told: Told, { method }: FastifyRequest): Told {
+  return told === "away" && method === "POST" ? "awayForm" : told;
+}
+
+function toldBy(status: number): Told {
+  if (status === 429) return "tooMany";
+  if (status === 413) return "tooLarge";
+  // A body of another kind than forms have.
+  if (status === 415) return "foreign";
+  return status < 500 ? "notFound" : "broken";
+}
+
 function isFastify(error: unknown): error is FastifyError {
   return error instanceof Error && !(error instanceof Failure) && "statusCode" in error;
 }
 
-async function tell(request: FastifyRequest, reply: FastifyReply, told: Told): Promise<FastifyReply> {
+async function tell(request: FastifyRequest, reply: FastifyReply, reason: Told): Promise<FastifyReply> {
+  const told = toldOfForm(reason, request);
   const visit = admitAnybody(request, reply);
   const texts = entryTexts[visit.language];
   const page = {

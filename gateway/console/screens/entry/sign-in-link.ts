@@ -1,5 +1,6 @@
 // Signing in by a link in a mail: asked for with an address, redeemed by a button, in the same browser. Mail scanners
-// open links, so opening one does nothing.
+// open links, so opening one does nothing. The browser keeps its secret: one that has used a link is known by it, and
+// is sent links also while strangers ask for them.
 import { randomBytes } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
@@ -12,14 +13,16 @@ import { browserOf } from "./browser.ts";
 import { signedIn, signInPage } from "./sign-in.ts";
 
 const browserSecretBytes = 32;
-// As long as a link works (the merchant service's rule); later the cookie opens nothing.
-const linkSeconds = 900;
+const secretForm = /^[A-Za-z0-9_-]{43}$/;
+// It opens nothing without a mailed link. As long as the merchant service knows a browser, and browsers keep a cookie.
+const keepSeconds = 400 * 86_400;
 
 export function signInLinkRoutes(context: ConsoleContext): void {
   const { peers, door, cookies } = context;
   openForm(context, "/sign-in/link", async (visit, form) => {
-    const browserSecret = randomBytes(browserSecretBytes).toString("base64url");
-    cookies.write(visit.reply, "sign-in", browserSecret, linkSeconds);
+    const kept = cookies.read(visit.request, "sign-in");
+    const browserSecret = secretForm.test(kept) ? kept : randomBytes(browserSecretBytes).toString("base64url");
+    cookies.write(visit.reply, "sign-in", browserSecret, keepSeconds);
     const { language } = visit;
     try {
       const browser = browserOf(visit.request);
@@ -43,7 +46,6 @@ export function signInLinkRoutes(context: ConsoleContext): void {
         code,
         browser: browserOf(visit.request),
       });
-      cookies.forget(visit.reply, "sign-in");
       return signedIn(context, visit, session);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

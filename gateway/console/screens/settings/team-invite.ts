@@ -55,6 +55,7 @@ function invitePage(
   const texts = teamTexts[language];
   const problems = [
     ...(wrong.has("email") ? [["email", texts.emailWrong] as const] : []),
+    ...(wrong.has("invitations") ? [["email", texts.tooManyMails] as const] : []),
     ...roleProblems(visit, wrong),
   ];
   return {

@@ -78,7 +78,7 @@ export const paymentPageTexts = both(
     reason: "Reason",
     reasonHint: "Optional; your colleagues see it.",
     refundNow: "Refund",
-    refundLimit: (limit: string) => `You may refund up to ${limit} at once.`,
+    refundLimit: (limit: string) => `You may refund up to ${limit} of a payment, in one refund or in several.`,
     refundOtherCurrency: (currency: string) =>
       `Your refund limit is in ${currency}; ask a colleague to refund this one.`,
     nothingLeft: "There is nothing left to refund.",
@@ -87,6 +87,8 @@ export const paymentPageTexts = both(
     amountWrong: "Enter an amount, as 10.50.",
     amountMuch: (left: string) => `Enter at most ${left}.`,
     aboveLimit: (limit: string) => `Enter at most ${limit}: that is your limit.`,
+    limitUsed: (limit: string) =>
+      `With what was refunded before, this would be more than ${limit}: that is your limit.`,
     reasonWrong: "Enter a reason of at most 255 characters, without control characters.",
     captureTitle: "Capture a payment",
     captureText:
@@ -185,7 +187,8 @@ export const paymentPageTexts = both(
     reason: "Grund",
     reasonHint: "Freiwillig; Ihre Kollegen sehen ihn.",
     refundNow: "Erstatten",
-    refundLimit: (limit: string) => `Sie dürfen auf einmal bis zu ${limit} erstatten.`,
+    refundLimit: (limit: string) =>
+      `Sie dürfen von einer Zahlung bis zu ${limit} erstatten, auf einmal oder in Teilen.`,
     refundOtherCurrency: (currency: string) =>
       `Ihre Erstattungsgrenze ist in ${currency}; bitten Sie jemanden aus dem Team um diese Erstattung.`,
     nothingLeft: "Es ist nichts mehr zu erstatten.",
@@ -194,6 +197,7 @@ export const paymentPageTexts = both(
     amountWrong: "Geben Sie einen Betrag wie 10,50 ein.",
     amountMuch: (left: string) => `Geben Sie höchstens ${left} ein.`,
     aboveLimit: (limit: string) => `Geben Sie höchstens ${limit} ein: Das ist Ihre Grenze.`,
+    limitUsed: (limit: string) => `Mit dem, was schon erstattet ist, wären es mehr als ${limit}: Das ist Ihre Grenze.`,
     reasonWrong: "Geben Sie einen Grund mit höchstens 255 Zeichen und ohne Steuerzeichen ein.",
     captureTitle: "Zahlung einziehen",
     captureText:

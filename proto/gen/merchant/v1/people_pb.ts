@@ -102,7 +102,7 @@ export type Membership = Message<"merchant.v1.Membership"> & {
   actions: string[];
 
   /**
-   * The most that one refund may be; absent: no limit of the person's own.
+   * The most that may be refunded of one payment; absent: no limit of the person's own.
    *
    * @generated from field: merchant.v1.RefundLimit refund_limit = 6;
    */
@@ -2821,7 +2821,7 @@ export const PeopleService: GenService<{
   /**
    * Invites an address, by mail where mail can be sent; the link is in this answer only. Inviting an address again replaces its invitation.
    * Needs a proof. Nobody gives a role above their own. Fails with FORBIDDEN, INVALID_BODY (field `email` when it is a member who can sign in, or
-   * there are 200 open invitations already), FEATURE_DISABLED when the door has no origin.
+   * there are 200 open invitations already; `invitations` when a hundred were mailed within a day), FEATURE_DISABLED when the door has no origin.
    *
    * @generated from rpc merchant.v1.PeopleService.InviteMember
    */

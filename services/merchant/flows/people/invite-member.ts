@@ -13,8 +13,8 @@ import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
 import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.ts";
 import { emailViolations, languageOf, normalEmail } from "../../rules/people/person.ts";
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
-import { invitationMs } from "../../rules/people/session.ts";
-import { withdrawMails } from "../../store/mail/mails.ts";
+import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules/people/session.ts";
+import { countInvitationMails, withdrawMails } from "../../store/mail/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";
@@ -72,6 +72,7 @@ export async function inviteMember(
   const issued = await manage(context, place, "team.write", async (tx, manager) => {
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
     await assertInvitable(tx, place.merchantId, email);
+    if (manager.personId !== undefined) await assertFewMails(tx, place.merchantId);
     return await addInvitation(context, tx, { ...wanted, merchantId: place.merchantId, email, manager });
   });
   context.outbox.wake();
@@ -146,6 +147,13 @@ export function readRole(door: Door, wanted: Pick<WantedMember, "role" | "refund
   if (!role) throw invalid("role", "is none of this console");
   if (wanted.refundLimit && !role.takesRefundLimit) throw invalid("refund_limit", "is none of this role");
   return role;
+}
+
+/** An operator by command is not counted: whoever has the commands needs no mail of ours. */
+async function assertFewMails(tx: MappedTx, merchantId: string): Promise<void> {
+  const since = new Date(clockNow().getTime() - invitationMailsMs);
+  if ((await countInvitationMails(tx, merchantId, since)) >= invitationMailsMax)
+    throw invalid("invitations", `are more than ${invitationMailsMax} within a day`);
 }
 
 /** A member who cannot sign in yet may be invited anew: their link may be lost. */

@@ -1,6 +1,8 @@
 // Signs a person in by a link that is mailed: the way back in for who has lost the others, and with an authenticator
 // app's code the way in for whom passkeys are impossible. Request: ONE transaction that writes and works the same
-// whether anybody has the address. Redeem: ONE transaction under the link's lock, which uses it up.
+// whether anybody has the address. Redeem: ONE transaction under the link's lock, which uses it up. A browser in which
+// a person has used a link has a count of its own, so that strangers who ask for the person's links lock nobody out.
+import { createHash } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken, sameSecret } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -15,6 +17,7 @@ import { signInLinkMs, signInLinksMax, signInLinksMs } from "../../rules/people/
 import { findAuthenticator } from "../../store/people/authenticators.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
+import { isKnownBrowser, recordBrowser } from "../../store/sign-in/known-browsers.ts";
 import {
   countLinks,
   insertLink,
@@ -32,6 +35,8 @@ import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 const hashedToken = (token: string) => `console-link:${token}`;
 const hashedBrowser = (secret: string) => `console-browser:${secret}`;
+/** The secret is random: its plain digest tells nothing of it. */
+const knownHash = (secret: string) => createHash("sha256").update(hashedBrowser(secret)).digest();
 const hashedAddress = (door: Door, email: string) => `console-address:${door}:${email}`;
 
 /** What becomes of a use of the link. */
@@ -53,8 +58,11 @@ export async function requestSignInLink(
     await lockAddress(tx, emailHash);
     const now = clockNow();
     const since = new Date(now.getTime() - signInLinksMs);
-    if ((await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), since)) >= signInLinksMax) return;
     const person = await findPersonOfDoor(tx, email, door);
+    const isKnown = await isKnownBrowser(tx, person?.id ?? "", knownHash(wish.browserSecret));
+    const askers = isKnown ? hashKeys.hashes(hashedBrowser(wish.browserSecret)) : null;
+    const asked = await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), askers, since);
+    if (asked >= signInLinksMax) return;
     const token = randomToken(32);
     const expiresAt = new Date(now.getTime() + signInLinkMs);
     const browserHash = hashKeys.hash(hashedBrowser(wish.browserSecret)).hash;
@@ -85,7 +93,7 @@ export async function redeemSignInLink(
     if (!link || !isHere || link.door !== door || link.expiresAt <= clockNow()) {
       return { refused: new Failure("UNAUTHORIZED") };
     }
-    return await openWith(context, tx, link, given.code, browser);
+    return await openWith(context, tx, link, given, browser);
   });
   context.outbox.wake();
   context.mails.now();
@@ -97,7 +105,7 @@ async function openWith(
   context: MerchantContext,
   tx: MappedTx,
   { id, personId, door }: SignInLink,
-  code: string,
+  { code, browserSecret }: { readonly code: string; readonly browserSecret: string },
   browser: BrowserPlace,
 ): Promise<Use> {
   const person = personId === null ? null : await lockPerson(tx.em, personId);
@@ -112,6 +120,7 @@ async function openWith(
     return { refused: wrongCode() };
   }
   await spendLink(tx, id);
+  await recordBrowser(tx, person.id, knownHash(browserSecret), clockNow());
   const begun = { personId: person.id, door, isFull: isProved, isProved, browser };
   const { secret, id: session } = await beginSession(context, tx, begun);
   await announceOwn(context, tx, { personId: person.id, door }, "person.signed_in", person.id, { by: "link", session });

@@ -20,6 +20,9 @@ export const signInLinkMs = 15 * minuteMs;
 export const signInLinksMax = 5;
 export const signInLinksMs = 60 * minuteMs;
 export const invitationMs = 7 * 24 * 60 * minuteMs;
+/** So many invitations a team can mail in a day: taken back or not, each is a mail to a stranger in our name. */
+export const invitationMailsMax = 100;
+export const invitationMailsMs = 24 * 60 * minuteMs;
 
 export interface SessionTimes {
   readonly lastUsedAt: Date;

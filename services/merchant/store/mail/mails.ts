@@ -105,6 +105,15 @@ export async function withdrawMailsOf(
   );
 }
 
+/** Invitations of the merchant, or of the installation, that were mailed or wait to be. */
+export async function countInvitationMails(sql: Sql, merchantId: string, since: Date): Promise<number> {
+  const [row] = await sql.rows<{ n: string }>(
+    "select count(*) as n from mails where kind = 'invitation' and merchant_id = $1 and created_at > $2",
+    [merchantId, since.toISOString()],
+  );
+  return Number(row?.n ?? 0);
+}
+
 const keepDays = 30;
 const sweepMax = 1_000;
 

@@ -1,4 +1,5 @@
-// The known_browsers table: what a person signed in from, as hashes.
+// The known_browsers table: what a person signed in from, as hashes: of what a browser says of itself, and of the
+// secret that one keeps which has used a link.
 import type { Sql } from "#platform/database/database.ts";
 
 /** @returns true when the person has used others, and this one never */
@@ -13,6 +14,14 @@ export async function recordBrowser(sql: Sql, personId: string, agentHash: Buffe
     [personId, agentHash, at.toISOString()],
   );
   return row?.known === false && row.others;
+}
+
+export async function isKnownBrowser(sql: Sql, personId: string, hash: Buffer): Promise<boolean> {
+  const rows = await sql.rows("select 1 from known_browsers where person_id = $1 and agent_hash = $2", [
+    personId,
+    hash,
+  ]);
+  return rows.length > 0;
 }
 
 const keepDays = 400;

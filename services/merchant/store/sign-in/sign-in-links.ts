@@ -17,10 +17,17 @@ export async function lockAddress(sql: Sql, emailHash: Buffer): Promise<void> {
   await sql.rows("select pg_advisory_xact_lock($1)", [emailHash.readBigInt64BE().toString()]);
 }
 
-export async function countLinks(sql: Sql, emailHashes: readonly Buffer[], since: Date): Promise<number> {
+/** @param browserHashes only those that this browser asked for; null: all */
+export async function countLinks(
+  sql: Sql,
+  emailHashes: readonly Buffer[],
+  browserHashes: readonly Buffer[] | null,
+  since: Date,
+): Promise<number> {
   const [row] = await sql.rows<{ n: string }>(
-    "select count(*) as n from sign_in_links where email_hash = any($1::bytea[]) and created_at > $2",
-    [emailHashes, since.toISOString()],
+    `select count(*) as n from sign_in_links where email_hash = any($1::bytea[]) and created_at > $3
+     and ($2::bytea[] is null or browser_hash = any($2::bytea[]))`,
+    [emailHashes, browserHashes, since.toISOString()],
   );
   return Number(row?.n ?? 0);
 }

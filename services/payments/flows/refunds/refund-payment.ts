@@ -29,13 +29,15 @@ export interface RefundRequest {
   readonly paymentId: string;
   /** Minor units; undefined: all that is left. */
   readonly amount: bigint | undefined;
+  /** Of the payment in all; absent: all of it. */
+  readonly refundedAtMost?: bigint | undefined;
   readonly reason: string;
   readonly idempotency: IdempotencyScope | undefined;
 }
 
 /** @throws Failure NOT_FOUND, NOT_REFUNDABLE, AMOUNT_TOO_LARGE, FEATURE_DISABLED, CONNECTOR_ERROR, IDEMPOTENCY_…. */
 export async function refundPayment(deps: RefundDeps, request: RefundRequest): Promise<RefundPaymentResponse> {
-  const { amount, reason, idempotency } = request;
+  const { amount, refundedAtMost, reason, idempotency } = request;
   return await withIdempotency(
     deps.keys,
     RefundPaymentResponseSchema,
@@ -46,7 +48,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
       const payment = await findOwnPayment(deps.db, request, request.paymentId);
       if (!payment) throw new Failure("NOT_FOUND");
       const image = idempotency && sealKey(deps.vault, id, idempotency);
-      const fresh = await reserveRefund(deps, payment, { id, amount, reason, image }, isResumed);
+      const fresh = await reserveRefund(deps, payment, { id, amount, refundedAtMost, reason, image }, isResumed);
       crashPoint("refund-payment.2-reserved");
       return await driveRefund(deps, id, fresh, async (tx, settled, stored) => {
         const refund = toRefund(stored);

@@ -17,6 +17,8 @@ export interface WantedRefund {
   readonly id: string;
   /** Minor units; undefined: all that is left. */
   readonly amount: bigint | undefined;
+  /** Of the payment in all; undefined: all of it. */
+  readonly refundedAtMost: bigint | undefined;
   readonly reason: string;
   /** Its idempotency key, sealed; undefined: it has none. */
   readonly image: string | undefined;
@@ -35,7 +37,7 @@ export async function reserveRefund(
   wanted: WantedRefund,
   isResumed: boolean,
 ): Promise<HeldRefund | undefined> {
-  if (isResumed && (await takeUp(deps, payment.id, wanted.id))) return undefined;
+  if (isResumed && (await takeUp(deps, payment.id, wanted))) return undefined;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
   const amount = wanted.amount ?? payment.state.capturedAmount - payment.state.refundedAmount;
@@ -60,9 +62,9 @@ async function reserveAsRead(
   deps: DriveDeps,
   account: ProcessorAccount,
   payment: StoredPayment,
-  { id, amount: asked, reason, image }: WantedRefund,
+  { id, amount: asked, refundedAtMost, reason, image }: WantedRefund,
 ): Promise<HeldRefund | undefined> {
-  const reservation = reservable(payment.state, asked);
+  const reservation = reservable(payment.state, asked, refundedAtMost);
   if (reservation.kind === "refused") throw new Failure(reservation.reason);
   const { amount } = reservation;
   const sentAfter = deps.connectors.get(payment.connector).processorTime();
@@ -80,7 +82,11 @@ async function reserveAsRead(
  * @returns false: there is none.
  * @throws Failure NOT_REFUNDABLE, AMOUNT_TOO_LARGE: what it had taken was given back and is gone.
  */
-async function takeUp({ db, reconcileAfterSeconds }: DriveDeps, paymentId: string, refundId: string): Promise<boolean> {
+async function takeUp(
+  { db, reconcileAfterSeconds }: DriveDeps,
+  paymentId: string,
+  { id: refundId, refundedAtMost }: WantedRefund,
+): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const payment = await lockedPayment(tx, paymentId);
     const known = await findRefund(tx, refundId);
@@ -89,7 +95,7 @@ async function takeUp({ db, reconcileAfterSeconds }: DriveDeps, paymentId: strin
       await recordTakeOver(tx, "create_refund", refundId);
       return true;
     }
-    const reservation = reservable(payment.state, known.amount);
+    const reservation = reservable(payment.state, known.amount, refundedAtMost);
     if (reservation.kind === "refused") throw new Failure(reservation.reason);
     await renewReservation(tx, payment, known, reconcileAfterSeconds);
     return true;

@@ -47,6 +47,8 @@ export async function storeFile(
     await peers.disputes.finishDisputeFile({ ...of, size });
     return { id };
   } catch (error) {
+    // It broke off: the form ended in the middle of it.
+    if (file.errored) return { problem: "wrongFile" };
     const problem = new Map(Object.entries(problems)).get(asFailure(error).reason);
     if (problem === undefined) throw error;
     return { problem };

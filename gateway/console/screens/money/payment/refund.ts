@@ -1,5 +1,5 @@
-// Refunds a payment: what is left by default, never above what the person may, once however often and from however many
-// tabs it is sent. Much money asks for a fresh proof first.
+// Refunds a payment: what is left by default, never above what the person may give back of it in all, once however
+// often and from however many tabs it is sent. Much money asks for a fresh proof first.
 import { Failure } from "#platform/values/failure.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { html } from "../../../../docs/html.ts";
@@ -17,7 +17,7 @@ import { majorUnits, minorUnits, money } from "../../../view/values.ts";
 import { leftOf } from "./open-acts.ts";
 import { keyAfter, keyOf, type Refused, refusedOf } from "./refusal.ts";
 
-// 10,000.00 of a currency with two decimals: above it whoever finds an open browser must not get.
+// 10,000.00 of a currency with two decimals, of one payment: above it whoever finds an open browser must not get.
 const proofAboveMinor = 1_000_000n;
 const reasonMax = 255;
 
@@ -46,23 +46,45 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const problems = problemsOf(visit, payment, amount, typed.reason);
   // What the payment had left may be gone because this very form has come before: then its key tells, not the amount.
   if (amount === undefined || problems.length > 0) return refundPage(visit, payment, typed, problems);
-  if (amount > proofAboveMinor) {
+  const isMuch = payment.refundedAmount + amount > proofAboveMinor;
+  if (isMuch) {
     const proof = await proved(context, visit, form);
     if ("page" in proof) return proof.page;
   }
   const { merchantId, environment, base } = visit;
+  const refundedAtMost = lowest(visit.membership.refundLimit?.amount, isMuch ? undefined : proofAboveMinor);
   const wish = { merchantId, environment, paymentId: payment.id, amount, reason: typed.reason };
   const idempotency = onceOf(form, ["refund", payment.id], [amount, typed.reason]);
   try {
-    const { refund: made, replayed } = await context.peers.payments.refundPayment({ ...wish, idempotency });
+    const { refund: made, replayed } = await context.peers.payments.refundPayment({
+      ...wish,
+      ...(refundedAtMost !== undefined && { refundedAtMost }),
+      idempotency,
+    });
     const done = replayed ? "refund-repeated" : made?.status === "succeeded" ? "refund-made" : "refund-pending";
     return { go: `${base}/payments/${payment.id}`, done };
   } catch (error) {
     const refused = refusedOf(error);
     if (!refused) throw error;
     const now = await paymentOf(context, visit).catch(() => payment);
-    return refundPage(visit, now, { ...typed, key: keyAfter("refund", now, idempotency.key, refused) }, [], refused);
+    const again = { ...typed, key: keyAfter("refund", now, idempotency.key, refused) };
+    const used = limitUsed(visit, now, amount);
+    // Payments counts under the payment's lock, and says no more than that it is too much.
+    if (refused.text === "tooLarge" && used !== "") return refundPage(visit, now, again, [["amount", used]]);
+    return refundPage(visit, now, again, [], refused);
   }
+}
+
+function limitUsed({ language, membership }: MerchantVisit, payment: Payment, amount: bigint): string {
+  const { refundLimit } = membership;
+  if (!refundLimit || payment.refundedAmount + amount <= refundLimit.amount) return "";
+  return paymentPageTexts[language].limitUsed(money(language, refundLimit.amount, refundLimit.currency));
+}
+
+function lowest(...limits: readonly (bigint | undefined)[]): bigint | undefined {
+  return limits
+    .filter((limit) => limit !== undefined)
+    .reduce<bigint | undefined>((low, limit) => (low === undefined || limit < low ? limit : low), undefined);
 }
 
 async function paymentOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Payment> {

@@ -20,10 +20,21 @@ test("a cell never begins as a formula does", () => {
   );
 });
 
+test("no cell begins as a formula for a spreadsheet that parts cells by semicolon or tab", () => {
+  const piece = fc.constantFrom(";", "\t", "\r\n", "=1", "-1", "@", "＋", '"', " ", "a", "'");
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      for (const cell of csvCell(pieces.join("")).split(/[;\t\r\n]/))
+        assert.ok(!/^[" ]*[=+\-@＝＋－＠]/.test(cell), cell);
+    }),
+  );
+  assert.equal(csvCell(";=cmd|'/C calc'!A0;"), `";'=cmd|'/C calc'!A0;"`);
+});
+
 test("a harmless text comes back as it was, whatever commas, quotes and line breaks it has", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
-      fc.pre(!/^[=+\-@\t\r\n＝＋－＠]/.test(text));
+      fc.pre(!/(^|[;\t\r\n])[" ]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text));
       const cell = csvCell(text);
       assert.equal(read(cell), text);
       if (/[",\r\n]/.test(text)) assert.ok(cell.startsWith('"') && cell.endsWith('"'));

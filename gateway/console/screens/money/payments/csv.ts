@@ -28,7 +28,9 @@ export function csvLine(payment: Payment): string {
 
 /** A text as a cell that computes nothing, whatever stands in it. */
 export function csvCell(text: string): string {
-  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
+  // A spreadsheet that parts cells by semicolon or tab, as German ones do, knows no quotes in the middle of a line: for
+  // it a cell begins in the text.
+  const safe = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g, "$1'");
   return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

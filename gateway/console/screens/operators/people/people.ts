@@ -94,7 +94,7 @@ async function invite(context: ConsoleContext, visit: OperatorVisit, place: Plac
     return {
       title: texts.invited,
       body: html`${backTo(place.path, place.title)}<h1>${texts.invited}</h1>
-${panel(email, html`<p>${texts.invitedText(email)} ${isMailed ? texts.mailed : texts.notMailed}</p><p>${copyable(language, link)}</p>`)}`,
+${panel(email, html`<p>${texts.invitedText(email)} ${isMailed ? texts.mailed : texts.notMailed}</p>${link === "" ? "" : html`<p>${copyable(language, link)}</p>`}`)}`,
     };
   };
   return await refusable(visit, send, (problems) => {

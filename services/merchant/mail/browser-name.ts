@@ -1,0 +1,27 @@
+// What a browser is called in a mail: words of ours alone, since anybody can make a stranger's mail by asking for a
+// link to sign in, and what their browser says of itself would stand in it.
+
+const browsers = [
+  ["Edge", /\bEdg[A-Za-z]*\//],
+  ["Opera", /\bOPR\//],
+  ["Samsung Internet", /\bSamsungBrowser\//],
+  ["Firefox", /\b(Firefox|FxiOS)\//],
+  ["Chrome", /\b(Chrome|CriOS|HeadlessChrome)\//],
+  ["Safari", /\bSafari\//],
+] as const;
+
+const systems = [
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Android", /\bAndroid\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMacintosh\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Linux", /\bLinux\b/],
+] as const;
+
+/** `Firefox, Windows`, or what of it is known; empty: nothing. @param agent the header User-Agent */
+export function browserName(agent: string): string {
+  const named = (kinds: readonly (readonly [string, RegExp])[]) => kinds.find(([, form]) => form.test(agent))?.[0];
+  return [named(browsers), named(systems)].filter((name) => name !== undefined).join(", ");
+}
