@@ -110,5 +110,5 @@ function toOf({ mail }: KeptMail): string {
 }
 
 function dateOf({ mail }: KeptMail): string {
-  return mail.date?.toISOString() ?? "";
+  return mail.date ? `${mail.date.toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
 }

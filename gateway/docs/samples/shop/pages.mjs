@@ -24,6 +24,7 @@ function page(title, body, scripts = html``) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="description" content="A demo shop with one book, paid by card or test card: every step of a purchase with Tollbooth.">
 <title>${title} · Example Store</title>
 <link rel="icon" href="/cover.svg">
 <link rel="stylesheet" href="/style.css">
