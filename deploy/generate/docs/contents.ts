@@ -38,6 +38,7 @@ export const chapters: readonly Chapter[] = [
         "Card fields in your own page: embedding, options, events, errors, what your page's policy needs.",
         "browser-sdk",
       ),
+      guide("docs/frameworks.md", "React, Vue, Svelte", "The card fields as a component, to copy."),
       guide(
         "docs/webhooks.md",
         "Webhooks",
