@@ -11,6 +11,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
@@ -28,6 +29,7 @@ export interface ConsolePeers {
   readonly connectors: Client<typeof ConnectorService>;
   readonly applications: Client<typeof ApplicationService>;
   readonly audit: Client<typeof AuditService>;
+  readonly receipts: Client<typeof ReceiptService>;
   readonly checkout: Client<typeof CheckoutService>;
   readonly risk: Client<typeof RiskService>;
   readonly payments: Client<typeof PaymentsService>;
@@ -58,6 +60,7 @@ export function connectConsolePeers(
     connectors: merchant.client(ConnectorService),
     applications: merchant.client(ApplicationService),
     audit: merchant.client(AuditService),
+    receipts: merchant.client(ReceiptService),
     checkout: checkout.client(CheckoutService),
     risk: checkout.client(RiskService),
     payments: payments.client(PaymentsService),

@@ -70,7 +70,7 @@ async function seeRefused(policy: string, directive: string, host: string, prepa
     const message = "This payment cannot be made here.";
     const error = { name: "CheckoutError", type: "integration", code: "csp_blocked", message, retryable: false };
     assert.deepEqual(await resultInTime(page), { ok: false, error: { ...error, directive, host } });
-    assert.deepEqual(said(), [`Tollbooth: the Content-Security-Policy of this page lacks ${directive} ${host}`]);
+    assert.deepEqual(said(), [`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`]);
     assert.deepEqual(await page.evaluate("[handle.state, heard]"), ["failed", []]);
   });
 }
@@ -119,7 +119,7 @@ inBrowser.alone("the npm package's loader says which script-src it lacks, and tr
     await told;
     assert.deepEqual(await resultInTime(page), [null]);
     const lack = `script-src-elem ${running.gateway}`;
-    assert.deepEqual(said(), [`Tollbooth: the Content-Security-Policy of this page lacks ${lack}`]);
+    assert.deepEqual(said(), [`Tollbooth: Content-Security-Policy lacks ${lack}`]);
   });
 });
 

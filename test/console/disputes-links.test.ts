@@ -6,7 +6,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
-import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { mailTo, openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { pdfFile } from "../harness/sample-files.ts";
@@ -174,6 +174,32 @@ async function logs(folder: string): Promise<string[]> {
   assert.ok(names.length > 0, "there are logs");
   return await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 }
+
+visit.alone("a link goes by mail in the shop's name and the buyer's language, once, and opens the page", async () => {
+  const opened = await openAs(visit, running.stack, { email: "mails@example.com", merchantId: merchant.id });
+  const { page } = opened;
+  await page.goto(`${running.stack.console}${base}/links/new`);
+  await page.getByLabel("Amount", { exact: true }).first().fill("12.30");
+  await page.getByLabel("Send the link there").check();
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("enter one as name@example.com").first().waitFor();
+  await page.getByLabel("E-mail of the buyer").fill("buyer-of-links@example.com");
+  await page.getByLabel("Order number").fill("L-77");
+  await page.getByLabel("Language").selectOption({ label: "German" });
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("The link is on its way to buyer-of-links@example.com.").waitFor();
+  const link = (await page.locator(".made-link code").textContent()) ?? "";
+  await page.reload();
+  const mail = await mailTo(running.stack, "buyer-of-links@example.com");
+  assert.match(mail.subject, /^\[Sandbox\] .+ bittet um eine Zahlung$/);
+  for (const part of [link, "12,30", "L-77"]) assert.ok(mail.text.includes(part), part);
+  const answer = await fetch(`${running.stack.mailbox}/mails.json`);
+  const all = (await answer.json()) as readonly { readonly to: string }[];
+  assert.equal(all.filter(({ to }) => to.includes("buyer-of-links@example.com")).length, 1, "sent again it goes once");
+  const buyer = await opened.context.newPage();
+  await buyer.goto(/https?:\S+/.exec(mail.text)?.[0] ?? "");
+  await buyer.getByText("12,30").first().waitFor();
+});
 
 visit.alone("a form of a link that is sent eight times at once makes one link", async () => {
   const person = await owner("eight@example.com");

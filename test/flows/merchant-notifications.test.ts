@@ -5,6 +5,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type SmtpSink, startSmtpSink } from "../harness/smtp-sink.ts";
 import { suite } from "../harness/suite.ts";
@@ -109,6 +110,65 @@ test("a failed refund in live is told as such, in the person's language", async 
   const mail = await firstAbout(owner, "Erstattung");
   assert.equal(mail.subject, "Acme: eine Erstattung ist gescheitert");
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
+});
+
+test("an endpoint that fails is told once a day to who may see webhooks, however many deliveries say so", async () => {
+  const merchantId = await service.newMerchant();
+  const [developer, finance] = [
+    await service.joined(merchantId, { role: "developer" }),
+    await service.joined(merchantId, { role: "finance" }),
+  ];
+  const tell = (type: string, endpointId: string, host: string) =>
+    service.announce({
+      source: "webhook",
+      type,
+      merchantId,
+      environment: Environment.LIVE,
+      objectId: newId("delivery"),
+      occurredAt: timestampFromDate(new Date()),
+      attributes: { endpoint_id: endpointId, endpoint_host: host, event_type: "payment.succeeded", last_error: "x" },
+    });
+  const [one, other] = [newId("endpoint"), newId("endpoint")];
+  for (let i = 0; i < 20; i++) await tell("delivery.failing", one, "one.example");
+  await tell("delivery.exhausted", one, "one.example");
+  await tell("delivery.failing", other, "other.example");
+  await eventually("both to be told", () => about(developer.email, "takes no events").length === 2);
+  const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
+  assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
+  assert.equal(about(finance.email, "takes no events").length, 0);
+});
+
+test("a payment link is mailed for who may make links there, once a session, and a hundred an hour", async () => {
+  const merchantId = await service.newMerchant();
+  const [support, finance, stranger] = [
+    await service.joined(merchantId, { role: "support" }),
+    await service.joined(merchantId, { role: "finance" }),
+    await service.joined(await service.newMerchant()),
+  ];
+  const to = `buyer-${newId("person")}@example.com`;
+  const send = (person: SignedIn, wish: object = {}) =>
+    service.receipts.queuePaymentLink({
+      ...{ sessionSecret: person.secret, merchantId, environment: Environment.SANDBOX, sessionId: newId("session") },
+      ...{ url: "https://pay.example/c/cs_1#secret", email: to, locale: "fr", amount: 1_230n, currency: "EUR" },
+      ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...wish },
+    });
+  await assert.rejects(send(finance), refused("FORBIDDEN"));
+  await assert.rejects(send(stranger), refused("NOT_FOUND"));
+  await assert.rejects(send({ ...support, secret: "x".repeat(43) }), refused("UNAUTHORIZED"));
+  for (const url of ["http://pay.example/c/1", "javascript:alert(1)", "pay.example"]) {
+    await assert.rejects(send(support, { url }), refused("INVALID_BODY", "url"));
+  }
+  await assert.rejects(send(support, { email: "a@b\r\nBcc: c@d.example" }), refused("INVALID_BODY", "email"));
+  const sessionId = newId("session");
+  const all = await Promise.all(Array.from({ length: 8 }, () => send(support, { sessionId })));
+  const { QUEUED, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
+  assert(all.every(({ outcome }) => outcome === QUEUED));
+  const mail = await firstAbout({ ...support, email: to }, "demande un paiement");
+  assert(mail.text?.includes("https://pay.example/c/cs_1#secret"));
+  await Promise.all(Array.from({ length: 99 }, (_, i) => send(support, { email: `other-${i}@example.com` })));
+  assert.equal((await send(support)).outcome, TOO_MANY);
+  assert.equal((await send(support, { sessionId })).outcome, QUEUED, "one that went goes on as it was");
+  assert.equal(about(to, "demande un paiement").length, 1);
 });
 
 test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {

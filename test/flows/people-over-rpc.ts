@@ -15,6 +15,7 @@ import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { ApiKeyService, ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
 import { type Announced, listenTo, serviceConfig } from "./service-config.ts";
@@ -55,6 +56,7 @@ export interface PeopleOverRpc {
   readonly url: string;
   readonly operatorToken: string;
   readonly keys: Client<typeof ApiKeyService>;
+  readonly receipts: Client<typeof ReceiptService>;
   /** Announces an event as the payments service does. */
   announce(event: MessageInitShape<typeof EventSchema>): Promise<void>;
   newMerchant(): Promise<string>;
@@ -126,10 +128,12 @@ export async function startPeopleOverRpc(
     url,
     operatorToken,
     keys: byConsole.client(ApiKeyService),
+    receipts: byConsole.client(ReceiptService),
     async announce(event) {
       const id = newId("event");
-      const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source: "payments" }));
-      await bus.publish(eventSubject(config.NATS_NAMESPACE, "payments", event.type ?? ""), id, body);
+      const source = event.source === "webhook" ? "webhook" : "payments";
+      const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source }));
+      await bus.publish(eventSubject(config.NATS_NAMESPACE, source, event.type ?? ""), id, body);
     },
     newMerchant: async () => {
       const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };

@@ -68,6 +68,13 @@ export function choiceField(
   return html`<fieldset class="field"><legend>${label}</legend>${hint ? html`<p class="hint">${hint}</p>` : ""}${problem ? html`<p class="problem">${problem}</p>` : ""}${inputs}</fieldset>`;
 }
 
+/** One box, whose value is `yes` when it is ticked. */
+export function checkField(parts: { readonly name: string; readonly label: string; readonly isOn: boolean }): Html {
+  const { name, label, isOn } = parts;
+  return html`<div class="choice full"><input type="checkbox" id="${name}" name="${name}" value="yes"${isOn ? html` checked` : ""}>
+<label for="${name}">${label}</label></div>`;
+}
+
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }

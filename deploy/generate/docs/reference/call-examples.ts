@@ -22,6 +22,7 @@ export const callExamples: Readonly<Record<string, CallExample>> = {
     idempotencyKey: "order-1042",
   },
   listCheckoutSessions: { query: { status: "open", limit: 50 } },
+  giveEmail: { body: { customer_email: "buyer@example.com" } },
   createPayment: {
     body: { amount: 1050, currency: "EUR", payment_method: "pm_1kd3v9q6k8m2n4p6r8t0v2x4z", reference: "order-1042" },
     idempotencyKey: "order-1042-renewal-3",

@@ -1,5 +1,5 @@
 // Texts of payment links.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const linkTexts = both(
   {
@@ -8,7 +8,7 @@ export const linkTexts = both(
     create: "New payment link",
     none: "No payment link and no checkout yet. Make a link, copy it and send it to your customer.",
     noneFound: "Nothing fits these filters.",
-    total: (count: string) => `${count} links and checkouts`,
+    total: counted("link or checkout", "links and checkouts"),
     intro: "Links that were made here, and checkouts of your shop.",
     search: "Order number or e-mail from the beginning, or id",
     find: "Find",
@@ -30,6 +30,11 @@ export const linkTexts = both(
     description: "Description",
     descriptionHint: "The buyer sees it.",
     email: "E-mail of the buyer",
+    sendByMail: "Send the link there, in your shop's name",
+    sentTo: (email: string) => `The link is on its way to ${email}.`,
+    sentTooMany:
+      "The link was made, and not sent: a hundred went by mail within an hour. Copy it and send it yourself.",
+    notSent: "The link was made, but no mail can be sent at the moment. Copy it and send it yourself.",
     expires: "Works for",
     hour: "1 hour",
     day: "1 day",
@@ -83,7 +88,7 @@ export const linkTexts = both(
     create: "Neuer Zahlungslink",
     none: "Noch kein Zahlungslink und kein Bezahlvorgang. Erstellen Sie einen Link, kopieren Sie ihn und schicken Sie ihn Ihrer Kundschaft.",
     noneFound: "Nichts passt zu diesen Filtern.",
-    total: (count: string) => `${count} Links und Bezahlvorgänge`,
+    total: counted("Link oder Bezahlvorgang", "Links und Bezahlvorgänge"),
     intro: "Links, die hier entstanden sind, und Bezahlvorgänge Ihres Shops.",
     search: "Anfang der Bestellnummer oder E-Mail, oder Kennung",
     find: "Suchen",
@@ -105,6 +110,12 @@ export const linkTexts = both(
     description: "Beschreibung",
     descriptionHint: "Die Kundschaft sieht sie.",
     email: "E-Mail des Käufers",
+    sendByMail: "Den Link dorthin schicken, im Namen Ihres Shops",
+    sentTo: (email: string) => `Der Link ist unterwegs an ${email}.`,
+    sentTooMany:
+      "Der Link wurde erstellt, aber nicht verschickt: In dieser Stunde gingen schon hundert per E-Mail hinaus. Kopieren Sie ihn und schicken Sie ihn selbst.",
+    notSent:
+      "Der Link wurde erstellt, aber gerade kann keine E-Mail verschickt werden. Kopieren Sie ihn und schicken Sie ihn selbst.",
     expires: "Gültig für",
     hour: "1 Stunde",
     day: "1 Tag",

@@ -18,7 +18,7 @@ export function onRefusal(directives: RegExp, address: string, hear: (refusal: R
     // Some browsers tell the address, some its origin alone.
     const isMeant = directives.test(directive) && `${blockedURI}/`.startsWith(`${host}/`);
     if (!isMeant || disposition === "report") return;
-    console.error(`Tollbooth: the Content-Security-Policy of this page lacks ${directive} ${host}`);
+    console.error(`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`);
     hear({ directive, host });
   };
   document.addEventListener("securitypolicyviolation", listen);

@@ -50,6 +50,16 @@ export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
   );
 }
 
+/** Payment links that a merchant has sent within an hour, beside that of this session. */
+export async function countLinkMails(sql: Sql, merchantId: string, sessionId: string): Promise<number> {
+  const [row] = await sql.rows<{ sent: number }>(
+    `select count(*)::int as sent from mails where kind = 'payment_link' and merchant_id = $1 and object_id <> $2
+       and created_at > now() - interval '1 hour'`,
+    [merchantId, sessionId],
+  );
+  return row?.sent ?? 0;
+}
+
 /** Mails whose time has come; others claim them no sooner than the lease is over. */
 export async function claimMails(sql: Sql, limit: number, leaseSeconds: number): Promise<ClaimedMail[]> {
   const rows = await sql.rows<{ id: string; kind: string; sealed: Buffer; attempts: number; give_up_at: string }>(

@@ -3,6 +3,7 @@
 import { renderSVG } from "uqr";
 import { asFailure } from "#platform/values/failure.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import { Html, html } from "../../../../docs/html.ts";
 import { languages } from "../../../../web/texts/languages.ts";
 import type { Form } from "../../../http/form.ts";
@@ -43,13 +44,14 @@ export function createRoutes(context: ConsoleContext): void {
 
 const emptyLink: TypedLink = {
   ...{ amount: "", currency: "", reference: "", description: "", email: "", expires: "86400", locale: "" },
+  mail: "",
   capture: "automatic",
   lines: Array.from({ length: lineCount }, () => ({ name: "", quantity: "1", amount: "" })),
 };
 
 /** The merchant's own; the form is there without it too. */
 async function currencyOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<string> {
-  const found = await unlessAway(peers.merchants.getMerchant({ merchantId, environment }));
+  const found = await unlessAway(() => peers.merchants.getMerchant({ merchantId, environment }));
   return found?.value.merchant?.currency ?? "";
 }
 
@@ -61,13 +63,34 @@ async function create(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const idempotency = onceOf(form, [about, merchantId], [judged.order]);
   try {
     const made = await context.peers.checkout.createSession({ merchantId, environment, ...judged.order, idempotency });
-    return madePage(visit, made);
+    return madePage(visit, made, typed.mail === "" ? undefined : await sendLink(context, visit, made));
   } catch (error) {
     const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
     if (!refusal) throw error;
     const key = refusal.keepsKey ? idempotency.key : freshKey(about, merchantId);
     return formPage(visit, typed, key, [["amount", linkTexts[language][refusal.text]]]);
   }
+}
+
+/** Sent again with the form, it goes once. @returns what is told of it */
+async function sendLink(
+  { peers }: ConsoleContext,
+  { merchantId, environment, secret, language }: MerchantVisit,
+  { session, checkoutUrl }: CreateSessionResponse,
+): Promise<Html> {
+  const texts = linkTexts[language];
+  if (!session || checkoutUrl === "") return html``;
+  const { amount, currency, description, locale, expiresAt, customerEmail: email } = session;
+  const order = { sessionId: session.id, amount, currency, description, locale, reference: session.orderReference };
+  const to = { email, url: checkoutUrl, ...(expiresAt && { expiresAt }) };
+  const ask = () =>
+    peers.receipts.queuePaymentLink({ sessionSecret: secret, merchantId, environment, ...order, ...to });
+  const answer = await unlessAway(ask);
+  const outcome = answer?.value.outcome;
+  if (outcome === QueuePaymentLinkResponse_Outcome.QUEUED)
+    return html`<p class="notice" role="status">${texts.sentTo(email)}</p>`;
+  const why = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
+  return html`<p class="warning" role="alert">${why}</p>`;
 }
 
 function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems: LinkProblems): Page {
@@ -81,14 +104,18 @@ function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems:
   };
 }
 
-function madePage({ language, base }: MerchantVisit, { session, checkoutUrl }: CreateSessionResponse): Page {
+function madePage(
+  { language, base }: MerchantVisit,
+  { session, checkoutUrl }: CreateSessionResponse,
+  mailed: Html = html``,
+): Page {
   const texts = linkTexts[language];
   const { id = "", amount = 0n, currency = "EUR", orderReference = "" } = session ?? {};
   // Drawn by the library from the address alone; it holds no text of anybody's.
   const picture = checkoutUrl === "" ? undefined : new Html(renderSVG(checkoutUrl, { border: 2 }));
   return {
     title: texts.madeTitle,
-    body: html`<div class="panel form-panel"><h1>${texts.madeTitle}</h1>${
+    body: html`<div class="panel form-panel"><h1>${texts.madeTitle}</h1>${mailed}${
       picture
         ? html`<p>${texts.madeText}</p><p class="made-link">${copyable(language, checkoutUrl)}</p>
 <div class="qr" role="img" aria-label="${texts.qr}">${picture}</div>`

@@ -4,7 +4,7 @@ import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { linkTexts } from "../../../texts/money/links.ts";
-import { hidden, problemSummary, selectField, textField } from "../../../view/fields.ts";
+import { checkField, hidden, problemSummary, selectField, textField } from "../../../view/fields.ts";
 import { type LinkProblems, lifetimes, type TypedLine, type TypedLink } from "./wish.ts";
 
 /** @param locales languages of the payment page with their own names */
@@ -26,6 +26,7 @@ ${field("currency", texts.currency, { maxlength: 3, required: true, hint: texts.
 ${field("reference", texts.reference, { maxlength: 100, hint: texts.referenceHint })}
 ${field("description", texts.description, { maxlength: 255, hint: texts.descriptionHint })}
 ${field("email", texts.email, { type: "email", maxlength: 254 })}
+${checkField({ name: "mail", label: texts.sendByMail, isOn: typed.mail !== "" })}
 ${lineFields(visit, typed.lines, problems)}
 <div class="pair">${lifetimeField(visit, typed.expires)}
 ${selectField({

@@ -28,6 +28,8 @@ export interface TypedLink {
   readonly reference: string;
   readonly description: string;
   readonly email: string;
+  /** `yes`: the link is sent there. */
+  readonly mail: string;
   readonly expires: string;
   readonly locale: string;
   readonly capture: string;
@@ -49,6 +51,7 @@ export function typedLink(form: Form): TypedLink {
   return {
     ...{ amount: form.text("amount"), currency: form.text("currency"), reference: form.text("reference") },
     ...{ description: form.text("description"), email: form.text("email"), expires: form.text("expires") },
+    mail: form.text("mail"),
     ...{ locale: form.text("locale"), capture: form.text("capture"), lines },
   };
 }
@@ -73,7 +76,8 @@ export function judgeLink(
   const isText = (text: string, max: number) => [...text].length <= max && displayFormats[displayText]?.(text) === true;
   if (!isLine(typed.reference, 100)) problems.push(["reference", texts.textWrong(texts.reference)]);
   if (!isText(typed.description, 255)) problems.push(["description", texts.textWrong(texts.description)]);
-  if (typed.email !== "" && !isEmail(typed.email)) problems.push(["email", texts.emailWrong]);
+  const needsEmail = typed.email !== "" || typed.mail !== "";
+  if (needsEmail && !isEmail(typed.email)) problems.push(["email", texts.emailWrong]);
   if (problems.length > 0 || given === undefined) return { problems };
   const expiresInSeconds = lifetimes.find((each) => String(each) === typed.expires) ?? 86_400;
   return {
