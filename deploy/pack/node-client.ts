@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
+import { repositoryOf } from "./repository.ts";
 
 const root = join(import.meta.dirname, "../..");
 const library = join(root, "gateway/clients/node");
@@ -57,6 +58,7 @@ function manifest(version: string) {
     version,
     description: "Hosted checkout, payments, refunds and signed webhooks, from a merchant's backend.",
     license: "Apache-2.0",
+    ...repositoryOf(root, "gateway/clients/node"),
     type: "module",
     sideEffects: false,
     engines: { node: ">=20" },

@@ -1,7 +1,7 @@
 // Packs what merchants install: the SDK for browsers, and the server libraries for Node and Python. Usage: npm run pack
 import { join } from "node:path";
-import { packSdk } from "../../gateway/web/pack.ts";
 import { helpIfAsked, refuseAnyWord } from "../local/options.ts";
+import { packSdk } from "./browser-sdk.ts";
 import { packNodeClient } from "./node-client.ts";
 import { packPythonClient } from "./python-client.ts";
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
 import { errorTexts } from "./texts/errors/languages.ts";
 
@@ -13,7 +13,8 @@ const root = join(import.meta.dirname, "../..");
 const scripts = [
   { entry: "gateway/web/sdk/checkout-global.ts", name: "checkout.js", format: "iife" },
   { entry: "gateway/web/sdk/checkout-module.ts", name: "checkout.mjs", format: "esm" },
-  { entry: "gateway/web/sdk/loader.ts", name: "loader.mjs", format: "esm" },
+  { entry: "gateway/web/sdk/package/loader.ts", name: "loader.mjs", format: "esm" },
+  { entry: "gateway/web/sdk/package/checkout-element.ts", name: "element.mjs", format: "esm" },
 ] as const;
 const pageFiles = [
   { entry: "gateway/web/page/page.ts", name: "page.js", folder: "page" },
@@ -24,6 +25,15 @@ const pageFiles = [
   { entry: "gateway/web/console/preview.ts", name: "preview.js", folder: "console" },
   { entry: "gateway/web/console/preview.css", name: "preview.css", folder: "console" },
 ] as const;
+
+/** The element takes the loader from the file beside it, which the page may have already. */
+const loaderBeside: Plugin = {
+  name: "loader beside",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/loader\.ts$/ }, ({ kind }) =>
+      kind === "import-statement" ? { path: "./loader.mjs", external: true } : undefined,
+    ),
+};
 
 /**
  * Every generated file by its path under gateway/web/dist, as text. The same sources give the same bytes on every
@@ -44,7 +54,14 @@ export async function bundle(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const { entry, name, format } of scripts) {
     const outfile = join(root, `gateway/web/dist/js/${version}/${name}`);
-    const made = await build({ ...common, entryPoints: [entry], outfile, format, sourcemap: "linked" });
+    const made = await build({
+      ...common,
+      entryPoints: [entry],
+      outfile,
+      format,
+      sourcemap: "linked",
+      plugins: [loaderBeside],
+    });
     for (const file of made.outputFiles ?? []) files.set(`js/${version}/${file.path.split("/").at(-1)}`, file.text);
   }
   for (const [language, texts] of Object.entries(errorTexts))

@@ -12,6 +12,7 @@ const gzipped = (path: string) => gzipSync(readFileSync(join(dist, path)), { lev
 
 const budgets = [
   ["the loader", [`js/${releaseVersion()}/loader.mjs`], 1_500],
+  ["the element", [`js/${releaseVersion()}/element.mjs`], 1_000],
   ["the SDK, every surface included", [`js/${releaseVersion()}/checkout.js`], 9_000],
   ["a console's script", globSync("console/console-*.js", { cwd: dist }), 8_000],
   ["a console's style", globSync("console/console-*.css", { cwd: dist }), 8_000],

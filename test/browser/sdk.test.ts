@@ -90,7 +90,7 @@ inBrowser("every misuse is a value, and an API key is refused", async ({ page })
       await code(${JSON.stringify(secret)}, "#nowhere"), await code(${JSON.stringify(`${secret.slice(0, -4)}AAAA`)}, "#one")];
   })()`);
   const of = (code: string) => ["not_mounted", code, "destroyed"];
-  const wanted = ["api_key_in_browser", "invalid_secret", "invalid_secret", "invalid_target", "invalid_secret"];
+  const wanted = ["api_key_in_browser", "invalid_secret", "secret_unavailable", "invalid_target", "invalid_secret"];
   assert.deepEqual(codes, wanted.map(of));
 });
 
@@ -152,5 +152,36 @@ inBrowser(
     assert.deepEqual(loaded, [null, version]);
   },
 );
+
+inBrowser("the served element and its loader work under Trusted Types, with their policies named", async ({ page }) => {
+  const { secret } = await newOrder(merchant);
+  const policy = "require-trusted-types-for 'script'; trusted-types tollbooth tollbooth-loader";
+  await page.goto(`${shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
+  const shown = await page.evaluate(`(async () => {
+    delete globalThis.Tollbooth;
+    await import("${running.gateway}/js/v1/element.mjs");
+    const element = document.createElement("tollbooth-checkout");
+    const { type } = await element.confirm();
+    element.setAttribute("session-secret", ${JSON.stringify(secret)});
+    const ready = new Promise((resolve) => element.addEventListener("ready", ({ detail }) => resolve(detail)));
+    document.getElementById("one").append(element);
+    const { session } = await ready;
+    return [type, session.amount.formatted, element.handle.state, element.querySelectorAll("iframe").length];
+  })()`);
+  assert.deepEqual(shown, ["error", "€10.50", "ready", 1]);
+});
+
+inBrowser.alone("a page whose Trusted Types do not know the loader gets null, and nothing is thrown", async () => {
+  const { context, page } = await inBrowser.open();
+  const policy = "require-trusted-types-for 'script'; trusted-types 'none'";
+  await page.goto(`${shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
+  const loaded = await page.evaluate(`(async () => {
+    delete globalThis.Tollbooth;
+    const { loadCheckout } = await import("${running.gateway}/js/v1/loader.mjs");
+    return await loadCheckout({ src: "${running.gateway}/js/v1/checkout.js" });
+  })()`);
+  assert.equal(loaded, null);
+  await context.close(); // not `close`, for which the browser's own complaints are a fault
+});
 
 test.run();

@@ -33,11 +33,12 @@ export const chapters: readonly Chapter[] = [
         "The hosted page and the SDK: what buyers see, and what it weighs.",
       ),
       guide(
-        "gateway/web/README.md",
+        "gateway/web/sdk/README.md",
         "Browser SDK",
-        "Card fields in your own page: embedding, results, events, what your page's policy needs.",
+        "Card fields in your own page: embedding, options, events, errors, what your page's policy needs.",
         "browser-sdk",
       ),
+      guide("docs/frameworks.md", "React, Vue, Svelte", "The card fields as a component, to copy."),
       guide(
         "docs/webhooks.md",
         "Webhooks",
@@ -86,6 +87,12 @@ export const chapters: readonly Chapter[] = [
         "docs/states.md",
         "States",
         "Payments, refunds, sessions, disputes, deliveries: every state and every move.",
+      ),
+      guide(
+        "gateway/web/README.md",
+        "The buyer's code",
+        "The hosted page and the SDK from inside: surfaces, drivers, what the page promises.",
+        "buyers-code",
       ),
       guide("docs/faults.md", "Faults", "In how many ways the world misbehaves, and which of them are drawn in tests."),
       guide("docs/proof.md", "Proof", "What was proved, how, and what was not."),

@@ -39,7 +39,16 @@ function blockOf(name: string): string {
   if (table) return table();
   const text = readFileSync(join(root, name), "utf8").trimEnd();
   const ending = name.split(".").at(-1) ?? "";
-  const languages: Readonly<Record<string, string>> = { mjs: "js", py: "python", php: "php", go: "go", rb: "ruby" };
+  const languages: Readonly<Record<string, string>> = {
+    mjs: "js",
+    py: "python",
+    php: "php",
+    go: "go",
+    rb: "ruby",
+    jsx: "jsx",
+    vue: "vue",
+    svelte: "svelte",
+  };
   return `\`\`\`${languages[ending] ?? ""}\n${text}\n\`\`\``;
 }
 

@@ -36,7 +36,7 @@ const theme: ThemeRegistration = {
 /** What a fence may say, and the grammar. Anything else is shown as it is. */
 const grammars: Readonly<Record<string, string>> = {
   ...{ bash: "shellscript", sh: "shellscript", js: "javascript", ts: "typescript", python: "python", json: "json" },
-  ...{ html: "html", sql: "sql", go: "go", php: "php", ruby: "ruby" },
+  ...{ jsx: "jsx", vue: "vue", svelte: "svelte", html: "html", sql: "sql", go: "go", php: "php", ruby: "ruby" },
 };
 
 /** @throws on a language that is not in the list: a fence with a typing error would lose its colours in silence. */
@@ -52,6 +52,9 @@ export async function highlighter(): Promise<Highlight> {
       import("shiki/langs/python.mjs"),
       import("shiki/langs/json.mjs"),
       import("shiki/langs/html.mjs"),
+      import("shiki/langs/jsx.mjs"),
+      import("shiki/langs/vue.mjs"),
+      import("shiki/langs/svelte.mjs"),
       import("shiki/langs/sql.mjs"),
       import("shiki/langs/go.mjs"),
       import("shiki/langs/php.mjs"),

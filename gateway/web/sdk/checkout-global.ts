@@ -1,6 +1,6 @@
 // The served script as a classic one: defines `Tollbooth`, once; a second tag finds the first.
 import { checkoutJs } from "./checkout.ts";
+import { membersOf } from "./members.ts";
 
-const { currentScript } = document;
-const src = currentScript instanceof HTMLScriptElement ? currentScript.src : location.href;
-if (!Reflect.has(globalThis, "Tollbooth")) Object.assign(globalThis, { Tollbooth: checkoutJs(src) });
+const { src = location.href } = membersOf(document.currentScript);
+if (!Reflect.has(globalThis, "Tollbooth")) Object.assign(globalThis, { Tollbooth: checkoutJs(String(src)) });

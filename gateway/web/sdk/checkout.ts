@@ -8,6 +8,6 @@ declare const TOLLBOOTH_VERSION: string; // put in by the build
 
 /** @param src where the script came from: the API's origin, unless `create` is told otherwise */
 export function checkoutJs(src: string): CheckoutJs {
-  const { origin } = new URL(src, location.href);
+  const { origin } = new URL(src);
   return { version: TOLLBOOTH_VERSION, create: (options) => createHandle(options, origin, readTexts), consumeReturn };
 }

@@ -181,6 +181,12 @@ export interface CheckoutError {
    * own where the service could not say. For choosing a text, not for showing.
    */
   readonly declineCode?: string;
+  /** Of `secret_unavailable`: what `sessionSecret()` threw. Of `load_failed`: what the script did, if that is known. */
+  readonly cause?: unknown;
+  /** Of `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`, such as `connect-src`. */
+  readonly directive?: string;
+  /** Of `csp_blocked`: as a policy names it, such as `https://pay.example`. */
+  readonly host?: string;
   /** What may help after a decline: `retry_later`, `use_another_card`, `contact_issuer`, `do_not_retry`. */
   readonly advice?: string;
 }

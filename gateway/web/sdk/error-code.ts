@@ -2,6 +2,8 @@
 
 export type ErrorCode =
   | "load_failed"
+  | "secret_unavailable"
+  | "csp_blocked"
   | "timeout"
   | "offline"
   | "invalid_secret"

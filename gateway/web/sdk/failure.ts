@@ -7,6 +7,8 @@ type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: s
 
 const rows: Readonly<Record<ErrorCode, Row>> = {
   load_failed: ["load", true, "The payment form could not be loaded. Please try again."],
+  secret_unavailable: ["load", true, "The payment form could not be loaded. Please try again."],
+  csp_blocked: ["integration", false, "This payment cannot be made here."],
   timeout: ["network", true, "This is taking too long. Please try again."],
   offline: ["network", true, "You seem to be offline. Check your connection and try again."],
   invalid_secret: ["session", false, "This payment link is not valid."],
@@ -25,16 +27,16 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
 };
 
 /** Makes errors in the page's language. */
-export type Fail = (
-  code: ErrorCode,
-  more?: Pick<CheckoutError, "requestId" | "declineCode" | "advice">,
-) => CheckoutError;
+export type Fail = (code: ErrorCode, more?: ErrorDetails) => CheckoutError;
+
+/** What an error may tell besides; the rest follows from its code. */
+export type ErrorDetails = Pick<CheckoutError, "requestId" | "declineCode" | "advice" | "cause" | "directive" | "host">;
 
 /** @param messages by error code; looked at when an error is made, since they may come later */
 export function failer(messages: Members): Fail {
-  return (code, more = {}) => {
+  return (code, more) => {
     const [type, retryable, message] = rows[code];
     const own = messages[code];
-    return { name: "CheckoutError", type, code, message: typeof own === "string" ? own : message, retryable, ...more };
+    return { ...more, name: "CheckoutError", type, code, message: typeof own === "string" ? own : message, retryable };
   };
 }

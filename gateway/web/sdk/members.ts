@@ -7,3 +7,8 @@ export type Members = Readonly<Record<string, unknown>>;
 export function membersOf(value: unknown): Members {
   return typeof value === "object" ? Object(value) : {};
 }
+
+/** A member to spread into an object, which has it only where there is a value. */
+export function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
+}

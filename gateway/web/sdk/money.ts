@@ -24,18 +24,16 @@ export function exponentOf(currency: string): number {
 /** @param locale BCP 47; one that Intl does not know becomes the browser's own */
 export function moneyOf(minor: number, currency: string, locale: string): Money {
   const exponent = exponentOf(currency);
-  const digits = String(Math.abs(minor)).padStart(exponent + 1, "0");
-  const decimal = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
   const style = {
     style: "currency",
     currency,
     minimumFractionDigits: exponent,
     maximumFractionDigits: exponent,
   } as const;
-  return { minor, currency, exponent, formatted: format(Math.sign(minor) * Number(decimal), style, locale) };
+  return { minor, currency, exponent, formatted: format(minor / 10 ** exponent, style, locale) };
 }
 
-/** The largest amount has eight digits, which a number holds exactly to its last decimal. */
+/** One division rounds once, so that the number is the nearest to the decimal that is meant. */
 function format(amount: number, style: Intl.NumberFormatOptions, locale: string): string {
   try {
     return new Intl.NumberFormat(locale, style).format(amount);

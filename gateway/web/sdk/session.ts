@@ -1,7 +1,7 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
 // get through.
 import type { BrandingView, LegalView, LineItem, RunningSession, SessionView } from "./contract.ts";
-import { membersOf } from "./members.ts";
+import { given, membersOf } from "./members.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
 
@@ -100,10 +100,6 @@ function fieldsOf(json: unknown) {
       }),
     );
   return { any, text, texts, links: (names: string) => texts(names, isWebAddress) };
-}
-
-function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
 }
 
 /** What a page may link to; `javascript:` is nothing of the kind. */

@@ -30,15 +30,22 @@ export async function startShop(stack: StackInfo, merchant: TestMerchant, more: 
   ].join("; ");
   const script = readFileSync(join(import.meta.dirname, "page.js"), "utf8");
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    if (request.url === "/orders") {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://shop");
+    // What a test's page refuses besides, and what it only reports.
+    const policies = [policy, ...searchParams.getAll("refuses")].join(", ");
+    const reported = searchParams.getAll("reports").join(", ");
+    if (pathname === "/orders") {
       const order = { amount: 2_499, currency: "EUR", description: "Three lemons" };
       const session = (await merchant.api.post("/v1/checkout-sessions", order)).expect(201);
       secrets.push(session.text("session_secret"));
       response.setHeader("content-type", "application/json").end(JSON.stringify({ session_secret: secrets.at(-1) }));
-    } else if (request.url === "/page.js") response.setHeader("content-type", "text/javascript").end(script);
+    } else if (pathname === "/page.js") response.setHeader("content-type", "text/javascript").end(script);
     else {
-      response.setHeader("content-security-policy", policy).setHeader("content-type", "text/html; charset=utf-8");
-      response.end(request.url === "/bare" ? barePage(stack.gateway) : shopPage(stack.gateway));
+      response.setHeader("content-security-policy", policies);
+      response
+        .setHeader("content-security-policy-report-only", reported)
+        .setHeader("content-type", "text/html; charset=utf-8");
+      response.end(pathname === "/bare" ? barePage(stack.gateway) : shopPage(stack.gateway));
     }
   };
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));

@@ -51,6 +51,7 @@ function wordsFor(
       if (!session) return [texts.offlineTitle, texts.offlineText, false];
       return [texts.formTitle, texts.formText, false];
     case "load_failed":
+    case "csp_blocked":
       return [texts.formTitle, texts.formText, false];
     default:
       return [texts.serverTitle, texts.serverText, false];

@@ -1,7 +1,7 @@
 // One attempt to pay, from the Pay button to an outcome: 1 read the session again, since another tab may have paid it ·
 // 2 the processor's fields send the card · 3 the service asks the processor. Whatever gets lost on the way, the outcome
 // is then unknown and is asked for, never guessed.
-import type { CheckoutApi, Verdict } from "../api.ts";
+import type { ApiAnswer, Verdict } from "../api.ts";
 import type { ConfirmResult } from "../contract.ts";
 import type { Fail } from "../failure.ts";
 import { running } from "../session.ts";
@@ -15,7 +15,8 @@ const doubtsMax = 3; // verdicts "open" after the fields said "paid", before the
 
 export interface AttemptParts {
   readonly store: HandleStore;
-  readonly api: CheckoutApi;
+  /** Asks the service, which asks the processor. */
+  readonly ask: () => Promise<ApiAnswer<Verdict>>;
   readonly fail: Fail;
   /** Applies the session's latest state. */
   readonly refresh: () => Promise<ConfirmResult | undefined>;
@@ -121,8 +122,8 @@ export class Attempts {
 
   /** One question to the service. undefined: it is still not known, and the state is `processing`. */
   async #ask(): Promise<ConfirmResult | undefined> {
-    const { store, api } = this.#parts;
-    const answer = await api.confirm();
+    const { store, ask } = this.#parts;
+    const answer = await ask();
     const end = ended(this.#parts);
     if (end) return end;
     if (answer.ok) return await this.#judge(answer.value);
@@ -142,7 +143,7 @@ export class Attempts {
       // The session again, for its receipt; without an answer the verdict is enough.
       await this.#parts.refresh();
       this.#parts.succeed(verdict);
-      return { type: "succeeded", ...paymentOf(verdict) };
+      return ended(this.#parts);
     }
     if (verdict.status === "processing") {
       store.move("processing");
@@ -161,7 +162,7 @@ export class Attempts {
     if (news.status === "unknown" && news.canRetry) store.move("ready");
     else this.#parts.renew();
     const error = fail("connector_error");
-    store.tellError(error);
+    store.tell("error", error);
     return { type: "error", error };
   }
 
@@ -221,8 +222,4 @@ export function ended({ store, fail }: Pick<AttemptParts, "store" | "fail">): Co
     default:
       return undefined;
   }
-}
-
-function paymentOf({ paymentId, paymentStatus }: Verdict) {
-  return { paymentId, paymentStatus };
 }

@@ -3,7 +3,7 @@
 import type { Appearance, CheckoutError, LoadResult, SessionView, TestCard } from "../contract.ts";
 import type { Fail } from "../failure.ts";
 import { running } from "../session.ts";
-import { surfaceFor } from "../surfaces/choose.ts";
+import { mountSurface } from "../surfaces/choose.ts";
 import type { MountedSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "../surfaces/surface.ts";
 import type { HandleStore } from "./store.ts";
 
@@ -74,12 +74,15 @@ export class Fields {
 
   /** Empty fields at the same place. */
   renew(): void {
-    const target = this.#place;
-    this.clear();
     const { store } = this.#parts;
     store.render = undefined; // read anew: the processor may have changed what it wants
     store.move("loading");
-    if (target) void this.mount(target);
+    this.#remount();
+  }
+
+  #remount(): void {
+    this.clear();
+    if (this.#place) void this.mount(this.#place);
   }
 
   /**
@@ -87,14 +90,13 @@ export class Fields {
    * @returns true: what was typed into the old one is gone
    */
   replaceEnded(): boolean {
-    const { render, state } = this.#parts.store;
-    const isIdle = state === "ready" || state === "loading" || state === "submitting";
+    const { store } = this.#parts;
+    const { render, state } = store;
+    const isIdle = ["ready", "loading", "submitting"].includes(state);
     if (!this.#surface || !render || !isIdle || JSON.stringify(render) === this.#shown) return false;
     const isTyped = render.kind !== "redirect";
-    if (isTyped) this.#parts.store.move("loading");
-    const target = this.#place;
-    this.clear();
-    if (target) void this.mount(target);
+    if (isTyped) store.move("loading");
+    this.#remount();
     return isTyped;
   }
 
@@ -121,16 +123,16 @@ export class Fields {
       const answer: OnMounted = (error) => {
         if (!error) return there();
         store.move("failed");
-        store.tellError(error);
+        store.tell("error", error);
         resolve({ ok: false, error });
       };
-      const mountSurface = store.render && surfaceFor(store.render);
-      if (!mountSurface) return answer(fail("unsupported_surface"));
-      this.#shown = JSON.stringify(store.render);
+      const { render } = store;
+      if (!render) return answer(fail("unsupported_surface"));
+      this.#shown = JSON.stringify(render);
       this.#container = document.createElement("div");
       target.append(this.#container);
       const port = this.#port(own, session, answer);
-      this.#surface = mountSurface(this.#container, port, { ...settings, appearance: this.#appearance });
+      this.#surface = mountSurface(this.#container, render, port, { ...settings, appearance: this.#appearance });
       // Whoever takes the fields away answers this mount.
       const off = store.on("state", () => {
         if (own === this.#generation && store.state !== "destroyed" && store.isLive) return;
@@ -143,29 +145,30 @@ export class Fields {
   /** What the surface of one mount tells; fields of an earlier mount tell nobody. */
   #port(own: number, opened: SessionView, answer: OnMounted): SurfacePort {
     const { store, fail, onResult } = this.#parts;
-    const isMine = () => own === this.#generation;
+    const mine =
+      <A extends unknown[]>(hear: (...told: A) => void) =>
+      (...told: A) => {
+        if (own === this.#generation) hear(...told);
+      };
     return {
-      ready: (cards) => {
-        if (!isMine()) return;
+      ready: mine((cards) => {
         this.testCards = cards;
         if (store.state === "loading") store.move("ready");
         const session = running(opened);
         if (session) store.tell("ready", { session });
         answer();
-      },
-      change: (change) => isMine() && store.tell("change", change),
-      submitRequested: () => isMine() && store.tell("submit_requested", {}),
-      result: (result) => {
-        if (!isMine()) return;
+      }),
+      change: mine((change) => store.tell("change", change)),
+      submitRequested: mine(() => store.tell("submit_requested", {})),
+      result: mine((result) => {
         answer(); // fields that find an attempt under way are there, too
         onResult(result);
-      },
-      resize: (height) => isMine() && store.tell("resize", { height }),
-      failed: (code) => {
-        if (!isMine()) return;
+      }),
+      resize: mine((height) => store.tell("resize", { height })),
+      failed: mine((code, details) => {
         this.clear();
-        answer(fail(code));
-      },
+        answer(fail(code, details));
+      }),
     };
   }
 }

@@ -1,6 +1,6 @@
 // A handle: one session on one page. Reads it, mounts the surface that its render names, pays, and follows it until it
 // ends. Nothing here throws; what goes wrong is a value or an event.
-import type { ApiAnswer } from "../api.ts";
+import { type ApiAnswer, type CheckoutApi, checkoutApi } from "../api.ts";
 import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
 import type { ReadTexts } from "../error-messages.ts";
 import { type Fail, failer } from "../failure.ts";
@@ -8,9 +8,8 @@ import { type ReadSession, running } from "../session.ts";
 import type { Wallets } from "../surfaces/wallets.ts";
 import { Attempts, ended } from "./attempt.ts";
 import { Fields } from "./fields.ts";
-import { SessionReader } from "./session-reader.ts";
 import { HandleStore } from "./store.ts";
-import { type Watch, watchSession } from "./watch.ts";
+import { watchSession } from "./watch.ts";
 
 /** What merchants' pages may say, and what the hosted page says besides. */
 type HandleOptions = CreateOptions & { readonly wallets?: Wallets };
@@ -50,23 +49,23 @@ class Handle {
   readonly fields: Fields;
   readonly #fail: Fail;
   readonly #life = new AbortController();
-  readonly #reader: SessionReader;
+  readonly #api: CheckoutApi;
   readonly #attempts: Attempts;
   readonly #speak: () => Promise<void>;
   #spoken: Promise<void> | undefined;
   #loading: Promise<LoadResult> | undefined;
   /** The latest reading took away what the buyer had typed. */
   #isEmptied = false;
-  #watch: Watch | undefined;
+  #isWatched = false;
 
   constructor(options: HandleOptions, scriptOrigin: string, readTexts: ReadTexts = async () => ({})) {
     const { store } = this;
     const messages = { ...options.messages };
     const fail = failer(messages);
     const locale = options.locale ?? (document.documentElement.lang || navigator.language);
-    const place = { origin: options.apiOrigin ?? scriptOrigin, locale, signal: this.#life.signal };
+    const place = { origin: options.apiOrigin ?? scriptOrigin, locale, fail, signal: this.#life.signal };
     this.#fail = fail;
-    this.#reader = new SessionReader(options, place, fail);
+    this.#api = checkoutApi(options.sessionSecret, place);
     const { title = "Card details", nonce, wallets } = options;
     this.#speak = async () => {
       const texts = await readTexts(place.origin, locale);
@@ -81,7 +80,7 @@ class Handle {
     this.#attempts = new Attempts({
       store,
       fail,
-      api: { resolve: () => this.#read(), confirm: () => this.#reader.confirm() },
+      ask: this.#api.confirm,
       succeed: (verdict) => this.#succeed(verdict),
       refresh: () => this.#refreshed(),
       renew: () => this.fields.renew(),
@@ -118,21 +117,16 @@ class Handle {
   destroy(): void {
     if (this.store.state === "destroyed") return;
     this.fields.leave();
-    this.#watch?.stop();
     this.store.move("destroyed");
     this.#life.abort();
     this.store.silence();
   }
 
   confirm(): Promise<ConfirmResult> {
-    const { store } = this;
-    const end = ended({ store, fail: this.#fail });
-    if (end) return Promise.resolve(end);
     const isPaying = this.#attempts.isRunning;
-    const session = running(store.session);
-    if (store.state === "processing" && session && !isPaying) return Promise.resolve({ type: "processing", session });
-    const { surface } = this.fields;
-    if (surface && (store.state === "ready" || isPaying)) {
+    const known = this.#known();
+    if (known && !(isPaying && known.type === "processing")) return Promise.resolve(known);
+    if (this.fields.surface && (this.store.state === "ready" || isPaying)) {
       // Asked for when it is needed: the session is read first, and may bring another one.
       return this.#attempts.start(() => this.fields.surface?.submit());
     }
@@ -147,23 +141,22 @@ class Handle {
     if (store.state === "destroyed") return { ok: false, error: this.#fail("destroyed") };
     if (!answer.ok) {
       // Again, now that the texts are there.
-      const { code, requestId } = answer.error;
-      const error = this.#fail(code, requestId ? { requestId } : {});
+      const error = this.#fail(answer.error.code, answer.error);
       if (store.state === "loading") store.move("failed");
-      store.tellError(error);
+      store.tell("error", error);
       return { ok: false, error };
     }
-    this.#watch ??= watchSession(
-      store,
-      () => this.#read(),
-      () => this.#attempts.verify(),
-    );
+    if (!this.#isWatched) {
+      const [read, verify] = [() => this.#read(), () => this.#attempts.verify()];
+      watchSession(store, this.#life.signal, read, verify);
+    }
+    this.#isWatched = true;
     if (store.state === "loading" && !this.fields.isPlaced) store.move("idle");
     return { ok: true, session: answer.value.view };
   }
 
   async #read(): Promise<ApiAnswer<ReadSession>> {
-    const answer = await this.#reader.resolve();
+    const answer = await this.#api.resolve();
     if (answer.ok && this.store.state !== "destroyed") this.#apply(answer.value);
     return answer;
   }
@@ -200,14 +193,19 @@ class Handle {
     store.tell("succeeded", { paymentId });
   }
 
+  /** What the state says of a payment. undefined: none is known. */
+  #known(): ConfirmResult | undefined {
+    const { store } = this;
+    const session = store.state === "processing" && running(store.session);
+    return session ? { type: "processing", session } : ended({ store, fail: this.#fail });
+  }
+
   /** Reads the session for an attempt. @returns undefined: it is open, and may be paid */
   async #refreshed(): Promise<ConfirmResult | undefined> {
     const { store } = this;
     const answer = await this.#read();
-    const end = ended({ store, fail: this.#fail });
-    if (end) return end;
-    const session = running(store.session);
-    if (store.state === "processing" && session) return { type: "processing", session };
+    const known = this.#known();
+    if (known) return known;
     if (answer.ok) return this.#isEmptied ? { type: "error", error: this.#fail("incomplete") } : undefined;
     store.move(answer.error.retryable ? "ready" : "failed");
     return { type: "error", error: answer.error };

@@ -1,5 +1,5 @@
 // What a handle knows, and whom it tells: state, session, listeners. Listeners that throw harm nobody else.
-import type { CheckoutError, Events, HandleState, SessionView } from "../contract.ts";
+import type { Events, HandleState, SessionView } from "../contract.ts";
 import type { Render } from "../render.ts";
 
 type Listener = (data: never) => void;
@@ -32,11 +32,6 @@ export class HandleStore {
         console.error(error);
       }
     }
-  }
-
-  /** An error that belongs to no call in particular. */
-  tellError(error: CheckoutError): void {
-    this.tell("error", error);
   }
 
   on<K extends keyof Events>(event: K, listener: (data: Events[K]) => void): () => void {

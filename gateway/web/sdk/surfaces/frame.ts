@@ -3,62 +3,60 @@
 // to but that port.
 import type { Appearance, TestCard } from "../contract.ts";
 import { type Members, membersOf } from "../members.ts";
+import { onRefusal } from "../policy/refusal.ts";
 import type { FrameRender } from "../render.ts";
-import type { Surface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
+import type { MountSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
 const readyMs = 20_000; // a form of 30 kB on a very slow phone network; a frame that was blocked never answers
 const answerMs = 10_000; // of a page that is there: it asks its own server once, and may load words
 const heightMax = 4_000; // CSS pixels; a wrong number must not make the page endless
 const testCardsMax = 50;
 
-export const frameSurface: Surface<FrameRender> = {
-  kind: "frame",
-  mount(container, render, port, settings) {
-    const frame = frameElement(render.frameUrl, settings);
-    const origin = new URL(render.frameUrl).origin;
-    let channel: MessagePort | undefined;
-    let { appearance } = settings;
-    const post = (message: Record<string, unknown>) => channel?.postMessage(message);
-    const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
-    let timer = waitFor(readyMs);
-    // A page that loads anew in the frame knows nothing of an earlier port.
-    frame.addEventListener("load", () => {
-      channel?.close();
+export const mountFrame: MountSurface<FrameRender> = (container, render, port, settings) => {
+  const frame = frameElement(render.frameUrl, settings);
+  const origin = new URL(render.frameUrl).origin;
+  let channel: MessagePort | undefined;
+  let { appearance } = settings;
+  const post = (message: Record<string, unknown>) => channel?.postMessage(message);
+  const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
+  let timer = waitFor(readyMs);
+  // A page that loads anew in the frame knows nothing of an earlier port.
+  frame.addEventListener("load", () => {
+    channel?.close();
+    clearTimeout(timer);
+    timer = waitFor(answerMs);
+    const { port1, port2 } = new MessageChannel();
+    channel = port1;
+    channel.onmessage = ({ data }) => {
       clearTimeout(timer);
-      timer = waitFor(answerMs);
-      const { port1, port2 } = new MessageChannel();
-      channel = port1;
-      channel.onmessage = ({ data }) => {
-        clearTimeout(timer);
-        hear(data, port, frame);
-      };
-      // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
-      // another language first.
-      const { locale } = settings;
-      const init = { type: "tollbooth:init", pay_button: appearance.payButton === true, locale };
-      frame.contentWindow?.postMessage(init, origin, [port2]);
-      post(styleOf(appearance));
-    });
-    container.append(frame);
-    return {
-      submit: () => post({ type: "submit" }),
-      setAppearance(next) {
-        appearance = next;
-        post(styleOf(next));
-      },
-      focus() {
-        frame.focus();
-        post({ type: "focus" });
-      },
-      fill: (number) => post({ type: "fill", number }),
-      unmount() {
-        clearTimeout(timer);
-        channel?.close();
-        channel = undefined;
-        frame.remove();
-      },
+      hear(data, port, frame);
     };
-  },
+    // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
+    // another language first.
+    const { locale } = settings;
+    const init = { type: "tollbooth:init", pay_button: appearance.payButton === true, locale };
+    frame.contentWindow?.postMessage(init, origin, [port2]);
+    post(styleOf(appearance));
+  });
+  const unhear = onRefusal(/^frame/, origin, (refusal) => port.failed("csp_blocked", refusal));
+  container.append(frame);
+  return {
+    submit: () => post({ type: "submit" }),
+    setAppearance(next) {
+      appearance = next;
+      post(styleOf(next));
+    },
+    focus() {
+      frame.focus();
+      post({ type: "focus" });
+    },
+    fill: (number) => post({ type: "fill", number }),
+    unmount() {
+      clearTimeout(timer);
+      unhear();
+      channel?.close();
+    },
+  };
 };
 
 function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElement {
@@ -68,10 +66,8 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
   frame.referrerPolicy = "no-referrer";
   frame.allow = "payment; publickey-credentials-get";
   // Its own origin keeps it away from our page; it may not send our page elsewhere either.
-  for (const right of ["forms", "popups", "popups-to-escape-sandbox", "same-origin", "scripts"]) {
-    frame.sandbox.add(`allow-${right}`);
-  }
-  Object.assign(frame.style, { display: "block", width: "100%", height: "0", border: "0" });
+  frame.sandbox.value = "allow-forms allow-popups allow-popups-to-escape-sandbox allow-same-origin allow-scripts";
+  frame.style.cssText = "display:block;width:100%;height:0;border:0";
   return frame;
 }
 

@@ -39,7 +39,7 @@ interface StripeJs {
 
 export const stripeDriver: ElementDriver = ({ container, render, port, settings }) => {
   const make: unknown = Reflect.get(globalThis, "Stripe");
-  if (typeof make !== "function") throw new Error("the script did not load");
+  if (typeof make !== "function") throw new Error("the script did not define Stripe");
   const stripe: StripeJs = make(render.publishableKey);
   const options = {
     clientSecret: render.clientSecret,

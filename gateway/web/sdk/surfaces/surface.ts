@@ -1,6 +1,7 @@
 // What a surface is: the processor's own fields, mounted into an element of ours and driven by these few calls. A new
 // way to take card details is a new file beside this one; nothing else of the SDK knows how it works.
 import type { Appearance, TestCard } from "../contract.ts";
+import type { ErrorDetails } from "../failure.ts";
 import type { Render } from "../render.ts";
 import type { Wallets } from "./wallets.ts";
 
@@ -26,8 +27,8 @@ export interface SurfacePort {
   submitRequested(): void;
   /** How an attempt stands: after `submit`, or on its own, when the surface finds one under way. */
   result(result: SurfaceResult): void;
-  /** It cannot be used: the script or the frame did not load. */
-  failed(code: "load_failed" | "timeout"): void;
+  /** It cannot be used: the script or the frame did not load, or may not. */
+  failed(code: "load_failed" | "timeout" | "csp_blocked", details?: ErrorDetails): void;
   /** CSS pixels that it needs. */
   resize(height: number): void;
 }
@@ -55,13 +56,17 @@ export interface MountedSurface {
   focus(): void;
   /** Types a test card, where the processor offers them. */
   fill?(number: string): void;
-  /** Takes everything away; may be called twice. */
+  /** Ends it; its container is taken out of the page then. */
   unmount(): void;
 }
 
-/** A way to take card details. */
-export interface Surface<R extends Render = Render> {
-  readonly kind: R["kind"];
-  /** Puts the surface into the container, which is ours and empty. Never throws: what goes wrong is `port.failed`. */
-  mount(container: HTMLElement, render: R, port: SurfacePort, settings: SurfaceSettings): MountedSurface;
-}
+/**
+ * A way to take card details: puts them into the container, which is ours, empty, and thrown away after `unmount`.
+ * Never throws: what goes wrong is `port.failed`.
+ */
+export type MountSurface<R extends Render = Render> = (
+  container: HTMLElement,
+  render: R,
+  port: SurfacePort,
+  settings: SurfaceSettings,
+) => MountedSurface;

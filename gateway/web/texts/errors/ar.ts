@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const ar: ErrorTexts = {
   title: "بيانات البطاقة",
   load_failed: "تعذّر تحميل نموذج الدفع. حاول مرة أخرى.",
+  secret_unavailable: "تعذّر تحميل نموذج الدفع. حاول مرة أخرى.",
+  csp_blocked: "لا يمكن إجراء عملية الدفع هذه هنا.",
   timeout: "يستغرق هذا وقتًا طويلًا. حاول مرة أخرى.",
   offline: "يبدو أنك غير متصل بالإنترنت. تحقق من اتصالك وحاول مرة أخرى.",
   invalid_secret: "رابط الدفع هذا غير صالح.",

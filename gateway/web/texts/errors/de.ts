@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const de: ErrorTexts = {
   title: "Kartendaten",
   load_failed: "Das Zahlungsformular konnte nicht geladen werden. Bitte versuchen Sie es erneut.",
+  secret_unavailable: "Das Zahlungsformular konnte nicht geladen werden. Bitte versuchen Sie es erneut.",
+  csp_blocked: "Diese Zahlung ist hier nicht möglich.",
   timeout: "Das dauert zu lange. Bitte versuchen Sie es erneut.",
   offline: "Sie sind offenbar offline. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
   invalid_secret: "Dieser Zahlungslink ist nicht gültig.",

@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const es: ErrorTexts = {
   title: "Datos de la tarjeta",
   load_failed: "No se ha podido cargar el formulario de pago. Inténtelo de nuevo.",
+  secret_unavailable: "No se ha podido cargar el formulario de pago. Inténtelo de nuevo.",
+  csp_blocked: "Este pago no se puede hacer aquí.",
   timeout: "Está tardando demasiado. Inténtelo de nuevo.",
   offline: "Parece que no tiene conexión. Compruébela e inténtelo de nuevo.",
   invalid_secret: "Este enlace de pago no es válido.",

@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const fr: ErrorTexts = {
   title: "Données de la carte",
   load_failed: "Le formulaire de paiement n’a pas pu être chargé. Veuillez réessayer.",
+  secret_unavailable: "Le formulaire de paiement n’a pas pu être chargé. Veuillez réessayer.",
+  csp_blocked: "Ce paiement ne peut pas être effectué ici.",
   timeout: "Cela prend trop de temps. Veuillez réessayer.",
   offline: "Vous semblez être hors ligne. Vérifiez votre connexion et réessayez.",
   invalid_secret: "Ce lien de paiement n’est pas valable.",

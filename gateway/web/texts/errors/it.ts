@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const it: ErrorTexts = {
   title: "Dati della carta",
   load_failed: "Non è stato possibile caricare il modulo di pagamento. Riprova.",
+  secret_unavailable: "Non è stato possibile caricare il modulo di pagamento. Riprova.",
+  csp_blocked: "Questo pagamento non può essere effettuato qui.",
   timeout: "Sta impiegando troppo tempo. Riprova.",
   offline: "Sembra che tu sia offline. Controlla la connessione e riprova.",
   invalid_secret: "Questo link di pagamento non è valido.",

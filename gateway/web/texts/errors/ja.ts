@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const ja: ErrorTexts = {
   title: "カード情報",
   load_failed: "お支払いフォームを読み込めませんでした。もう一度お試しください。",
+  secret_unavailable: "お支払いフォームを読み込めませんでした。もう一度お試しください。",
+  csp_blocked: "ここではこのお支払いを行えません。",
   timeout: "時間がかかりすぎています。もう一度お試しください。",
   offline: "オフラインのようです。接続を確認してもう一度お試しください。",
   invalid_secret: "この支払いリンクは無効です。",

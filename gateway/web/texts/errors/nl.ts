@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const nl: ErrorTexts = {
   title: "Kaartgegevens",
   load_failed: "Het betaalformulier kon niet worden geladen. Probeer het opnieuw.",
+  secret_unavailable: "Het betaalformulier kon niet worden geladen. Probeer het opnieuw.",
+  csp_blocked: "Deze betaling kan hier niet worden gedaan.",
   timeout: "Dit duurt te lang. Probeer het opnieuw.",
   offline: "U lijkt offline te zijn. Controleer uw verbinding en probeer het opnieuw.",
   invalid_secret: "Deze betaallink is niet geldig.",

@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const pl: ErrorTexts = {
   title: "Dane karty",
   load_failed: "Nie udało się wczytać formularza płatności. Spróbuj ponownie.",
+  secret_unavailable: "Nie udało się wczytać formularza płatności. Spróbuj ponownie.",
+  csp_blocked: "Tej płatności nie można tu wykonać.",
   timeout: "To trwa zbyt długo. Spróbuj ponownie.",
   offline: "Wygląda na to, że nie masz połączenia. Sprawdź je i spróbuj ponownie.",
   invalid_secret: "Ten link do płatności jest nieprawidłowy.",

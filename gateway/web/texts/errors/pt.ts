@@ -4,6 +4,8 @@ import type { ErrorTexts } from "./error-texts.ts";
 export const pt: ErrorTexts = {
   title: "Dados do cartão",
   load_failed: "Não foi possível carregar o formulário de pagamento. Tente novamente.",
+  secret_unavailable: "Não foi possível carregar o formulário de pagamento. Tente novamente.",
+  csp_blocked: "Este pagamento não pode ser feito aqui.",
   timeout: "Está a demorar demasiado. Tente novamente.",
   offline: "Parece que está sem ligação. Verifique-a e tente novamente.",
   invalid_secret: "Esta ligação de pagamento não é válida.",

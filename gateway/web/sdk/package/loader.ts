@@ -1,6 +1,8 @@
 // The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing;
 // without a DOM the answer is null. A failure is forgotten, so that the next call really tries.
-import type { CheckoutJs } from "./contract.ts";
+import type { CheckoutJs } from "../contract.ts";
+import { onRefusal, refusalTold } from "../policy/refusal.ts";
+import { trustedUrl } from "../policy/trusted-url.ts";
 
 export interface LoadOptions {
   /**
@@ -17,7 +19,7 @@ export interface LoadOptions {
   readonly retries?: number;
 }
 
-export type { CheckoutJs } from "./contract.ts";
+export type * from "../contract.ts";
 
 let loading: Promise<CheckoutJs | null> | undefined;
 
@@ -32,17 +34,28 @@ export function loadCheckout(options: LoadOptions): Promise<CheckoutJs | null> {
 }
 
 async function load(options: LoadOptions): Promise<CheckoutJs | null> {
-  const { retries = 2 } = options;
-  for (let tries = 0; ; tries++) {
-    const known: CheckoutJs | undefined = Reflect.get(globalThis, "Tollbooth");
-    if (known) return known;
-    if (tries > retries) return null;
-    if (tries > 0) await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tries));
-    await inject(options);
+  const { src, retries = 2 } = options;
+  let isRefused = false;
+  const unhear = onRefusal(/^script/, src, () => {
+    isRefused = true;
+  });
+  try {
+    for (let tries = 0; ; tries++) {
+      const known: CheckoutJs | undefined = Reflect.get(globalThis, "Tollbooth");
+      if (known) return known;
+      if (tries > retries || isRefused) return null;
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tries));
+      await inject(options);
+    }
+  } catch (error) {
+    console.error(error); // Trusted Types without our policy
+    return null;
+  } finally {
+    unhear();
   }
 }
 
-/** Resolves in any case: whether it worked shows by what the script defined. */
+/** Resolves in any case that can be tried again: whether it worked shows by what the script defined. */
 function inject({ src, integrity, nonce, timeoutMs = 8_000 }: LoadOptions): Promise<void> {
   return new Promise((resolve) => {
     const script = document.createElement("script");
@@ -53,12 +66,11 @@ function inject({ src, integrity, nonce, timeoutMs = 8_000 }: LoadOptions): Prom
       resolve();
     }
     script.onload = () => end(true);
-    script.onerror = () => end(false);
-    script.async = true;
+    script.onerror = () => void refusalTold().then(() => end(false));
     script.crossOrigin = "anonymous"; // integrity needs it
     if (integrity) script.integrity = integrity;
     if (nonce) script.nonce = nonce;
-    script.src = src;
+    script.src = trustedUrl(src, "tollbooth-loader");
     document.head.append(script);
   });
 }

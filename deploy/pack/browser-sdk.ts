@@ -1,0 +1,64 @@
+// Packs the SDK for npm: the loader, which is 1 kB and fetches the rest from your Tollbooth, the element, and the types
+// of everything.
+import { execFileSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { releaseVersion } from "#platform/values/release.ts";
+import { repositoryOf } from "./repository.ts";
+
+const root = join(import.meta.dirname, "../..");
+const sdk = join(root, "gateway/web/sdk");
+/** What a merchant's project sees; the types of the rest stay here. */
+const told = ["package/loader", "package/checkout-element", "contract", "error-code", "money"];
+
+/** @returns the tarball's path */
+export async function packSdk(folder: string): Promise<string> {
+  const stage = await mkdtemp(join(tmpdir(), "tollbooth-sdk-"));
+  try {
+    const version = releaseVersion();
+    const all = join(stage, "all");
+    const types = join(stage, "types");
+    await mkdir(join(types, "package"), { recursive: true });
+    const tsc = join(root, "node_modules/.bin/tsc");
+    const emit = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", all];
+    execFileSync(tsc, ["-p", join(sdk, ".."), ...emit]);
+    // Declarations name the files beside them as a published package does.
+    for (const name of told) {
+      const text = await readFile(join(all, "sdk", `${name}.d.ts`), "utf8");
+      await writeFile(join(types, `${name}.d.ts`), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
+    }
+    const dist = join(root, "gateway/web/dist/js", version);
+    for (const name of ["loader.mjs", "element.mjs"]) {
+      const text = await readFile(join(dist, name), "utf8");
+      await writeFile(join(stage, name), text.replace(/\/\/# sourceMappingURL=.*\n/, ""));
+    }
+    await copyFile(join(sdk, "README.md"), join(stage, "README.md"));
+    await copyFile(join(root, "LICENSE"), join(stage, "LICENSE"));
+    await writeFile(join(stage, "package.json"), JSON.stringify(manifest(version), null, 2));
+    await mkdir(folder, { recursive: true });
+    const printed = execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(folder)], { cwd: stage });
+    return join(folder, printed.toString().trim());
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+function manifest(version: string) {
+  return {
+    name: "@tollbooth/checkout-js",
+    version,
+    description: "Takes payments in a browser with the secret of one Tollbooth checkout session.",
+    keywords: ["tollbooth", "checkout", "payments"],
+    license: "Apache-2.0",
+    ...repositoryOf(root, "gateway/web/sdk"),
+    type: "module",
+    sideEffects: ["./element.mjs"],
+    exports: {
+      ".": { types: "./types/package/loader.d.ts", default: "./loader.mjs" },
+      "./element": { types: "./types/package/checkout-element.d.ts", default: "./element.mjs" },
+    },
+    types: "./types/package/loader.d.ts",
+    files: ["loader.mjs", "element.mjs", "types"],
+  };
+}

@@ -1,0 +1,25 @@
+// Where a package's sources are, as npm's manifest says it: the repository that this clone came from. One that came
+// from a folder of this machine has none.
+import { spawnSync } from "node:child_process";
+
+export interface Repository {
+  readonly type: "git";
+  readonly url: string;
+  readonly directory: string;
+}
+
+/** To spread into a manifest. @param directory of the sources, from the root */
+export function repositoryOf(root: string, directory: string): { readonly repository?: Repository } {
+  const { stdout } = spawnSync("git", ["remote", "get-url", "origin"], { cwd: root, encoding: "utf8" });
+  const url = repositoryUrl((stdout ?? "").trim());
+  return url === undefined ? {} : { repository: { type: "git", url, directory } };
+}
+
+/** Without a name or a password: whoever packs may have one of their own in the address. */
+export function repositoryUrl(remote: string): string | undefined {
+  const [, host, path] =
+    /^(?:https|ssh):\/\/(?:[^@/]*@)?([^/]+)\/(.+)$/.exec(remote) ??
+    /^(?:[^@/]*@)?([^:/]+):(?!\/)(.+)$/.exec(remote) ??
+    [];
+  return host && path ? `git+https://${host}/${path.replace(/(\.git)?\/*$/, "")}.git` : undefined;
+}
