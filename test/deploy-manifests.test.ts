@@ -29,6 +29,7 @@ import {
   overlays,
   renderOverlay,
   renderOverlayWith,
+  renderWith,
   testRendered,
   workloads,
 } from "./harness/overlays.ts";
@@ -326,6 +327,32 @@ testRendered(
     });
     const stored = ofKind(objects, "ExternalSecret").map(({ metadata }) => metadata.name);
     assert.ok(stored.includes("rpc-token-operators-console"));
+  },
+);
+
+testRendered(
+  test,
+  "mail and company sign-in are components: their settings reach their processes, secrets as files",
+  async () => {
+    const objects = await renderWith("overlays/production", ["operators-console", "mail", "company-sign-in"]);
+    for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
+    await inFolder((folder) => {
+      const read = (name: string) => {
+        const asked = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+        const env = environmentOfContainer(objects, asked, folder);
+        readsAll(name === "merchant" ? "merchant" : "console", env, name);
+        return env;
+      };
+      const merchant = read("merchant");
+      assert.deepEqual([typeof merchant.SMTP_URL_FILE, typeof merchant.MAIL_FROM], ["string", "string"]);
+      for (const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET_FILE } of [
+        read("console"),
+        read("operators-console"),
+      ]) {
+        assert.deepEqual([OIDC_ISSUER, OIDC_CLIENT_ID], [merchant.OIDC_ISSUER, merchant.OIDC_CLIENT_ID]);
+        assert.ok(OIDC_CLIENT_SECRET_FILE);
+      }
+    });
   },
 );
 

@@ -29,7 +29,7 @@ const base = `
   anywhere  > console:8080
   gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
   console   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
-  checkout  > payments:8080 ${names}
+  checkout  > merchant:8080 payments:8080 ${names}
   payments  > merchant:8080 internet:443 ${names}
   merchant  > ${names}
   webhook   > checkout:8080 payments:8080 internet:* ${names}
@@ -116,7 +116,7 @@ const tracing = `
 const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
-  checkout  > payments:4143
+  checkout  > merchant:4143 payments:4143
   payments  > merchant:4143
   webhook   > checkout:4143 payments:4143
   gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
@@ -186,6 +186,16 @@ testRendered(test, "with the operators' console: nobody but the internal Gateway
   const objects = await renderOverlayWith("production", "operators-console");
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
 });
+
+testRendered(
+  test,
+  "with mail and company sign-in: merchant reaches the mail server, it and the consoles the provider",
+  async () => {
+    const objects = await renderWith("overlays/production", ["mail", "company-sign-in"]);
+    const outside = "merchant > internet:465 internet:587 internet:443\nconsole > internet:443";
+    assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, outside]));
+  },
+);
 
 testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
   assert.deepEqual(allowedConnections(renderFolder("deploy/kubernetes/base")), connectionsOf([base]));

@@ -275,6 +275,13 @@ test("names are kebab-case and say what a file owns", () => {
   none(offences);
 });
 
+test("every decision has a number of its own, and its day", () => {
+  const heads = readFileSync("docs/decisions.md", "utf8").match(/^\d+\. .*/gm) ?? [];
+  const numbers = heads.map((head) => head.split(".")[0] ?? "");
+  none(heads.filter((head) => !/^\d+\. \(20\d\d-\d\d-\d\d\) \*\*/.test(head)));
+  none(numbers.filter((number, at) => numbers.indexOf(number) !== at));
+});
+
 test("no comment is wider than the code", () => {
   // Which rules of the contract a test proves is one line, which another test reads.
   const isWide = (line: string) =>

@@ -136,7 +136,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
       };
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page
-      const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments };
+      const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments, MERCHANT_URL: merchant };
       return { ...common, ...rpc, DATABASE_URL: databases.usedBy.checkout, CHECKOUT_ORIGIN: origin };
     }
     case "payments":

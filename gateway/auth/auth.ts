@@ -77,18 +77,20 @@ export function merchantRoute<
 }
 
 /** A route for a buyer's browser: the session's secret in the query. CORS is open for it, without credentials. */
-export function buyerRoute<R extends TSchema>(
+export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   context: GatewayContext,
-  operation: Operation<TObject, TObject, TObject, R>,
-  handle: Handler<TObject, TObject, TObject, R, { sessionId: string; sessionSecret: string }>,
+  operation: Operation<TObject, TObject, B, R>,
+  /** `confirm`: the processor is asked. */
+  limit: "resolve" | "confirm",
+  handle: Handler<TObject, TObject, B, R, { sessionId: string; sessionSecret: string }>,
 ): void {
-  addOperation<TObject, TObject, TObject, R>(
+  addOperation<TObject, TObject, B, R>(
     context,
     operation,
     { kind: "buyer" },
     async (request, reply) => {
       const { sessionId, sessionSecret } = sessionOf(request);
-      if (operation.method === "GET") context.limits.takeForResolve(sessionId, sessionSecret, reply);
+      if (limit === "resolve") context.limits.takeForResolve(sessionId, sessionSecret, reply);
       else context.limits.takeForConfirm(sessionId, sessionSecret, request.ip, reply);
     },
     async (call) => {

@@ -20,6 +20,7 @@ import { connectConsolePeers } from "./peers.ts";
 import { accountRoutes } from "./screens/entry/account.ts";
 import { errorRoutes } from "./screens/entry/errors.ts";
 import { invitationRoutes } from "./screens/entry/invitation.ts";
+import { providerRoutes } from "./screens/entry/provider.ts";
 import { signInRoutes } from "./screens/entry/sign-in.ts";
 import { signInLinkRoutes } from "./screens/entry/sign-in-link.ts";
 import { startRoutes } from "./screens/entry/start.ts";
@@ -28,6 +29,7 @@ import { wayInRoutes } from "./screens/entry/way-in.ts";
 import { merchantScreens } from "./screens/merchant-screens.ts";
 import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
+import { companyProvider } from "./session/provider.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
 
@@ -52,7 +54,8 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   const peers = connectConsolePeers(config);
   const app = createApp(config);
   const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;
-  const context: ConsoleContext = { app, peers, config, door, cookies: new SecretCookies(config), log };
+  const cookies = new SecretCookies(config);
+  const context: ConsoleContext = { app, peers, config, door, cookies, provider: companyProvider(config), log };
   secureTransport(app, config);
   readAddresses(app, config);
   followRequests(app, log);
@@ -67,6 +70,7 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   startRoutes(context);
   signInRoutes(context);
   signInLinkRoutes(context);
+  providerRoutes(context);
   invitationRoutes(context);
   if (config.CONSOLE_DOOR === "merchants") unsubscribeRoutes(context);
   wayInRoutes(context);

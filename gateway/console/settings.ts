@@ -13,6 +13,7 @@ import {
   withDefault,
 } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
+import { providerSettings } from "#platform/process/provider-settings.ts";
 import { proxies } from "../settings.ts";
 
 /** Where browsers reach the console: `https://host`, or `http://localhost:port` on the developer's own machine. */
@@ -42,6 +43,9 @@ export const consoleSettings = {
   CONSOLE_DOOR: withDefault(oneOf("merchants", "operators"), "merchants"),
   /** As the merchant service has it for this door: passkeys are bound to it. */
   CONSOLE_ORIGIN: origin,
+  ...providerSettings,
+  /** What the provider knows the consoles by; without one PKCE alone proves who comes back. */
+  OIDC_CLIENT_SECRET: optional(text),
   /** Where merchants' backends reach the public API; shown in samples. */
   API_ORIGIN: optional(url("http", "https")),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),

@@ -20,6 +20,9 @@ export const fontFamilies = [
   "noto_serif",
 ] as const;
 
+export const emailFields = ["hidden", "optional", "required"] as const;
+export const emailReceipts = ["off", "on"] as const;
+
 export const BrandingJson = component(
   "Branding",
   Type.Object({
@@ -35,6 +38,10 @@ export const BrandingJson = component(
     font_family: Type.Optional(textSchema(listed(fontFamilies), "inter")),
     terms_url: Type.Optional(textSchema("https URL of the terms, linked on the hosted page.")),
     privacy_url: Type.Optional(textSchema("https URL of the privacy notice, linked on the hosted page.")),
+    email_field: Type.Optional(
+      textSchema(`Whether the hosted page asks for the buyer's e-mail: ${listed(emailFields)}`, "optional"),
+    ),
+    email_receipts: Type.Optional(textSchema(`Whether buyers get receipts by e-mail: ${listed(emailReceipts)}`, "on")),
   }),
 );
 
@@ -54,5 +61,7 @@ export function presentBranding(branding: Branding | undefined): Static<typeof B
     ...given("font_family", branding.fontFamily),
     ...given("terms_url", branding.termsUrl),
     ...given("privacy_url", branding.privacyUrl),
+    ...given("email_field", branding.emailField),
+    ...given("email_receipts", branding.emailReceipts),
   };
 }

@@ -1,7 +1,11 @@
 // A checkout session as the buyer's browser sees it (docs/contract.md §4): never its secret, its metadata or the
 // processor's reference; and once it is expired or canceled no more than who it was with.
 import { type Static, Type } from "typebox";
-import type { ConfirmSessionResponse, ResolveSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import type {
+  ConfirmSessionResponse,
+  GiveEmailResponse,
+  ResolveSessionResponse,
+} from "#proto/checkout/v1/checkout_pb.ts";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Payment, PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
@@ -62,6 +66,9 @@ export const ResolvedCheckout = component(
         { description: "Who sells, and under which terms; absent where the merchant does not say." },
       ),
     ),
+    email_field: Type.Optional(
+      wordSchema(["optional", "required"], "Ask the buyer for an e-mail; absent: there is one, or nobody wants one."),
+    ),
     payment_id: Type.Optional(idSchema("payment")),
     payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
@@ -102,6 +109,23 @@ export const ConfirmedCheckout = component(
   }),
 );
 
+export const EmailTaken = component(
+  "EmailTaken",
+  Type.Object({
+    id: idSchema("session"),
+    status: wordSchema(sessionStatuses, "State of the session."),
+    accepted: Type.Boolean({
+      description:
+        "False: nothing changed, since the merchant gave an e-mail already, or the payment is under way or made.",
+    }),
+  }),
+);
+
+/** docs/contract.md §4: what giving an e-mail came to. */
+export function presentEmailTaken(answer: GiveEmailResponse): Static<typeof EmailTaken> {
+  return { id: answer.sessionId, status: sessionStatus(answer.status), accepted: answer.accepted };
+}
+
 /** What a buyer may hear: a thief who tests cards learns nothing from it that an honest buyer needs. */
 function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<typeof ConfirmedCheckout>["failure"]> {
   const isTold = buyerCodes.some((told) => told === code);
@@ -110,7 +134,7 @@ function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<type
 
 /** What a page needs to show the session. @param payment of a completed one, where it could be read */
 export function presentCheckout(
-  { session, render }: ResolveSessionResponse,
+  { session, render, takesEmail }: ResolveSessionResponse,
   branding: GetBrandingResponse,
   payment?: Payment,
 ): Static<typeof ResolvedCheckout> {
@@ -141,6 +165,7 @@ export function presentCheckout(
     capture_method: captureMethodOf(session.captureMethod),
     ...(isOffered && render && { render: presentRender(render) }),
     ...presentLegal(branding),
+    ...(isOffered && takesEmail && presentEmailField(look.email_field)),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
     ...given("payment_status", session.paymentStatus),
     ...given("receipt_url", session.receiptUrl),
@@ -149,6 +174,10 @@ export function presentCheckout(
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
   };
+}
+
+function presentEmailField(word: string | undefined): Pick<Static<typeof ResolvedCheckout>, "email_field"> {
+  return word === "optional" || word === "required" ? { email_field: word } : {};
 }
 
 function presentLegal({ legalName, branding }: GetBrandingResponse): Pick<Static<typeof ResolvedCheckout>, "legal"> {

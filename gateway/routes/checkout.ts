@@ -1,9 +1,18 @@
-// The two public operations of a buyer's browser, gated by the session's secret (docs/contract.md §4 and §7).
+// The public operations of a buyer's browser, gated by the session's secret (docs/contract.md §4 and §7).
 import { Type } from "typebox";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { buyerRoute, type GatewayContext } from "../auth/auth.ts";
-import { ConfirmedCheckout, presentCheckout, presentConfirmation, ResolvedCheckout } from "../json/checkout.ts";
+import {
+  ConfirmedCheckout,
+  EmailTaken,
+  presentCheckout,
+  presentConfirmation,
+  presentEmailTaken,
+  ResolvedCheckout,
+} from "../json/checkout.ts";
+import { component } from "../json/parts/component.ts";
 import { idSchema } from "../json/parts/field.ts";
+import { emailInput } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Checkout (browser)";
@@ -16,7 +25,12 @@ const query = Type.Object({
 });
 
 /** Paths that browsers may call from any origin. */
-export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm"] as const;
+export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm", "/v1/checkout/:id/email"] as const;
+
+const BuyerEmail = component(
+  "BuyerEmail",
+  Type.Object({ customer_email: emailInput("The buyer's e-mail.") }, { additionalProperties: false }),
+);
 
 /** Adds the operations. */
 export function checkoutRoutes(
@@ -40,6 +54,7 @@ export function checkoutRoutes(
       response: ResolvedCheckout,
       errors: ["not_found", "payment_blocked", "connector_error"],
     },
+    "resolve",
     async ({ sessionId, sessionSecret, request }) => {
       const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });
       const { merchantId = "", environment = Environment.UNSPECIFIED } = resolved.session ?? {};
@@ -68,7 +83,33 @@ export function checkoutRoutes(
       response: ConfirmedCheckout,
       errors: ["not_found", "session_expired", "connector_error", "payment_blocked"],
     },
+    "confirm",
     async ({ sessionId, sessionSecret, request }) =>
       presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret, address: request.ip })),
+  );
+  takeEmail(context, checkout);
+}
+
+function takeEmail(context: GatewayContext, checkout: Peers["checkout"]): void {
+  buyerRoute(
+    context,
+    {
+      id: "giveEmail",
+      method: "POST",
+      path: buyerPaths[2],
+      tag,
+      summary: "Give the buyer's e-mail",
+      description:
+        "For the session and its payment, before the buyer pays; a later one replaces it while the session is open. One that you gave when you created the session stays. The hosted page calls it where the branding's `email_field` is not `hidden`; a page of yours may, and need not.",
+      status: 200,
+      params,
+      query,
+      body: BuyerEmail,
+      response: EmailTaken,
+      errors: ["not_found", "session_expired"],
+    },
+    "resolve",
+    async ({ sessionId, sessionSecret, body }) =>
+      presentEmailTaken(await checkout.giveEmail({ sessionId, sessionSecret, customerEmail: body.customer_email })),
   );
 }

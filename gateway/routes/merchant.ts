@@ -6,6 +6,8 @@ import {
   BrandingJson,
   backgroundStyles,
   buttonStyles,
+  emailFields,
+  emailReceipts,
   fontFamilies,
   presentBranding,
   themes,
@@ -64,6 +66,10 @@ const BrandingChange = component(
     font_family: Type.Optional(wordSchema(fontFamilies, "Font.")),
     terms_url: Type.Optional(legalUrl("terms", "https://lemonbooks.example/terms")),
     privacy_url: Type.Optional(legalUrl("privacy notice", "https://lemonbooks.example/privacy")),
+    email_field: Type.Optional(
+      wordSchema(emailFields, "Whether the hosted page asks for the buyer's e-mail, where you gave none."),
+    ),
+    email_receipts: Type.Optional(wordSchema(emailReceipts, "Whether buyers get receipts by e-mail.")),
   }),
 );
 
@@ -174,6 +180,8 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
         ...(body.privacy_url !== undefined && {
           privacyUrl: body.privacy_url ? httpsUrlOf("privacy_url", body.privacy_url) : "",
         }),
+        ...(body.email_field !== undefined && { emailField: body.email_field }),
+        ...(body.email_receipts !== undefined && { emailReceipts: body.email_receipts }),
       });
       return presentBranding(branding);
     },

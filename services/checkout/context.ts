@@ -7,6 +7,8 @@ import type { ReadRepair } from "#platform/jobs/read-repair.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import type { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { RiskRules } from "./risk/rules-cache.ts";
 
@@ -19,6 +21,9 @@ export interface CheckoutContext {
   /** For session secrets. */
   readonly hashKeys: HashKeys;
   readonly payments: Client<typeof PaymentsService>;
+  /** Both undefined: this installation sends no receipts by e-mail. */
+  readonly merchants: Client<typeof MerchantService> | undefined;
+  readonly receipts: Client<typeof ReceiptService> | undefined;
   readonly riskRules: RiskRules;
   readonly readRepair: ReadRepair;
   /** Origin of the hosted checkout page; undefined: there is none. */

@@ -19,11 +19,14 @@ import {
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { staleAfterMs } from "./flows/freshen-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
+import { sendReceipts } from "./jobs/send-receipts.ts";
 import { RiskRules } from "./risk/rules-cache.ts";
 import { checkoutRpc } from "./rpc/checkout.ts";
 import { riskRpc } from "./rpc/risk.ts";
@@ -46,6 +49,8 @@ export function startCheckout(config: CheckoutConfig): Promise<RunningService> {
 function build(config: CheckoutConfig, base: ServiceBase<Database>): ServiceParts {
   const { db, log, vault, recovery } = base;
   const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
+  const url = config.MERCHANT_URL;
+  const merchant = url === undefined ? undefined : connectPeer({ url, token: config.RPC_TOKEN_FILE });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const riskRules = new RiskRules(db);
   const forgetRules = () => riskRules.forget();
@@ -56,6 +61,8 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     riskRules,
     readRepair: new ReadRepair({ everyMs: staleAfterMs }, log),
     payments: payments.client(PaymentsService),
+    merchants: merchant?.client(MerchantService),
+    receipts: merchant?.client(ReceiptService),
     checkoutOrigin: config.CHECKOUT_ORIGIN,
   };
   const lostPayments = payments.client(PaymentRecoveryService);
@@ -73,10 +80,13 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },
       { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
     ],
-    consumers: [followPayments(context)],
+    consumers: [followPayments(context), ...sendReceipts(context)],
     listeners: [{ ...heardEvents.riskRules, onEvent: forgetRules, onGap: forgetRules }],
     // A recovery begins nothing new.
     works: () => !recovery.isOn,
-    close: () => payments.close(),
+    close: () => {
+      payments.close();
+      merchant?.close();
+    },
   };
 }

@@ -27,6 +27,8 @@ export const checkoutSettings = {
   ...callerSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: url("http", "https"),
+  /** RPC address of the merchant service; without it no receipts go by e-mail. */
+  MERCHANT_URL: optional(url("http", "https")),
   /** Without it sessions have no checkout_url. */
   CHECKOUT_ORIGIN: optional(pageOrigin),
 } as const;

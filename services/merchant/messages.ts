@@ -59,6 +59,8 @@ export function toBranding(branding: Branding): BrandingMessage {
     fontFamily: branding.fontFamily,
     termsUrl: branding.termsUrl,
     privacyUrl: branding.privacyUrl,
+    emailField: branding.emailField,
+    emailReceipts: branding.emailReceipts,
   });
 }
 

@@ -28,7 +28,10 @@ export const mailsEnded = new Counter({
 });
 for (const outcome of ["sent", "given_up"]) mailsEnded.inc({ outcome }, 0);
 
+/** `refused`: the server said no to this one; `away`: it was not reached, or took nothing. */
 export const mailsFailed = new Counter({
   name: "tollbooth_mail_failures_total",
-  help: "Times that a mail was not sent; most are tried again.",
+  help: "Times that a mail was not sent; all but refused ones are tried again.",
+  labelNames: ["reason"] as const,
 });
+for (const reason of ["refused", "away"]) mailsFailed.inc({ reason }, 0);

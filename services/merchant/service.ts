@@ -3,6 +3,7 @@ import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Wake } from "#platform/jobs/job.ts";
 import type { Configured } from "#platform/process/config.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
+import { providerOf } from "#platform/process/provider-settings.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import {
   answers,
@@ -20,6 +21,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./identity/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
@@ -34,6 +36,7 @@ import { auditRpc } from "./rpc/audit.ts";
 import { connectorsRpc } from "./rpc/connectors.ts";
 import { merchantsRpc } from "./rpc/merchants.ts";
 import { peopleRpc } from "./rpc/people.ts";
+import { receiptsRpc } from "./rpc/receipts.ts";
 import { signInRpc } from "./rpc/sign-in.ts";
 import { openDoors } from "./rules/people/door.ts";
 import type { merchantSettings, peopleSettings } from "./settings.ts";
@@ -76,10 +79,9 @@ function mailServerOf({ SMTP_URL: url, MAIL_FROM: from }: MerchantConfig) {
 }
 
 /** @returns undefined: nobody signs in by one */
-function providerOf({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId }: MerchantConfig) {
-  if ((issuer === undefined) !== (clientId === undefined))
-    throw new Error("OIDC_ISSUER and OIDC_CLIENT_ID belong together");
-  return issuer === undefined || clientId === undefined ? undefined : identityProvider(issuer, clientId);
+function identityProviderOf(config: MerchantConfig) {
+  const known = providerOf(config);
+  return known && identityProvider(known.issuer, known.clientId);
 }
 
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
@@ -92,7 +94,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
     canMail: server !== undefined,
     mails: new Wake(),
-    provider: providerOf(config),
+    provider: identityProviderOf(config),
   };
   await ensureRequestDays(db, clockMs());
   // Before anybody's key is looked at.
@@ -104,6 +106,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       answers(ApiKeyService, apiKeysRpc(context)),
       answers(ConnectorService, connectorsRpc(context)),
       answers(ApplicationService, applicationsRpc(context)),
+      answers(ReceiptService, receiptsRpc(context)),
       answers(AuditService, auditRpc(db)),
       answers(SignInService, signInRpc(context)),
       answers(PeopleService, peopleRpc(context)),

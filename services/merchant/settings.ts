@@ -1,5 +1,6 @@
 // What the merchant process reads from its environment.
 import { optional, type Setting, serviceSettings, text, url } from "#platform/process/config.ts";
+import { providerSettings } from "#platform/process/provider-settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
 /** Where people's browsers reach a console: an https origin, or http on this machine. Passkeys need a name for it. */
@@ -13,18 +14,6 @@ const consoleOrigin: Setting<string> = {
       throw new Error("must be an https origin with a name, or http://localhost with a port, without a path");
     }
     return parsed.origin;
-  },
-};
-
-/** Of OpenID Connect Discovery: https, or http on this machine. */
-const issuer: Setting<string> = {
-  parse: (raw) => {
-    const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
-    const isLocal = parsed?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(parsed.hostname);
-    if (parsed?.search !== "" || parsed.hash !== "" || !(isLocal || parsed.protocol === "https:")) {
-      throw new Error("must be an https address without a query, or http on this machine");
-    }
-    return raw;
   },
 };
 
@@ -54,8 +43,5 @@ export const peopleSettings = {
   SMTP_URL: optional(url("smtp", "smtps")),
   /** Who it is from: an address, or `Name <address>`. Belongs to SMTP_URL. */
   MAIL_FROM: optional(sender),
-  /** The identity provider that people may sign in by, exactly as its tokens name it; without it they do not. */
-  OIDC_ISSUER: optional(issuer),
-  /** What it calls the consoles. Belongs to OIDC_ISSUER. */
-  OIDC_CLIENT_ID: optional(text),
+  ...providerSettings,
 } as const;

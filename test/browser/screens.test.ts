@@ -10,7 +10,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
+import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen, typeCard } from "./buyer.ts";
 import { sameStructure } from "./structure.ts";
 
 const test = suite("screens", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
@@ -25,11 +25,15 @@ const branding = {
 };
 let running: StackInfo;
 let merchant: TestMerchant;
+/** Asks for an e-mail. */
+let asking: TestMerchant;
 
 test.before(async () => {
   running = await stack();
   merchant = await freshMerchant(running);
   (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
+  asking = await freshMerchant(running);
+  (await asking.api.patch("/v1/merchants/me/branding", { ...branding, email_field: "required" })).expect(200);
 });
 
 const more = [
@@ -204,6 +208,39 @@ screen("14 server trouble", async (page, order) => {
   await seeScreen(page, "Something went wrong on our side");
   await page.getByRole("button", { name: "Try again" }).waitFor();
 });
+
+screen("19 e-mail asked for", async (page) => {
+  await page.goto((await newOrder(asking, { description: "Order 1001" })).link);
+  await formReady(page);
+  await page.getByRole("button", { name: /^Pay / }).click();
+  await page.getByText("Enter a valid e-mail address.").waitFor();
+});
+
+// The languages that differ most from English: longer words, another script, the other direction.
+for (const locale of ["de", "ja", "ar"]) {
+  inBrowser.alone(`the page can be used by everybody in ${locale}: to pay, declined and paid`, async () => {
+    const page = await tabOf("phone", { viewport: phone });
+    const order = await newOrder(asking, { locale });
+    await page.goto(order.link);
+    await formReady(page);
+    await page.locator("button.pay").click();
+    await page.locator(".field-problem:not([hidden])").waitFor();
+    await shoot(page, `20-pay-${locale}`);
+    assert.deepEqual(await violations(page), []);
+    await page.locator("#email").fill("ada@example.com");
+    await typeCard(page, cards.declined);
+    await page.locator("button.pay").click();
+    await page.locator(".notice-error:not([hidden])").waitFor();
+    assert.deepEqual(await violations(page), []);
+    await typeCard(page, cards.succeeds);
+    await page.locator("button.pay").click();
+    await page.locator(".message").waitFor();
+    await page.locator("dl").first().waitFor();
+    await shoot(page, `21-paid-${locale}`);
+    assert.deepEqual(await violations(page), []);
+    await page.close();
+  });
+}
 
 inBrowser.alone("no screen broke a script", async () => {
   for (const visit of visits.values()) await visit.close();

@@ -34,7 +34,7 @@ export interface VanishRig {
 const settings: Readonly<Record<string, readonly string[]>> = {
   merchant: ["DATABASE_URL", "NATS_URL"],
   payments: ["DATABASE_URL", "NATS_URL", "MERCHANT_URL", "SIMULATOR_URL"],
-  checkout: ["DATABASE_URL", "NATS_URL", "PAYMENTS_URL"],
+  checkout: ["DATABASE_URL", "NATS_URL", "PAYMENTS_URL", "MERCHANT_URL"],
   webhook: ["DATABASE_URL", "NATS_URL", "CHECKOUT_URL", "PAYMENTS_URL"],
   gateway: ["NATS_URL", "CHECKOUT_URL", "PAYMENTS_URL", "MERCHANT_URL", "WEBHOOK_URL"],
 };

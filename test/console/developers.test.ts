@@ -190,7 +190,7 @@ visit.alone("a live key needs a fresh proof, and keeps to the addresses that wer
 });
 
 async function proveIfAsked(): Promise<void> {
-  const button = dev.page.getByRole("button", { name: "Prove it with a passkey" });
+  const button = dev.page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }
 

@@ -205,7 +205,7 @@ visit.alone("the file has exactly the list's payments, each cell harmless, howev
   assert.ok(file.text.includes("'=1+1") && file.text.includes(",10.00,EUR,"));
   const some = await owner.get(`${at}/payments.csv?reference=plain&after=${made[0]}`);
   assert.equal(some.text.trimEnd().split("\r\n").length, 2, "the filters alone count, not the page");
-  assert.match((await owner.get(`${at}/payments?reference=plain`)).text, /Download 1 payments/);
+  assert.match((await owner.get(`${at}/payments?reference=plain`)).text, /Download 1 payment \(CSV/);
   assert.equal((await owner.get(`${at}/payments.csv?min=abc`)).status, 404);
 });
 
@@ -229,7 +229,7 @@ visit(
     await page.getByLabel("Amount from").fill("20");
     await page.getByLabel("Created from").fill(new Date().toISOString().slice(0, 10));
     await page.getByRole("button", { name: "Find" }).click();
-    await page.getByText("1 payments", { exact: true }).waitFor();
+    await page.getByText("1 payment", { exact: true }).waitFor();
     assert.match(page.url(), /min=20/);
     await page.getByText("Saved views").click();
     await page.getByLabel("Name of this view").fill("Big <i>ones</i>");

@@ -36,7 +36,7 @@ test.after(async () => {
 
 /** What is grave is proved once in five minutes. */
 async function proveIfAsked(): Promise<void> {
-  const button = owner.page.getByRole("button", { name: "Prove it with a passkey" });
+  const button = owner.page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }
 
@@ -84,13 +84,16 @@ visit.alone("the preview takes no words from elsewhere, and nobody but the conso
   const { page } = owner;
   await page.goto(`${base}/branding`);
   const frame = await previewFrame();
-  // From the frame itself, not from the page around it.
+  // From the frame itself, not from the page around it; the page's own listener has seen it when ours is called.
   await frame.evaluate(
-    `postMessage({ kind: "tollbooth-preview", branding: { display_name: "Forged" } }, location.origin)`,
+    `new Promise((done) => {
+       addEventListener("message", () => done(0), { once: true });
+       postMessage({ kind: "tollbooth-preview", branding: { display_name: "Forged" }, state: "expired" }, location.origin);
+     })`,
   );
+  assert.is(await frame.getByText("Forged").count(), 0);
   await page.getByLabel("Line under the name").fill("Truly ours");
   await frame.getByText("Truly ours").waitFor();
-  assert.is(await frame.getByText("Forged").count(), 0);
   const person = await signedIn(owner.context, running.stack.console ?? "");
   const path = new URL(base).pathname;
   const framed = await getPage(person, `${path}/branding/preview`);

@@ -139,6 +139,7 @@ test("docs/contract.md §8: the onboarding and browser operations take no key, a
     "confirmCheckout",
     "createApplication",
     "getApplication",
+    "giveEmail",
     "resolveCheckout",
     "submitApplication",
     "updateApplication",

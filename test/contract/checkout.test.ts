@@ -51,6 +51,8 @@ test("docs/contract.md §4: resolve shows what a page needs, and no secret, meta
     background_style: "subtle",
     theme: "light",
     font_family: "inter",
+    email_field: "hidden",
+    email_receipts: "off",
   });
   assert.deepEqual(seen.at("render"), session.at("render"));
   assert.deepEqual(
@@ -164,12 +166,13 @@ test("docs/contract.md §2: wrong, missing, doubled and foreign secrets look lik
     "x".repeat(500),
   ];
   const bodies = new Set<string>();
-  for (const operation of ["resolveCheckout", "confirmCheckout"]) {
+  for (const operation of ["resolveCheckout", "confirmCheckout", "giveEmail"]) {
+    const body = operation === "giveEmail" ? { body: { customer_email: "ada@example.com" } } : {};
     for (const secret of wrong)
-      bodies.add((await api.refused(operation, 404, "not_found", asBuyer(session, secret))).raw);
+      bodies.add((await api.refused(operation, 404, "not_found", { ...asBuyer(session, secret), ...body })).raw);
     const path = { id: session.text("id") };
-    bodies.add((await api.refused(operation, 404, "not_found", { as: "", path })).raw);
-    const unknown = { as: "", path: { id: "cs_01jd3v9q6k8m2n4p6r8t0v2x4z" }, query: { secret: right } };
+    bodies.add((await api.refused(operation, 404, "not_found", { as: "", path, ...body })).raw);
+    const unknown = { as: "", path: { id: "cs_01jd3v9q6k8m2n4p6r8t0v2x4z" }, query: { secret: right }, ...body };
     bodies.add((await api.refused(operation, 404, "not_found", unknown)).raw);
   }
   const doubled = await merchant.api.get(`/v1/checkout/${session.text("id")}?secret=${right}&secret=${right}`);
@@ -274,7 +277,40 @@ test("docs/contract.md §1: a parameter that resolve and confirm do not have is 
     await api.refused(operation, 400, "invalid_body", sent);
 });
 
+// Proves giveEmail: taken, response, errors; resolveCheckout: email_field
+test("docs/contract.md §4: the page asks for an e-mail where the branding says so and the session has none, and gives it", async () => {
+  const give = (session: Answer, email: unknown = "ada@example.com") => ({
+    ...asBuyer(session),
+    body: { customer_email: email },
+  });
+  const asked = async (session: Answer) => (await resolve(session)).at("email_field");
+  const [first, known] = [await create(), await create({ customer_email: "own@example.com" })];
+  assert.equal(await asked(first), undefined, "nobody is asked unless the merchant wants it");
+  for (const word of ["optional", "required"]) {
+    await api.call("updateBranding", 200, { body: { email_field: word } });
+    assert.deepEqual([await asked(first), await asked(known)], [word, undefined]);
+  }
+  const taken = await api.call("giveEmail", 200, give(first));
+  assert.deepEqual(taken.body, { id: first.text("id"), status: "open", accepted: true });
+  assert.equal((await api.call("giveEmail", 200, give(known))).at("accepted"), false);
+  await api.refused("giveEmail", 400, "invalid_body", give(first, "ada"));
+  await api.refused("giveEmail", 400, "invalid_body", { ...asBuyer(first), body: {} });
+  const more = { customer_email: "ada@example.com", name: "Ada" };
+  await api.refused("giveEmail", 400, "invalid_body", { ...asBuyer(first), body: more });
+  assert.ok(!(await resolve(first)).raw.includes("ada@example.com"), "who opens the link later is not told");
+  await payWith(first, cards.succeeds);
+  const paymentId = (await confirm(first)).text("payment_id");
+  const path = { id: paymentId };
+  assert.equal((await api.call("getPayment", 200, { path })).at("customer_email"), "ada@example.com");
+  assert.equal((await api.call("giveEmail", 200, give(first, "eve@example.com"))).at("accepted"), false);
+  assert.equal(await asked(first), undefined);
+  const ended = await create();
+  await api.call("expireCheckoutSession", 200, { path: { id: ended.text("id") } });
+  await api.refused("giveEmail", 410, "session_expired", give(ended));
+  await api.call("updateBranding", 200, { body: { email_field: "hidden" } });
+});
+
 test("every described code of these operations was seen", () =>
-  api.sawEverything([], "resolveCheckout", "confirmCheckout"));
+  api.sawEverything([], "resolveCheckout", "confirmCheckout", "giveEmail"));
 
 test.run();

@@ -92,9 +92,10 @@ test("docs/contract.md §2: a bad profile field is invalid_body, named, and noth
 });
 
 // Proves getBranding: response; updateBranding: response
-test("docs/contract.md §8: branding begins with its defaults and takes any of the twelve fields", async () => {
+test("docs/contract.md §8: branding begins with its defaults and takes any of the fourteen fields", async () => {
   const styles = { button_style: "rounded", background_style: "subtle", theme: "light", font_family: "inter" };
-  assert.deepEqual((await api.call("getBranding", 200)).body, styles);
+  const defaults = { ...styles, email_field: "hidden", email_receipts: "off" };
+  assert.deepEqual((await api.call("getBranding", 200)).body, defaults);
   const full = {
     display_name: "Lemon Books",
     tagline: "Books with zest",
@@ -108,6 +109,8 @@ test("docs/contract.md §8: branding begins with its defaults and takes any of t
     font_family: "noto_serif",
     terms_url: "https://lemonbooks.example/terms",
     privacy_url: "https://lemonbooks.example/privacy",
+    email_field: "required",
+    email_receipts: "on",
   };
   assert.deepEqual((await branding({ ...full, accent_color: "#0A7D4F" })).body, full);
   assert.deepEqual((await api.call("getBranding", 200)).body, full);

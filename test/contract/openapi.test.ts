@@ -31,6 +31,7 @@ const operations = [
   "POST /v1/checkout-sessions",
   "GET /v1/checkout/{id}",
   "POST /v1/checkout/{id}/confirm",
+  "POST /v1/checkout/{id}/email",
   "POST /v1/payments/{id}/refunds",
   "GET /v1/payments",
   "POST /v1/payments",
@@ -117,7 +118,7 @@ const fields: Record<string, string> = {
   Merchant: "id:s name:s status:s country_code:s currency_code:s email:s",
   MerchantProfile: "id:s name:s legal_name:s status:s country:s currency:s email:s phone:s website:s",
   Branding:
-    "display_name:s tagline:s logo_url:s accent_color:s secondary_color:s support_email:s button_style:s background_style:s theme:s font_family:s terms_url:s privacy_url:s",
+    "display_name:s tagline:s logo_url:s accent_color:s secondary_color:s support_email:s button_style:s background_style:s theme:s font_family:s terms_url:s privacy_url:s email_field:s email_receipts:s",
   LineItem: "name:s quantity:i amount:i",
   Application:
     "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s missing:a",

@@ -35,6 +35,12 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     line_items: "what is bought, unless it ended unpaid",
     legal: "who sells, and under which terms",
     paid: "when it was paid, and with which card",
+    email_field: "whether the page asks for an e-mail: where the branding says so and the session has none",
+  },
+  giveEmail: {
+    taken: "the session's and its payment's, until the payment is under way; the merchant's own stays",
+    response: "id, status, accepted",
+    errors: "invalid_body, not_found, session_expired",
   },
   confirmCheckout: {
     secret: "is public; the query's secret is required",

@@ -189,6 +189,7 @@ test("while payments is away a confirm says so, and not that the processor faile
     ...services.money.settings,
     DATABASE_URL: services.databaseUrl,
     PAYMENTS_URL: `http://127.0.0.1:${await freePort()}`,
+    MERCHANT_URL: undefined,
     CHECKOUT_ORIGIN: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   });

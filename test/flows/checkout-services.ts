@@ -69,6 +69,7 @@ export async function startCheckoutServices(
     ...money.settings,
     DATABASE_URL: database.serviceUrl,
     PAYMENTS_URL: await reach(money.urls.payments),
+    MERCHANT_URL: money.urls.merchant,
     CHECKOUT_ORIGIN: origin,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   };

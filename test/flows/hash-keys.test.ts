@@ -73,6 +73,7 @@ async function checkoutWith<T>(HASH_KEY: Ring, work: (door: CheckoutDoor) => Pro
     HASH_KEY,
     DATABASE_URL: databaseOf("checkout").serviceUrl,
     PAYMENTS_URL: money.urls.payments,
+    MERCHANT_URL: undefined,
     CHECKOUT_ORIGIN: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   });

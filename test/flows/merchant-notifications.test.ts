@@ -111,6 +111,32 @@ test("a failed refund in live is told as such, in the person's language", async 
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
 });
 
+test("an endpoint that fails is told once a day to who may see webhooks, however many deliveries say so", async () => {
+  const merchantId = await service.newMerchant();
+  const [developer, finance] = [
+    await service.joined(merchantId, { role: "developer" }),
+    await service.joined(merchantId, { role: "finance" }),
+  ];
+  const tell = (type: string, endpointId: string, host: string) =>
+    service.announce({
+      source: "webhook",
+      type,
+      merchantId,
+      environment: Environment.LIVE,
+      objectId: newId("delivery"),
+      occurredAt: timestampFromDate(new Date()),
+      attributes: { endpoint_id: endpointId, endpoint_host: host, event_type: "payment.succeeded", last_error: "x" },
+    });
+  const [one, other] = [newId("endpoint"), newId("endpoint")];
+  for (let i = 0; i < 20; i++) await tell("delivery.failing", one, "one.example");
+  await tell("delivery.exhausted", one, "one.example");
+  await tell("delivery.failing", other, "other.example");
+  await eventually("both to be told", () => about(developer.email, "takes no events").length === 2);
+  const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
+  assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
+  assert.equal(about(finance.email, "takes no events").length, 0);
+});
+
 test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {
   const merchantId = await service.newMerchant();
   const [owner, developer] = [

@@ -124,6 +124,31 @@ test("a token of another key, client, issuer, nonce or time, about an unproved o
   await finish(await tokenFor(email, nonce), nonce);
 });
 
+test("a fresh sign-in at the provider proves a session of the same person, once, from when it was", async () => {
+  const { email } = await service.joined(await service.newMerchant());
+  const nonce = aNonce();
+  const anHourAgo = { claims: { auth_time: now() - 3_600 } };
+  const { session } = await finish(await tokenFor(email, nonce, anHourAgo), nonce);
+  const sessionSecret = session?.secret ?? "";
+  assert.equal((await service.signIn.beginProof({ sessionSecret })).takesProvider, true);
+  const prove = (idToken: string) => service.signIn.finishProof({ sessionSecret, idToken, nonce });
+  const other = (await service.joined(await service.newMerchant())).email;
+  await finish(await tokenFor(other, nonce), nonce);
+  const refusals = [
+    await tokenFor(other, nonce),
+    await tokenFor(email, aNonce()),
+    await tokenFor(email, nonce, { claims: { auth_time: now() - 301 } }),
+    await tokenFor(email, nonce, { claims: { auth_time: undefined } }),
+    await tokenFor(email, nonce, { key: foreign.privateKey }),
+  ];
+  for (const idToken of refusals) await assert.rejects(prove(idToken), refused("UNAUTHORIZED"));
+  const idToken = await tokenFor(email, nonce, { claims: { auth_time: now() - 200 } });
+  const { session: proved } = await prove(idToken);
+  const until = Number(proved?.provedUntil?.seconds ?? 0);
+  assert.ok(Math.abs(until - now() - 100) <= 5, `five minutes from the sign-in: ${until - now()}`);
+  await assert.rejects(prove(idToken), refused("UNAUTHORIZED"), "twice");
+});
+
 test("an address that the provider gave to somebody else opens nothing; whose it was signs in under their new one", async () => {
   const { email, personId } = await service.joined(await service.newMerchant());
   const nonce = aNonce();

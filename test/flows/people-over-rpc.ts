@@ -128,8 +128,9 @@ export async function startPeopleOverRpc(
     keys: byConsole.client(ApiKeyService),
     async announce(event) {
       const id = newId("event");
-      const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source: "payments" }));
-      await bus.publish(eventSubject(config.NATS_NAMESPACE, "payments", event.type ?? ""), id, body);
+      const source = event.source === "webhook" ? "webhook" : "payments";
+      const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source }));
+      await bus.publish(eventSubject(config.NATS_NAMESPACE, source, event.type ?? ""), id, body);
     },
     newMerchant: async () => {
       const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };

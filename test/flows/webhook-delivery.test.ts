@@ -147,6 +147,7 @@ test("when the attempts are used up the delivery has failed, keeps its error, an
   const event = await heard.event("delivery.exhausted", delivery.id);
   assert.deepEqual(event.attributes, {
     endpoint_id: to.id,
+    endpoint_host: new URL(receiver.url).host,
     event_type: "payment.succeeded",
     last_error: delivery.lastError,
   });

@@ -74,6 +74,36 @@ test("a delivery that is far over its time is given up, told and announced; a di
   await heard.stop();
 });
 
+test("deliveries that have failed for an hour are announced once, for their endpoint, and go on being tried", async () => {
+  const own = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 9 });
+  const heard = await listenTo(own.config, "webhook");
+  const broken = await startReceiver(own.tls);
+  broken.answer({ status: 503 });
+  const owner = { merchantId: newId("merchant"), environment: 2 as const };
+  const wish = { ...owner, url: `${broken.url}/secret-path`, eventTypes: ["payment.succeeded"] };
+  const endpointId = (await own.webhooks.createEndpoint(wish)).endpoint?.id ?? "";
+  await own.announce(owner);
+  const given = await eventually(
+    "it to be given up",
+    async () => (await own.webhooks.listDeliveries({ ...owner, endpointId })).deliveries.find(({ failed }) => failed),
+    waitMs,
+  );
+  assert.equal(given.attempts, 9);
+  const { attributes, environment, status } = await heard.event("delivery.failing", given.id);
+  assert.deepEqual([environment, status], [2, "pending"]);
+  assert.deepEqual(attributes, {
+    endpoint_id: endpointId,
+    endpoint_host: new URL(broken.url).host,
+    event_type: "payment.succeeded",
+    last_error: "http_503: the endpoint answered 503",
+  });
+  await heard.event("delivery.exhausted", given.id);
+  assert.equal(heard.count("delivery.failing", given.id), 1);
+  await heard.stop();
+  await broken.close();
+  await own.stop();
+});
+
 test("partitions exist a week ahead; attempts go after 30 days, deliveries and what is pending of their day after 94", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });

@@ -91,6 +91,8 @@ export interface MoneyOptions {
   readonly absenceAfterSeconds?: number;
   readonly eventPollSeconds?: number;
   readonly pageSeconds?: number;
+  /** Where the merchant service sends mail; absent: it sends none. */
+  readonly smtpUrl?: string;
 }
 
 /**
@@ -137,6 +139,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     DATABASE_URL: merchantDb.serviceUrl,
     SIMULATOR_SECRET_KEY: secretKey,
     SIMULATOR_WEBHOOK_SECRET: webhookSecret,
+    ...(options.smtpUrl !== undefined && { SMTP_URL: options.smtpUrl, MAIL_FROM: "Tollbooth <mail@pay.example>" }),
   });
   const merchantUrl = `http://127.0.0.1:${merchant.port}`;
   const paymentsSettings = {

@@ -38,6 +38,23 @@ export const consolePeople: Commands = {
       return { rows: [...members.map(memberRow), ...invitations.map(invitationRow)] };
     },
   },
+  reset: {
+    about:
+      "takes all ways to sign in from a member who lost them or whose are stolen, and prints a link to make new ones",
+    words: ["email"],
+    options: place,
+    run: async (peers, given) => {
+      const where = placeOf(given);
+      const email = given.word("email").trim().toLowerCase();
+      const { members } = await peers.people.listMembers(where);
+      const member = members.find(({ person }) => person?.email === email);
+      if (!member?.person) throw new UsageError("no member there has this address");
+      await peers.people.resetAccess({ ...where, personId: member.person.id });
+      const { link } = await peers.people.inviteMember({ ...where, email, role: member.role });
+      const row = { ...memberRow(member), signs_in_by: [], link };
+      return { rows: [row], remark: "Whoever has the link is this person: hand it to nobody else. It works once." };
+    },
+  },
   remove: {
     about: "removes a member, also the last owner, or takes an invitation back",
     words: ["email"],

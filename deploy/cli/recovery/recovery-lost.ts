@@ -66,6 +66,7 @@ const toDo: ReadonlyMap<string, string> = new Map([
   ["endpoint.secret_rolled", "the endpoint signs with the secret of before: its merchant rolls it again"],
   ["endpoint.deleted", "the endpoint is there again: its merchant deletes it again"],
   ["delivery.exhausted", ""],
+  ["delivery.failing", ""],
   [
     "dispute_response.evidence_requested",
     "the processor may have the evidence, which is gone here: look at the dispute there, and tell its merchant",

@@ -1,5 +1,6 @@
-// The cookie that holds a session's secret. Cookies know no ports, so each door has a name of its own; `__Host-` keeps
-// it from other hosts of the same site, and needs TLS, which a developer's own machine has not.
+// The cookies that hold a session's secret, and what a sign-in that is under way needs. Cookies know no ports, so each
+// door has names of its own; `__Host-` keeps them from other hosts of the same site, and needs TLS, which a developer's
+// own machine has not.
 import type { CookieSerializeOptions } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ConsoleConfig } from "../settings.ts";
@@ -7,7 +8,7 @@ import type { ConsoleConfig } from "../settings.ts";
 type CookieConfig = Pick<ConsoleConfig, "CONSOLE_DOOR" | "CONSOLE_ORIGIN">;
 
 /** Which secret. */
-type Purpose = "session" | "sign-in";
+type Purpose = "session" | "sign-in" | "provider";
 
 /** Reads and writes the cookies of one console. */
 export class SecretCookies {

@@ -1,12 +1,15 @@
 // A fresh proof before what is grave: the form is shown again as a page that asks for the passkey or the code, with all
-// that was typed in it; what comes back with the proof goes on as if it had been there at once.
+// that was typed in it; what comes back with the proof goes on as if it had been there at once. The company's provider
+// proves it in a tab of its own, after which the form is sent on from here.
 import { Failure } from "#platform/values/failure.ts";
 import type { BeginProofResponse } from "#proto/merchant/v1/people_pb.ts";
 import { html } from "../../docs/html.ts";
 import { type Form, formFields } from "../http/form.ts";
 import { entryTexts } from "../texts/entry.ts";
+import { providerTexts } from "../texts/provider.ts";
 import { hidden, textField } from "../view/fields.ts";
 import { passkeyForm } from "../view/passkey-form.ts";
+import { providerLink } from "../view/provider-link.ts";
 import { isProved, personVisit } from "./admit.ts";
 import type { ConsoleContext, Page, PersonVisit } from "./visit.ts";
 
@@ -41,6 +44,7 @@ async function proofPage(
   wrong?: "passkey" | "code",
 ): Promise<Page> {
   const texts = entryTexts[visit.language];
+  const ofProvider = providerTexts[visit.language];
   const asked = await peers.signIn.beginProof({ sessionSecret: visit.secret });
   const typed = [...form.entries(), [formFields.token, visit.token] as const];
   const fields = typed.map(([name, value]) => hidden(name, value));
@@ -56,6 +60,11 @@ ${
     ? html`<form method="post" action="${action}">${fields}
 ${textField({ name: formFields.code, label: texts.code, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true, problem: wrong === "code" ? texts.codeRefused : "" })}
 <button class="button">${texts.proofCode}</button></form>`
+    : ""
+}${
+  asked.takesProvider
+    ? html`<p>${providerLink(ofProvider.prove, { purpose: "prove", to: "/" }, true)}</p><p class="muted">${ofProvider.otherTab}</p>
+<form method="post" action="${action}">${fields}<button class="button secondary">${ofProvider.goOn}</button></form>`
     : ""
 }</div>`,
   };

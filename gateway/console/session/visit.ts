@@ -9,6 +9,7 @@ import type { ConsolePeers } from "../peers.ts";
 import type { ConsoleConfig } from "../settings.ts";
 import type { Language } from "../texts/both.ts";
 import type { SecretCookies } from "./cookie.ts";
+import type { CompanyProvider } from "./provider.ts";
 
 /** What the screens stand on. */
 export interface ConsoleContext {
@@ -17,6 +18,8 @@ export interface ConsoleContext {
   readonly config: ConsoleConfig;
   readonly door: Door;
   readonly cookies: SecretCookies;
+  /** The company's; undefined: nobody signs in by one. */
+  readonly provider: CompanyProvider | undefined;
   readonly log: Log;
 }
 

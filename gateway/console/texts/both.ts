@@ -15,6 +15,11 @@ export function both<T extends Readonly<Record<string, Text>>>(
   return { en: en as Translated<T>, de };
 }
 
+/** `1 payment`, `2 payments`: a number as it is written, with the word that fits it. */
+export function counted(one: string, many: string): (count: string) => string {
+  return (count) => `${count} ${count === "1" ? one : many}`;
+}
+
 /** @param wishes BCP 47 tags, the strongest first */
 export function languageOf(wishes: readonly string[]): Language {
   for (const wish of wishes) {

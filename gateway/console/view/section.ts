@@ -12,7 +12,7 @@ import { frameTexts } from "../texts/frame.ts";
 export async function section<T>(
   language: Language,
   name: string,
-  ask: Promise<T>,
+  ask: () => Promise<T>,
   show: (answer: T) => Html | string,
 ): Promise<Html | string> {
   const answer = await unlessAway(ask);
@@ -20,13 +20,13 @@ export async function section<T>(
 }
 
 /**
- * The answer, or undefined when its service is away. Give it every question of a page before waiting for any: a
- * question that nobody waits for yet must not end the process when it fails.
+ * The answer, or undefined when its service is away. It begins the question itself: one that was begun before something
+ * else failed would have nobody who waits for it, and end the process when it fails too.
  * @throws what is no outage
  */
-export async function unlessAway<T>(ask: Promise<T>): Promise<{ readonly value: T } | undefined> {
+export async function unlessAway<T>(ask: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
   try {
-    return { value: await ask };
+    return { value: await ask() };
   } catch (error) {
     if (!isAway(asFailure(error))) throw error;
     return undefined;

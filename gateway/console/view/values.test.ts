@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { majorUnits, minorUnits, money } from "./values.ts";
+import { dayShown, majorUnits, minorUnits, money } from "./values.ts";
 
 const test = suite("values of the consoles");
 
@@ -26,6 +26,12 @@ test("a typed amount is taken exactly, or not at all", () => {
   }
   assert.is(minorUnits("10.5", "JPY"), undefined);
   assert.is(minorUnits("10", "XXX"), undefined);
+});
+
+test("a day of an address is shown as people write it, and what is no day as it stands", () => {
+  assert.is(dayShown("de", "2026-11-05"), "05.11.2026");
+  assert.is(dayShown("en", "2026-11-05"), "Nov 5, 2026");
+  for (const text of ["", "never", "2026-02-31", "2026-11"]) assert.is(dayShown("en", text), text);
 });
 
 test.run();

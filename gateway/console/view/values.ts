@@ -64,6 +64,13 @@ export function day(language: Language, at: Timestamp | undefined): Html | strin
   return html`<time datetime="${date.toISOString().slice(0, 10)}">${text}</time>`;
 }
 
+/** A day as an address or a field has it, `2026-11-25`; what is none is shown as it is. */
+export function dayShown(language: Language, text: string): string {
+  const date = new Date(`${text}T00:00:00Z`);
+  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text) return text;
+  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
+}
+
 /** A whole number, grouped. */
 export function count(language: Language, value: bigint | number): string {
   return new Intl.NumberFormat(language).format(value);

@@ -75,6 +75,7 @@ function draw(): void {
     showAlone: () => {},
     shopName: undefined,
     payNow: () => {},
+    giveEmail: async () => "taken",
     onOpen: () => {},
   });
   if (shown === "unavailable") screens.lastError = unsupported;
@@ -93,6 +94,7 @@ function sampleOf(status: string): SessionView | undefined {
     status,
     branding,
     merchant: { display_name: name, support_email: textOf(branding.support_email) },
+    ...(status === "open" && branding.email_field !== "hidden" && { email_field: branding.email_field }),
     legal: { ...membersOf(data.session.legal), terms_url: branding.terms_url, privacy_url: branding.privacy_url },
     ...(status === "completed" && { payment_id: "pay_preview", payment_status: "succeeded" }),
   };

@@ -6,12 +6,14 @@ import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
 import { fillText, makeElement } from "./element.ts";
+import { giverOf } from "./email-field.ts";
 import { foot } from "./foot.ts";
 import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
 import { endOf, notePaying, openedSession, openLink, type PageLink, wayBack } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
 import { Screens } from "./screens.ts";
 import { replaceBrokenLogo } from "./summary.ts";
+import { walletButtons } from "./wallets.ts";
 
 interface PageData {
   readonly locale: string;
@@ -68,11 +70,14 @@ function withoutLink(): MessageParts {
 
 function start(opened: PageLink): void {
   const { sessionId, secret } = opened;
+  const mayPay = () => handle.state === "ready" && (!screens.email || screens.email.isFit());
+  const wallets = walletButtons(texts.orByCard, mayPay);
   const handle = createHandle(
     {
       sessionSecret: secret,
       locale,
       title: texts.cardDetails,
+      wallets: wallets.mount,
       returnUrl: location.origin + location.pathname,
       messages: {
         incomplete: texts.incomplete,
@@ -88,11 +93,15 @@ function start(opened: PageLink): void {
   const slow = setTimeout(() => {
     document.getElementById("skeleton")?.append(makeElement("p", {}, texts.slow));
   }, slowMs);
-  const payNow = () => void handle.confirm().then(complain);
+  const payNow = async () => {
+    const { pressed } = wallets;
+    if (!screens.email || (await screens.email.isGiven())) complain(await handle.confirm());
+    wallets.drop(pressed);
+  };
   const more = handOver(opened, texts, code);
   const onOpen = () => clearTimeout(slow);
   const place = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
-  const screens = new Screens({ ...place, payNow, onOpen });
+  const screens = new Screens({ ...place, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret), onOpen });
   const complain = (result: ConfirmResult) => {
     if (result.type !== "error") return;
     notePaying(sessionId, false);
@@ -103,7 +112,7 @@ function start(opened: PageLink): void {
   handle.on("state", (state) => queueMicrotask(() => state === handle.state && screens.render(state)));
   handle.on("ready", () => screens.offer(handle.testCards));
   handle.on("change", ({ complete }) => screens.heardOf(complete));
-  handle.on("submit_requested", payNow);
+  handle.on("submit_requested", () => void payNow());
   handle.on("action_required", ({ kind }) => {
     if (kind === "redirect") guardLeaving(false);
     announce(kind === "redirect" ? texts.redirectText : texts.challengeTitle);

@@ -25,7 +25,14 @@ export interface PayActions {
   fill(number: string): void;
 }
 
-export function payView(session: SessionView, texts: PageTexts, locale: string, actions: PayActions): PayView {
+/** @param email undefined: nobody is asked for one */
+export function payView(
+  session: SessionView,
+  texts: PageTexts,
+  locale: string,
+  actions: PayActions,
+  email?: HTMLElement,
+): PayView {
   const isRedirect = session.surface.kind === "redirect";
   const alert = makeElement("div", { class: "notice notice-error", role: "alert", tabindex: "-1", hidden: true });
   const challenge = makeElement(
@@ -59,6 +66,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
     alert,
     challenge,
     heading,
+    email,
     !isRedirect && method,
     frame,
     button,
@@ -76,6 +84,7 @@ export function payView(session: SessionView, texts: PageTexts, locale: string, 
     const isChallenged = state === "action_required" && !isRedirect;
     challenge.hidden = !isChallenged;
     for (const part of [button, secure, heading, method]) part.hidden = isChallenged;
+    if (email) email.hidden = isChallenged;
     button.setAttribute("aria-disabled", String(isBusy || !isReady));
     button.classList.toggle("is-working", isBusy);
     labelPlace.textContent = isBusy ? texts.paying : label;

@@ -3,6 +3,7 @@ import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard 
 import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
+import { type EmailField, emailField, type GiveEmail } from "./email-field.ts";
 import { foot } from "./foot.ts";
 import { forgetSecret, isPaying, notePaying, noteWayBack, wayBack } from "./link.ts";
 import { appearanceOf, showLook } from "./look.ts";
@@ -24,6 +25,7 @@ export interface ScreensParts {
   /** Of the page's style sheet, without a look. */
   readonly style: string;
   readonly payNow: () => void;
+  readonly giveEmail: GiveEmail;
   /** The session is there for the first time. */
   readonly onOpen: () => void;
   /** Takes the link elsewhere; stands beside every screen while the session can be paid. */
@@ -39,6 +41,7 @@ export class Screens {
   #panel: HTMLElement | undefined;
   #place = makeElement("div", { class: "place" });
   #pay: PayView | undefined;
+  #email: EmailField | undefined;
   #screen: HTMLElement | undefined;
   #hasPaidHere: boolean;
   /** A reload in the middle of a payment: nobody may pay again before it is known how that went. */
@@ -56,6 +59,11 @@ export class Screens {
   /** Somebody pressed Pay in this tab, perhaps before a reload. */
   get hasPaidHere(): boolean {
     return this.#hasPaidHere;
+  }
+
+  /** Undefined: the buyer is not asked for an e-mail. */
+  get email(): EmailField | undefined {
+    return this.#email;
   }
 
   warn(text: string | undefined, isFocused = false): void {
@@ -140,9 +148,11 @@ export class Screens {
 
   /** The fields are never moved in the document: a frame that is moved loads anew and forgets what was typed. */
   #fields(session: SessionView): PayView {
-    const { handle, texts, locale, payNow } = this.#parts;
+    const { handle, texts, locale, payNow, giveEmail } = this.#parts;
     if (this.#pay) return this.#pay;
-    this.#pay = payView(session, texts, locale, { pay: payNow, fill: (number) => handle.fillTestCard(number) });
+    this.#email = session.emailField ? emailField(session.emailField, texts, giveEmail) : undefined;
+    const actions = { pay: payNow, fill: (number: string) => handle.fillTestCard(number) };
+    this.#pay = payView(session, texts, locale, actions, this.#email?.element);
     this.#place.replaceChildren(this.#pay.element);
     this.#panel?.append(this.#pay.cards);
     void handle.mount(this.#pay.fields);

@@ -109,6 +109,8 @@ export interface SessionView {
   readonly paidAt?: string;
   /** The merchant's own order number. */
   readonly reference?: string;
+  /** `optional` or `required`: ask the buyer for an e-mail; absent: there is one, or nobody wants one. */
+  readonly emailField?: string;
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;

@@ -33,7 +33,7 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     merchant: { displayName: merchant.text("display_name") ?? "", ...merchant.texts("support_email") },
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
-    ...of.texts("description expires_at paid_at reference"),
+    ...of.texts("email_field description expires_at paid_at reference"),
     ...of.links("receipt_url success_url cancel_url"),
     ...given("lineItems", readLines(of.any("line_items"), currency, locale)),
     ...given("legal", readLegal(of.any("legal"))),

@@ -94,4 +94,8 @@ export const de: PageTexts = {
   otherDeviceText:
     "Scannen Sie diesen Code mit der Kamera des anderen Geräts. Zeigen Sie ihn sonst niemandem: Er öffnet diese Zahlung.",
   close: "Schließen",
+  email: "E-Mail",
+  emailOptional: "E-Mail (freiwillig)",
+  emailWrong: "Geben Sie eine gültige E-Mail-Adresse ein.",
+  orByCard: "Oder mit Karte bezahlen",
 };

@@ -88,4 +88,8 @@ export const en: PageTexts = {
   otherDevice: "Continue on another device",
   otherDeviceText: "Scan this code with the other device's camera. Show it to nobody else: it opens this payment.",
   close: "Close",
+  email: "E-mail",
+  emailOptional: "E-mail (optional)",
+  emailWrong: "Enter a valid e-mail address.",
+  orByCard: "Or pay by card",
 };

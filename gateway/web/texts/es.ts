@@ -90,4 +90,8 @@ export const es: PageTexts = {
   otherDeviceText:
     "Escanee este código con la cámara del otro dispositivo. No se lo enseñe a nadie más: abre este pago.",
   close: "Cerrar",
+  email: "Correo electrónico",
+  emailOptional: "Correo electrónico (opcional)",
+  emailWrong: "Introduzca una dirección de correo válida.",
+  orByCard: "O pagar con tarjeta",
 };

@@ -91,4 +91,8 @@ export const fr: PageTexts = {
   otherDeviceText:
     "Scannez ce code avec l’appareil photo de l’autre appareil. Ne le montrez à personne d’autre : il ouvre ce paiement.",
   close: "Fermer",
+  email: "E-mail",
+  emailOptional: "E-mail (facultatif)",
+  emailWrong: "Saisissez une adresse e-mail valide.",
+  orByCard: "Ou payer par carte",
 };

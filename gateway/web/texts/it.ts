@@ -90,4 +90,8 @@ export const it: PageTexts = {
   otherDeviceText:
     "Inquadra questo codice con la fotocamera dell'altro dispositivo. Non mostrarlo a nessun altro: apre questo pagamento.",
   close: "Chiudi",
+  email: "E-mail",
+  emailOptional: "E-mail (facoltativa)",
+  emailWrong: "Inserisca un indirizzo e-mail valido.",
+  orByCard: "Oppure paghi con carta",
 };

@@ -91,4 +91,8 @@ export const ja: PageTexts = {
   otherDeviceText:
     "別の端末のカメラでこのコードを読み取ってください。このお支払いを開けるコードですので、他の人には見せないでください。",
   close: "閉じる",
+  email: "メールアドレス",
+  emailOptional: "メールアドレス（任意）",
+  emailWrong: "有効なメールアドレスを入力してください。",
+  orByCard: "またはカードで支払う",
 };

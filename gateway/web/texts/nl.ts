@@ -90,4 +90,8 @@ export const nl: PageTexts = {
   otherDeviceText:
     "Scan deze code met de camera van het andere apparaat. Laat hem aan niemand anders zien: hij opent deze betaling.",
   close: "Sluiten",
+  email: "E-mail",
+  emailOptional: "E-mail (optioneel)",
+  emailWrong: "Vul een geldig e-mailadres in.",
+  orByCard: "Of betaal met kaart",
 };

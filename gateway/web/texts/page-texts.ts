@@ -82,4 +82,8 @@ export interface PageTexts {
   readonly otherDevice: string;
   readonly otherDeviceText: string;
   readonly close: string;
+  readonly email: string;
+  readonly emailOptional: string;
+  readonly emailWrong: string;
+  readonly orByCard: string;
 }

@@ -88,4 +88,8 @@ export const pl: PageTexts = {
   otherDevice: "Zapłać na innym urządzeniu",
   otherDeviceText: "Zeskanuj ten kod aparatem drugiego urządzenia. Nie pokazuj go nikomu innemu: otwiera tę płatność.",
   close: "Zamknij",
+  email: "E-mail",
+  emailOptional: "E-mail (opcjonalnie)",
+  emailWrong: "Podaj prawidłowy adres e-mail.",
+  orByCard: "Lub zapłać kartą",
 };

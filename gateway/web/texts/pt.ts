@@ -91,4 +91,8 @@ export const pt: PageTexts = {
   otherDeviceText:
     "Leia este código com a câmara do outro dispositivo. Não o mostre a mais ninguém: abre este pagamento.",
   close: "Fechar",
+  email: "E-mail",
+  emailOptional: "E-mail (opcional)",
+  emailWrong: "Introduza um endereço de e-mail válido.",
+  orByCard: "Ou pagar com cartão",
 };

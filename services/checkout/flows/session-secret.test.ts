@@ -35,7 +35,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
   };
   return {
     ...{ id, merchantId: "mer_1", environment: Environment.SANDBOX, createdAt: new Date(0), expiresAt: new Date(1) },
-    ...{ ...order, ...page, state, expiryAsked, completedAt: undefined, version: 1 },
+    ...{ ...order, ...page, state, expiryAsked, completedAt: undefined, version: 1, emailTurn: 0 },
     render: sealRender(vault, id, toBinary(RenderSchema, render)),
   };
 }

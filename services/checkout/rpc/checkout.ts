@@ -7,6 +7,7 @@ import type { Recovery } from "#platform/operate/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import type { CheckoutContext } from "../context.ts";
+import { giveEmail } from "../flows/buyers/give-email.ts";
 import { confirmSession } from "../flows/confirm-session.ts";
 import { createPayment } from "../flows/create-payment.ts";
 import { createSession } from "../flows/create-session.ts";
@@ -69,9 +70,12 @@ export function checkoutRpc(
     resolveSession: async ({ sessionId, sessionSecret, address }) => {
       const { session, render } = await resolveSession(context, sessionId, sessionSecret, address);
       // The browser has no business with what the merchant noted for itself.
-      return { session: { ...toWire(session), metadata: {} }, ...(render ? { render } : {}) };
+      const takesEmail = session.state.status === "open" && (session.customerEmail === "" || session.emailTurn > 0);
+      return { session: { ...toWire(session), metadata: {} }, takesEmail, ...(render ? { render } : {}) };
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
+    giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>
+      giveEmail(context, sessionId, sessionSecret, customerEmail),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {
       const { session, failure, ...stands } = await confirmSession(context, sessionId, sessionSecret, address);
       return { ...stands, sessionId: session.id, paymentId: paymentIdOf(session.id), ...(failure && { failure }) };

@@ -38,6 +38,8 @@ export interface StoredSession extends NewSession {
   readonly state: SessionState;
   readonly completedAt: Date | undefined;
   readonly expiryAsked: boolean;
+  /** How often the buyer gave an e-mail; 0: the one that is there, if any, is the merchant's. */
+  readonly emailTurn: number;
   readonly secretHash: KeyedHash;
   /** Ciphertext; undefined once the session has ended. */
   readonly render: Buffer | undefined;
@@ -70,6 +72,7 @@ export interface SessionRow {
   heard_version: string;
   heard_at: string | null;
   expiry_asked: boolean;
+  email_turn: number;
   version: number;
   created_at: string;
   expires_at: string;
@@ -81,7 +84,7 @@ export interface SessionRow {
 export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
-  s.expires_at, s.completed_at, s.capture_method`;
+  s.expires_at, s.completed_at, s.capture_method, s.email_turn`;
 export const sessionColumns = `${listedColumns}, s.line_items`;
 
 /**
@@ -161,6 +164,20 @@ export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedH
  */
 export async function replaceRender(sql: Sql, id: Id<"session">, old: Buffer, fresh: Buffer): Promise<void> {
   await sql.rows("update sessions set render = $3 where id = $1 and render = $2", [id, old, fresh]);
+}
+
+/**
+ * Takes the buyer's e-mail while the session is open, unless its merchant gave one. It is no change of the session's
+ * state: its version stays.
+ * @returns which of the buyer's e-mails it is; undefined: nothing changed
+ */
+export async function takeEmail(sql: Sql, id: Id<"session">, email: string): Promise<number | undefined> {
+  const [row] = await sql.rows<{ email_turn: number }>(
+    `update sessions set customer_email = $2, email_turn = email_turn + 1
+     where id = $1 and status = 'open' and (customer_email = '' or email_turn > 0) returning email_turn`,
+    [id, email],
+  );
+  return row?.email_turn;
 }
 
 /** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
@@ -281,6 +298,7 @@ export function sessionOf(row: SessionRow): StoredSession {
     expiresAt: time(row.expires_at),
     completedAt: time(row.completed_at) ?? undefined,
     expiryAsked: row.expiry_asked,
+    emailTurn: row.email_turn,
     secretHash: { keyId: row.secret_hash_key_id, hash: row.secret_hash },
     render: row.render ?? undefined,
     version: row.version,

@@ -20,19 +20,21 @@ const keyLifeDays = 14;
 const keysMax = 50;
 
 export function notificationConsumers(context: MerchantContext): Consumer[] {
-  const follow = (of: typeof durableConsumers.notifyDisputes | typeof durableConsumers.notifyRefunds): Consumer => ({
+  const { notifyDisputes, notifyRefunds, notifyDeliveries } = durableConsumers;
+  const follow = (of: typeof notifyDisputes | typeof notifyRefunds | typeof notifyDeliveries): Consumer => ({
     ...of,
     handle: async (events) => {
       for (const event of events) await context.db.transaction((tx) => takeIn(context, tx, of.name, event));
       context.mails.now();
     },
   });
-  return [follow(durableConsumers.notifyDisputes), follow(durableConsumers.notifyRefunds)];
+  return [follow(notifyDisputes), follow(notifyRefunds), follow(notifyDeliveries)];
 }
 
 async function takeIn(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
   if ((await markConsumed(tx, consumer, [event.id])).size === 0) return;
   if (event.type === "payment.refund_failed") await tellFailedRefund(context, tx, event);
+  else if (event.type.startsWith("delivery.")) await tellFailingEndpoint(context, tx, event);
   else await tellDispute(context, tx, event);
 }
 
@@ -41,6 +43,15 @@ async function tellFailedRefund(context: MerchantContext, tx: MappedTx, event: E
   const refundId = attributes.refund_id ?? "";
   const where = { merchantId, environment, objectId: refundId, object: refundId, path: `payments/${paymentId}` };
   await notifyPeople(context, tx, { kind: "refund_failed", ...where });
+}
+
+/** Once a day and endpoint: each of its deliveries says so. */
+async function tellFailingEndpoint(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
+  const { merchantId, environment, attributes } = event;
+  const { endpoint_id: endpointId = "", endpoint_host: object = "" } = attributes;
+  const objectId = `${endpointId}:${clockNow().toISOString().slice(0, 10)}`;
+  const where = { merchantId, environment, objectId, object, path: `webhooks/${endpointId}` };
+  await notifyPeople(context, tx, { kind: "endpoint_failing", ...where });
 }
 
 async function tellDispute(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {

@@ -43,7 +43,7 @@ async function sendOne({ db, vault, log, server }: MailJob, mail: ClaimedMail): 
     // Servers say in their answers whom a mail was for.
     const why = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;
     const isOver = error instanceof MailRefused || mail.giveUpAt <= clockNow();
-    mailsFailed.inc();
+    mailsFailed.inc({ reason: error instanceof MailRefused ? "refused" : "away" });
     log.warn({ ...about, why, given_up: isOver }, "a mail was not sent");
     if (!isOver) return await postponeMail(db, mail.id, pauseSeconds(mail.attempts));
     mailsEnded.inc({ outcome: "given_up" });
@@ -64,12 +64,17 @@ function readDrawn(json: string): DrawnMail {
     if (typeof value !== "string") throw new Error("a mail without its text");
     return value;
   };
-  const unsubscribeUrl = found.get("unsubscribeUrl");
+  const given = <K extends string>(name: K): { readonly [P in K]?: string } => {
+    const value = found.get(name);
+    return typeof value === "string" ? ({ [name]: value } as { readonly [P in K]: string }) : {};
+  };
   return {
     to: text("to"),
     subject: text("subject"),
     text: text("text"),
     html: text("html"),
-    ...(typeof unsubscribeUrl === "string" && { unsubscribeUrl }),
+    ...given("unsubscribeUrl"),
+    ...given("senderName"),
+    ...given("replyTo"),
   };
 }

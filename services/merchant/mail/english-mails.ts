@@ -70,6 +70,16 @@ export const englishMails: MailTexts = {
     button: { label: "Look at the refund", url: facts.link },
     notes: [why(facts)],
   }),
+  endpointFailing: (facts) => ({
+    subject: subject(facts, "a webhook endpoint takes no events"),
+    paragraphs: [
+      `Your endpoint at ${facts.object} has not taken events for more than an hour.`,
+      "Each one is tried for three days. What was given up by then you send again with one button, when it works.",
+      ...world(facts),
+    ],
+    button: { label: "See what it answers", url: facts.link },
+    notes: [why(facts), "You get at most one such mail a day for an endpoint."],
+  }),
   keyCreated: (facts) => ({
     subject: subject(facts, "a new API key"),
     paragraphs: [

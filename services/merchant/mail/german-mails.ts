@@ -73,6 +73,16 @@ export const germanMails: MailTexts = {
     button: { label: "Erstattung ansehen", url: facts.link },
     notes: [why(facts)],
   }),
+  endpointFailing: (facts) => ({
+    subject: subject(facts, "ein Webhook-Endpunkt nimmt keine Ereignisse an"),
+    paragraphs: [
+      `Ihr Endpunkt bei ${facts.object} hat seit über einer Stunde keine Ereignisse angenommen.`,
+      "Jedes wird drei Tage lang versucht. Was bis dahin aufgegeben wurde, senden Sie mit einem Knopf neu, sobald er wieder geht.",
+      ...world(facts),
+    ],
+    button: { label: "Ansehen, was er antwortet", url: facts.link },
+    notes: [why(facts), "Sie bekommen höchstens eine solche E-Mail am Tag je Endpunkt."],
+  }),
   keyCreated: (facts) => ({
     subject: subject(facts, "ein neuer API-Schlüssel"),
     paragraphs: [

@@ -36,6 +36,7 @@ export interface MailTexts {
   disputeOpened(facts: MatterFacts): MailContent;
   disputeDue(facts: MatterFacts): MailContent;
   refundFailed(facts: MatterFacts): MailContent;
+  endpointFailing(facts: MatterFacts): MailContent;
   keyCreated(facts: MatterFacts): MailContent;
   keyExpiring(facts: MatterFacts): MailContent;
 }

@@ -26,6 +26,9 @@ export interface NewMail {
   readonly onceKey?: string;
   /** Absent: it is transactional. */
   readonly unsubscribeUrl?: string;
+  /** In whose name, and who is answered; absent: ours. */
+  readonly senderName?: string;
+  readonly replyTo?: string;
   /** Absent: at once. */
   readonly sendAt?: Date;
   /** When nobody needs it any more; absent: a day after it should have been sent. */
@@ -39,7 +42,7 @@ export async function queueMail(
   mail: NewMail,
 ): Promise<boolean> {
   if (!canMail) return false;
-  const { to, content, brand = ownBrand, unsubscribeUrl } = mail;
+  const { to, content, brand = ownBrand, unsubscribeUrl, senderName, replyTo } = mail;
   const id = newId("mail");
   const drawn: DrawnMail = {
     to: to ?? "",
@@ -47,6 +50,8 @@ export async function queueMail(
     text: drawText(content, brand),
     html: drawHtml(content, brand),
     ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
+    ...(senderName !== undefined && { senderName }),
+    ...(replyTo !== undefined && { replyTo }),
   };
   const sealed = vault.encrypt(JSON.stringify(drawn), sealContext(id));
   const createdAt = clockNow();

@@ -32,14 +32,24 @@ export function mailServer(url: string, from: string): MailServer {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const domain = /@([^>\s]+)/.exec(from)?.[1] ?? "localhost";
+  const address = /<([^>]+)>/.exec(from)?.[1] ?? from;
+  const domain = address.slice(address.lastIndexOf("@") + 1);
   return {
-    send: async (id, { to, subject, text, html, unsubscribeUrl }) => {
+    send: async (id, { to, subject, text, html, unsubscribeUrl, senderName, replyTo }) => {
       const headers = unsubscribeUrl && {
         "List-Unsubscribe": `<${unsubscribeUrl}>`,
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
       };
-      const message = { from, to, subject, text, html, messageId: `<${id}@${domain}>`, ...(headers && { headers }) };
+      const sender = senderName === undefined ? from : { name: senderName, address };
+      const message = {
+        from: sender,
+        to,
+        subject,
+        text,
+        html,
+        messageId: `<${id}@${domain}>`,
+        ...(replyTo && { replyTo }),
+      };
       try {
         await transport.sendMail({ ...message, headers: { ...headers, "Auto-Submitted": "auto-generated" } });
       } catch (error) {

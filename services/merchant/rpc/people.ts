@@ -14,6 +14,7 @@ import {
   readViews,
   saveView,
 } from "../flows/people/own-choices.ts";
+import { resetAccess } from "../flows/people/reset-access.ts";
 import { fromDoor, toInvitation, toMember, toPerson } from "../people-messages.ts";
 import { rightsOf } from "../rules/people/roles.ts";
 
@@ -44,6 +45,10 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
     },
     async removeMember({ personId, ...request }) {
       await removeMember(context, fromPlace(request), personId);
+      return {};
+    },
+    async resetAccess({ personId, ...request }) {
+      await resetAccess(context, { ...request, door: fromDoor(request.door), sessionSecret: "" }, personId);
       return {};
     },
     async listNames({ personIds, ...request }) {

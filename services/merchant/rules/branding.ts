@@ -17,6 +17,10 @@ export interface Branding {
   readonly fontFamily: string;
   readonly termsUrl: string;
   readonly privacyUrl: string;
+  /** `hidden`, `optional` or `required`. */
+  readonly emailField: string;
+  /** `off` or `on`. */
+  readonly emailReceipts: string;
 }
 
 /** What a merchant begins with. */
@@ -33,6 +37,8 @@ export const brandingDefaults: Branding = {
   fontFamily: "inter",
   termsUrl: "",
   privacyUrl: "",
+  emailField: "hidden",
+  emailReceipts: "off",
 };
 
 const urlLengthMax = 2_048;

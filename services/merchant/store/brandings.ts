@@ -19,6 +19,8 @@ const columns = () => ({
   fontFamily: p.string(),
   termsUrl: p.string(),
   privacyUrl: p.string(),
+  emailField: p.string(),
+  emailReceipts: p.string(),
 });
 
 export const BrandingEntity = defineEntity({ name: "Branding", tableName: "brandings", properties: columns() });
@@ -55,6 +57,7 @@ export async function readBranding(
        b.accent_color as "accentColor", b.secondary_color as "secondaryColor", b.support_email as "supportEmail",
        b.button_style as "buttonStyle", b.background_style as "backgroundStyle", b.theme, b.font_family as "fontFamily",
        b.terms_url as "termsUrl", b.privacy_url as "privacyUrl",
+       b.email_field as "emailField", b.email_receipts as "emailReceipts",
        m.name as "merchantName", m.legal_name as "legalName", owner.status as "merchantStatus"
      from ${copy} join merchants owner on owner.id = b.merchant_id where b.merchant_id = $1`,
     [merchantId],

@@ -43,6 +43,7 @@ import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } 
 import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances, readEntries } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
+import { noteCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
 export type PaymentsDeps = CreateIntentDeps &
@@ -75,6 +76,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     cancelIntent: async ({ paymentId }) =>
       create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
+    ...buyers(deps),
     renewIntent: async (request) => {
       recovery.assertOff();
       const { payment: after, render } = await renewIntent(deps, request);
@@ -137,6 +139,15 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return { announcedDigests: digests };
     },
     ...books(deps),
+  };
+}
+
+function buyers({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "noteCustomerEmail"> {
+  return {
+    noteCustomerEmail: async ({ paymentId, customerEmail, turn }) => {
+      if (!(await noteCustomerEmail(db, paymentId, customerEmail, turn))) throw new Failure("NOT_FOUND");
+      return {};
+    },
   };
 }
 

@@ -202,6 +202,20 @@ export async function insertPayment(
 }
 
 /**
+ * Notes the buyer's e-mail, unless a later one is noted. It is no change of the payment's state: its version stays.
+ * @returns false: there is no such payment
+ */
+export async function noteCustomerEmail(sql: Sql, id: string, email: string, turn: number): Promise<boolean> {
+  const rows = await sql.rows(
+    `with noted as (
+       update payments set customer_email = $2, email_turn = $3 where id = $1 and email_turn < $3)
+     select 1 from payments where id = $1`,
+    [id, email, turn],
+  );
+  return rows.length === 1;
+}
+
+/**
  * Gives a payment that no processor has heard of to another account. The caller holds the locks of payment and
  * operation.
  * @returns false when it is not with the account `from` any more.

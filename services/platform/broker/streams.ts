@@ -63,6 +63,15 @@ export function takenBy(consumer: ConsumerInfo, stream: StreamInfo): number {
 /** The durable consumers of this release, all of them: whoever consumes takes its name, source and filter from here. */
 export const durableConsumers = {
   followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },
+  // Receipts by e-mail: of what is paid, of what is captured later, of what is refunded.
+  receiptCompletions: { by: "checkout", name: "checkout-receipts", source: "checkout", types: "session.completed" },
+  receiptCaptures: { by: "checkout", name: "checkout-receipts", source: "payments", types: "payment.captured" },
+  receiptRefunds: {
+    by: "checkout",
+    name: "checkout-receipts-refunds",
+    source: "payments",
+    types: "payment.refund_succeeded",
+  },
   fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
   // A consumer has one filter, so there is one for each end of a session: most of what checkout announces is no end.
   fanOutCompletions: { by: "webhook", name: "webhook-fan-out", source: "checkout", types: "session.completed" },
@@ -98,6 +107,7 @@ export const durableConsumers = {
     source: "payments",
     types: "payment.refund_failed",
   },
+  notifyDeliveries: { by: "merchant", name: "merchant-notify-deliveries", source: "webhook", types: "delivery.>" },
   auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 } as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;
 

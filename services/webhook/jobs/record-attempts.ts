@@ -3,9 +3,10 @@
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { announceGivenUp } from "../flows/announce-given-up.ts";
+import { announceTrouble } from "../flows/announce-trouble.ts";
 import { countAttempt, recordBatch } from "../metrics.ts";
-import { type FinishedAttempt, type GivenUp, recordAttempts } from "../store/attempts.ts";
+import { isTrouble } from "../rules/delivery.ts";
+import { type FinishedAttempt, recordAttempts, type Trouble } from "../store/attempts.ts";
 
 // A batch this large takes about 5 ms in PostgreSQL; more gain little per attempt.
 const batchMax = 256;
@@ -102,15 +103,15 @@ export class AttemptRecorder {
   }
 
   async #record(batch: readonly FinishedAttempt[]): Promise<void> {
-    if (!batch.some((attempt) => attempt.verdict.kind === "failed")) {
+    if (!batch.some(({ verdict, delivery }) => isTrouble(verdict, delivery.tries))) {
       await recordAttempts(this.#db, this.#owner, batch);
       return;
     }
-    let givenUp: GivenUp[] = [];
+    let troubles: Trouble[] = [];
     await this.#db.transaction(async (tx) => {
-      givenUp = await recordAttempts(tx, this.#owner, batch);
-      await announceGivenUp(tx, this.#outbox, givenUp);
+      troubles = await recordAttempts(tx, this.#owner, batch);
+      await announceTrouble(tx, this.#outbox, troubles);
     });
-    if (givenUp.length > 0) this.#outbox.wake();
+    if (troubles.length > 0) this.#outbox.wake();
   }
 }

@@ -4,7 +4,7 @@ import type { Database } from "#platform/database/database.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { JobContext, Wake } from "#platform/jobs/job.ts";
-import { announceGivenUp } from "../flows/announce-given-up.ts";
+import { announceTrouble } from "../flows/announce-trouble.ts";
 import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";
 import { dropQueueOfDeleted } from "../store/delivery-queue.ts";
@@ -39,7 +39,7 @@ export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly J
 export async function sweepOverdue(db: Database, outbox: Outbox, schedule: Schedule): Promise<boolean> {
   const count = await db.transaction(async (tx) => {
     const givenUp = await giveUpOverdue(tx, ageMaxMs(schedule));
-    await announceGivenUp(tx, outbox, givenUp);
+    await announceTrouble(tx, outbox, givenUp);
     return givenUp.length;
   });
   if (count > 0) outbox.wake();

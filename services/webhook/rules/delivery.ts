@@ -39,6 +39,14 @@ export type Verdict =
   | { readonly kind: "failed"; readonly statusCode: number; readonly lastError: string }
   | { readonly kind: "postponed"; readonly pauseMs: number };
 
+/** A delivery that has failed so often has done so for an hour by our schedule: its merchant is told. */
+export const failingTries = 7;
+
+/** Whether the attempt's verdict is one that people are told about. */
+export function isTrouble(verdict: Verdict, triesBefore: number): boolean {
+  return verdict.kind === "failed" || (verdict.kind === "retry" && triesBefore + 1 === failingTries);
+}
+
 /** What is known of the delivery at the attempt. */
 export interface Tried {
   /** Failed attempts since the schedule began, this one not included. */

@@ -1,7 +1,7 @@
 // What attempts leave behind: one statement moves delivered and given-up deliveries into their history, puts the others
 // back into the queue and logs every attempt. Also the table attempts itself.
 import type { Sql } from "#platform/database/database.ts";
-import type { Verdict } from "../rules/delivery.ts";
+import { failingTries, type Verdict } from "../rules/delivery.ts";
 import type { DueDelivery, LaneKey, Trigger } from "./delivery-queue.ts";
 
 /**
@@ -27,9 +27,11 @@ export interface FinishedAttempt {
   readonly log: AttemptLog;
 }
 
-/** A delivery that was given up. */
-export interface GivenUp extends LaneKey {
+/** A delivery that was given up, or goes on failing. */
+export interface Trouble extends LaneKey {
   readonly id: string;
+  readonly isGivenUp: boolean;
+  readonly endpointUrl: string;
   readonly eventType: string;
   readonly lastError: string;
   readonly environment: 1 | 2;
@@ -64,27 +66,31 @@ const recordText = `with done as (
   from done d
   where q.merchant_id = d.merchant_id and q.endpoint_id = d.endpoint_id and q.id = d.id and q.generation = d.generation
     and q.leased_by = $1 and d.verdict in ('retry', 'postponed')
+  returning q.merchant_id, q.endpoint_id, q.id, q.event_type, q.last_error, q.tries, d.verdict
 ), logged as (
   insert into attempts (merchant_id, delivery_id, started_at, trigger, status_code, error_code, duration_ms, dns_ms, connect_ms,
     tls_ms, first_byte_ms, remote_ip, reused, response_snippet)
   select merchant_id, id, now() - make_interval(secs => duration_ms / 1000.0), trigger, status_code, error_code, duration_ms,
     dns_ms, connect_ms, tls_ms, first_byte_ms, remote_ip, reused, snippet
   from done where verdict <> 'postponed'
+), troubles as (
+  select merchant_id, endpoint_id, id, event_type, last_error, true as is_given_up from gone where state = 'failed'
+  union all
+  select merchant_id, endpoint_id, id, event_type, last_error, false from again where verdict = 'retry' and tries = $20
 )
-select g.merchant_id, g.endpoint_id, g.id, g.event_type, g.last_error, e.environment
-from gone g join endpoints e on e.merchant_id = g.merchant_id and e.id = g.endpoint_id where g.state = 'failed'`;
+select t.*, e.environment, e.url from troubles t join endpoints e on e.merchant_id = t.merchant_id and e.id = t.endpoint_id`;
 
 /**
  * Records attempts and what they made of their deliveries.
  * @param owner the process that held the claims
- * @returns the deliveries that were given up by this call
+ * @returns the deliveries that were given up by this call, and those that it has made fail for an hour
  */
 export async function recordAttempts(
   sql: Sql,
   owner: string,
   attempts: readonly FinishedAttempt[],
-): Promise<GivenUp[]> {
-  const rows = await sql.rows<GivenUpRow>(recordText, [
+): Promise<Trouble[]> {
+  const rows = await sql.rows<TroubleRow>(recordText, [
     owner,
     attempts.map((a) => a.delivery.merchantId),
     attempts.map((a) => a.delivery.endpointId),
@@ -104,24 +110,29 @@ export async function recordAttempts(
     attempts.map((a) => a.log.remoteIp),
     attempts.map((a) => a.log.isReused),
     attempts.map((a) => a.log.snippet),
+    failingTries,
   ]);
-  return rows.map(givenUp);
+  return rows.map(troubleOf);
 }
 
-interface GivenUpRow {
+interface TroubleRow {
   merchant_id: string;
   endpoint_id: string;
   id: string;
   event_type: string;
   last_error: string;
+  is_given_up: boolean;
   environment: number;
+  url: string;
 }
 
-function givenUp(row: GivenUpRow): GivenUp {
+function troubleOf(row: TroubleRow): Trouble {
   return {
     merchantId: row.merchant_id,
     endpointId: row.endpoint_id,
     id: row.id,
+    isGivenUp: row.is_given_up,
+    endpointUrl: row.url,
     eventType: row.event_type,
     lastError: row.last_error,
     environment: row.environment === 2 ? 2 : 1,
@@ -163,8 +174,8 @@ const giveUpMax = 1_000;
  * all the time: their lanes are probed so seldom that their own turn did not come.
  * @returns the deliveries that were given up
  */
-export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<GivenUp[]> {
-  const rows = await sql.rows<GivenUpRow>(
+export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<Trouble[]> {
+  const rows = await sql.rows<TroubleRow>(
     `with overdue as (
        select q.merchant_id, q.endpoint_id, q.id from delivery_queue q
        join endpoints e on e.merchant_id = q.merchant_id and e.id = q.endpoint_id
@@ -183,8 +194,8 @@ export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<GivenUp[]>
          created_at from gone
        returning merchant_id, endpoint_id, id, event_type, last_error
      )
-     select k.*, e.environment from kept k join endpoints e on e.merchant_id = k.merchant_id and e.id = k.endpoint_id`,
+     select k.*, true as is_given_up, e.environment, e.url from kept k join endpoints e on e.merchant_id = k.merchant_id and e.id = k.endpoint_id`,
     [ageMs / 1_000],
   );
-  return rows.map(givenUp);
+  return rows.map(troubleOf);
 }

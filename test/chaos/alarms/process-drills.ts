@@ -26,6 +26,15 @@ export const processDrills: readonly Drill[] = [
     },
   },
   {
+    alerts: ["TollboothMailsNotSent"],
+    about: "the mail server is stopped, and somebody is invited",
+    begin: async ({ running, operator }) => {
+      await running.halt("mailbox");
+      await operator("console", "invite", "late@example.com", "--merchant", running.stack.merchant_id);
+      return () => running.resume("mailbox");
+    },
+  },
+  {
     alerts: ["TollboothJobLate"],
     about: "the table that says how far event lists were read is gone",
     begin: async ({ sql }) => {

@@ -63,6 +63,7 @@ export const scenes: readonly (readonly Drill[])[] = [
   scene("EventLoopLag"),
   scene("ServiceAway"),
   scene("ConsoleAway"),
+  scene("MailsNotSent"),
   scene("ConsumerLag"),
   scene("BrokerAway"),
   scene("EventsLost"),

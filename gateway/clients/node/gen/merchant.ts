@@ -40,6 +40,10 @@ export interface Branding {
   terms_url?: string;
   /** https URL of the privacy notice, linked on the hosted page. */
   privacy_url?: string;
+  /** Whether the hosted page asks for the buyer's e-mail: `hidden`, `optional` or `required`. */
+  email_field?: "hidden" | "optional" | "required" | (string & {});
+  /** Whether buyers get receipts by e-mail: `off` or `on`. */
+  email_receipts?: "off" | "on" | (string & {});
 }
 
 export interface BrandingChange {
@@ -78,6 +82,10 @@ export interface BrandingChange {
   terms_url?: string | null | undefined;
   /** https URL of the privacy notice. At most 2,048 characters. */
   privacy_url?: string | null | undefined;
+  /** Whether the hosted page asks for the buyer's e-mail, where you gave none. */
+  email_field?: "hidden" | "optional" | "required" | undefined;
+  /** Whether buyers get receipts by e-mail. */
+  email_receipts?: "off" | "on" | undefined;
 }
 
 export interface Merchant {

@@ -25,15 +25,16 @@ export async function deliveryList(
   const query = queryOf(visit);
   const status = states.find((each) => each === query.get("status")) ?? "";
   const [eventType, pageToken] = [query.get("event") ?? "", query.get("after") ?? ""];
-  const asked = context.peers.webhooks.listDeliveries({
-    merchantId,
-    environment,
-    endpointId: endpoint.id,
-    pageSize,
-    pageToken,
-    status,
-    eventType,
-  });
+  const asked = () =>
+    context.peers.webhooks.listDeliveries({
+      merchantId,
+      environment,
+      endpointId: endpoint.id,
+      pageSize,
+      pageToken,
+      status,
+      eventType,
+    });
   const isFiltered = status !== "" || eventType !== "";
   const shown = [
     { name: "status", label: texts.status, value: status === "" ? "" : texts[status] },

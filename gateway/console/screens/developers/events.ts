@@ -30,16 +30,17 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
-  const asked = context.peers.webhooks.listEvents({
-    merchantId,
-    environment,
-    pageSize,
-    pageToken: value("after"),
-    type: value("type"),
-    paymentId: value("payment"),
-    ...(since && { since }),
-    ...(until && { until }),
-  });
+  const asked = () =>
+    context.peers.webhooks.listEvents({
+      merchantId,
+      environment,
+      pageSize,
+      pageToken: value("after"),
+      type: value("type"),
+      paymentId: value("payment"),
+      ...(since && { since }),
+      ...(until && { until }),
+    });
   const names = ["type", "payment", "from", "to"] as const;
   const isFiltered = names.some((name) => value(name) !== "");
   const shown = names.map((name) => ({ name, label: texts[name], value: value(name) }));
@@ -51,15 +52,20 @@ ${paging(language, {
   first: value("after") === "" ? undefined : withFilter(path, query, {}),
 })}`;
   });
-  const types = await section(language, texts.filters, context.peers.webhooks.listEventTypes({}), ({ eventTypes }) => {
-    const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
-    return filters(
-      visit,
-      path,
-      value,
-      sent.map(({ code }) => code),
-    );
-  });
+  const types = await section(
+    language,
+    texts.filters,
+    () => context.peers.webhooks.listEventTypes({}),
+    ({ eventTypes }) => {
+      const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
+      return filters(
+        visit,
+        path,
+        value,
+        sent.map(({ code }) => code),
+      );
+    },
+  );
   return {
     title: texts.events,
     body: html`<h1>${texts.events}</h1><p class="muted">${texts.eventsAbout}</p>${types}${filterChips(language, path, query, shown)}${list}`,

@@ -22,7 +22,7 @@ async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promis
   const texts = keyTexts[language];
   const path = `${base}/keys`;
   const afterId = queryOf(visit).get("after") ?? "";
-  const asked = peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
+  const asked = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
   const list = await section(language, texts.title, asked, ({ apiKeys, total, offset }) => {
     const last = apiKeys.at(-1)?.id;
     const hasMore = Number(offset) + apiKeys.length < Number(total);

@@ -15,7 +15,7 @@ import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/fil
 import { chip, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { count, dayShown, moment } from "../../view/values.ts";
 
 const pageSize = 50;
 
@@ -36,22 +36,23 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
   // Before the list is asked for: a refusal of it that nobody waits for yet would end the process.
   const keys = await keysOf(context, visit);
-  const asked = context.peers.audit.listApiRequests({
-    merchantId,
-    environment,
-    apiKeyId: value("key"),
-    minStatus,
-    ...(since && { since }),
-    ...(until && { until }),
-    pageSize,
-    pageToken: value("after"),
-  });
+  const asked = () =>
+    context.peers.audit.listApiRequests({
+      merchantId,
+      environment,
+      apiKeyId: value("key"),
+      minStatus,
+      ...(since && { since }),
+      ...(until && { until }),
+      pageSize,
+      pageToken: value("after"),
+    });
   const isFiltered = ["key", "outcome", "from", "to"].some((name) => value(name) !== "");
   const shown = [
     { name: "key", label: texts.key, value: nameOf(keys, value("key")) },
     { name: "outcome", label: texts.outcome, value: minStatus === 500 ? texts.broken : minStatus ? texts.refused : "" },
-    { name: "from", label: texts.from, value: value("from") },
-    { name: "to", label: texts.to, value: value("to") },
+    { name: "from", label: texts.from, value: dayShown(language, value("from")) },
+    { name: "to", label: texts.to, value: dayShown(language, value("to")) },
   ];
   const list = await section(language, texts.requests, asked, ({ requests, nextPageToken }) => {
     return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}

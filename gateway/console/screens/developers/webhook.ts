@@ -73,7 +73,7 @@ async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const { language } = visit;
   const texts = webhookTexts[language];
   const endpoint = await endpointOf(context, visit);
-  const health = endpointHealth(context, visit, endpoint.id);
+  const health = () => endpointHealth(context, visit, endpoint.id);
   return {
     title: endpoint.url,
     body: html`<h1>${endpoint.url}</h1>

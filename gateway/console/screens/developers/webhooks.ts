@@ -30,7 +30,12 @@ async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Prom
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${add}
-${await section(language, texts.title, watchedEndpoints(context, visit), (watched) => endpointTable(visit, watched))}`,
+${await section(
+  language,
+  texts.title,
+  () => watchedEndpoints(context, visit),
+  (watched) => endpointTable(visit, watched),
+)}`,
   };
 }
 

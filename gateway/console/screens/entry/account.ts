@@ -5,6 +5,7 @@ import { formFields } from "../../http/form.ts";
 import { personForm, personPage } from "../../session/routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { accountTexts } from "../../texts/account.ts";
+import { browserName } from "../../view/browser-name.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -35,7 +36,7 @@ export function accountRoutes(context: ConsoleContext): void {
 async function accountPage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
   const texts = accountTexts[visit.language];
   const { person } = visit.session;
-  const access = peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
+  const access = () => peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
   return {
     title: texts.title,
     status: problem === "" ? 200 : 422,
@@ -109,7 +110,7 @@ ${table({
     {
       heading: texts.browser,
       cell: ({ browser }) =>
-        html`${browser?.agent || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span>`,
+        html`<span>${browserName(browser?.agent ?? "") || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
     },
     { heading: texts.begun, cell: ({ createdAt }) => moment(visit.language, createdAt) },
     { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },

@@ -2,7 +2,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { NewSession } from "#proto/merchant/v1/people_pb.ts";
-import { html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../docs/html.ts";
 import type { Form } from "../../http/form.ts";
 import { localPath } from "../../http/local-path.ts";
 import { queryOf } from "../../http/query.ts";
@@ -11,8 +11,10 @@ import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/
 import { openForm, openPage, personForm } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
+import { providerTexts } from "../../texts/provider.ts";
 import { hidden, textField } from "../../view/fields.ts";
 import { passkeyForm } from "../../view/passkey-form.ts";
+import { providerLink } from "../../view/provider-link.ts";
 import { browserOf } from "./browser.ts";
 
 const fields = { challenge: "challenge_id", response: "response" } as const;
@@ -66,10 +68,19 @@ export async function signInPage(context: ConsoleContext, visit: Visit, wish: Si
 <p>${wish.unsent ? texts.endedText : texts.signInText}</p>
 ${wish.problem ? html`<p class="problem" role="alert">${texts[wish.problem]}</p>` : ""}
 ${passkeyForm({ action: "/sign-in/passkey", kind: "get", optionsJson, challengeId, names: fields, fields: carried, label: texts.signInPasskey })}
+${context.provider ? providerOffer(visit, wish) : ""}
 <details class="more"${wish.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
 <form method="post" action="/sign-in/link">${textField({ name: "email", label: texts.email, value: "", type: "email", autocomplete: "email", required: true })}
 <button class="button secondary">${texts.sendLink}</button></form></details></div>`,
   };
+}
+
+/** What was about to be sent stays in this tab, while the company's sign-in opens in another. */
+function providerOffer({ language }: Visit, { to = "/", unsent }: SignInWish): Html {
+  const texts = providerTexts[language];
+  if (!unsent) return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to })}</p>`;
+  return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to: "/" }, true)}</p><p class="muted">${texts.otherTab}</p>
+<form method="post" action="/sign-in/resume">${unsentFields(unsent)}<button class="button secondary">${texts.goOn}</button></form>`;
 }
 
 /** Gives the browser its session and sends it on; a session without a way to sign in adds one first. */

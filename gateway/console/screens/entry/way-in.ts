@@ -7,9 +7,11 @@ import { formFields } from "../../http/form.ts";
 import { personForm, personPage } from "../../session/routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
+import { providerTexts } from "../../texts/provider.ts";
 import { hidden, textField } from "../../view/fields.ts";
 import { passkeyForm } from "../../view/passkey-form.ts";
 import { copyable } from "../../view/pieces.ts";
+import { providerLink } from "../../view/provider-link.ts";
 import { signedIn } from "./sign-in.ts";
 
 const fields = { challenge: "challenge_id", response: "response" } as const;
@@ -68,7 +70,7 @@ export function wayInRoutes(context: ConsoleContext): void {
 }
 
 /** Who has a way in already proves themselves first, by the form that this page then is. */
-async function choicePage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
+async function choicePage(context: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
   const texts = entryTexts[visit.language];
   const mayBegin = visit.session.needsWayIn || visit.session.provedUntil !== undefined;
   if (!mayBegin) {
@@ -78,7 +80,8 @@ async function choicePage({ peers }: ConsoleContext, visit: PersonVisit, problem
 <form method="post" action="/way-in">${hidden(formFields.token, visit.token)}${hidden("step", "choose")}<button class="button">${texts.wayPasskey}</button></form></div>`,
     };
   }
-  const { challengeId, optionsJson } = await peers.signIn.beginPasskey({ sessionSecret: visit.secret });
+  const ofProvider = providerTexts[visit.language];
+  const { challengeId, optionsJson } = await context.peers.signIn.beginPasskey({ sessionSecret: visit.secret });
   const token = hidden(formFields.token, visit.token);
   return {
     title: texts.wayTitle,
@@ -86,6 +89,7 @@ async function choicePage({ peers }: ConsoleContext, visit: PersonVisit, problem
     body: html`<div class="card narrow"><h1>${texts.wayTitle}</h1><p>${texts.wayText}</p>
 ${problem === "" ? "" : html`<p class="problem" role="alert">${problem}</p>`}
 ${passkeyForm({ action: "/way-in/passkey", kind: "create", optionsJson, challengeId, names: fields, fields: [token], label: texts.wayPasskey })}
+${context.provider ? html`<p>${providerLink(ofProvider.wayIn, { purpose: "sign-in", to: "/" })}</p><p class="muted">${ofProvider.wayInText}</p>` : ""}
 <details class="more"><summary>${texts.wayOther}</summary><p>${texts.wayOtherText}</p>
 <form method="post" action="/way-in/authenticator">${token}${hidden("step", "authenticator")}<button class="button secondary">${texts.wayAuthenticator}</button></form></details></div>`,
   };

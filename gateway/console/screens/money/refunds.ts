@@ -6,13 +6,14 @@ import { dayEnd, dayStart } from "../../http/day.ts";
 import { queryOf } from "../../http/query.ts";
 import { merchantPage } from "../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { reasonWord } from "../../texts/money/card-words.ts";
 import { refundTexts } from "../../texts/money/refunds.ts";
 import { failureWord, stateWord } from "../../texts/money/words.ts";
 import { problemSummary, textField } from "../../view/fields.ts";
 import { chip, filterChips, pageBehind, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
-import { count, moment, money } from "../../view/values.ts";
+import { count, dayShown, moment, money } from "../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
@@ -47,15 +48,15 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const shown = [
     { name: "status", label: texts.status, value: stateWord(language, typed.status).text },
     { name: "payment", label: texts.payment, value: typed.payment },
-    { name: "from", label: texts.from, value: typed.from },
-    { name: "to", label: texts.to, value: typed.to },
+    { name: "from", label: texts.from, value: dayShown(language, typed.from) },
+    { name: "to", label: texts.to, value: dayShown(language, typed.to) },
   ];
   return {
     title: texts.title,
     status: problems.length > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1>${problemSummary(texts.wrong, problems)}
 ${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
-${problems.length > 0 ? "" : await section(language, texts.title, ask(), (found) => list(visit, path, query, typed, found))}`,
+${problems.length > 0 ? "" : await section(language, texts.title, ask, (found) => list(visit, path, query, typed, found))}`,
   };
 }
 
@@ -77,7 +78,7 @@ function list(
     columns: [
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
-      { heading: texts.reason, cell: ({ reason }) => reason },
+      { heading: texts.reason, cell: ({ reason }) => reasonWord(language, reason) },
       {
         heading: texts.ofPayment,
         cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,

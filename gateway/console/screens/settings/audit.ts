@@ -12,7 +12,7 @@ import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/fil
 import { filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { count, dayShown, moment } from "../../view/values.ts";
 import { type Names, namesOf, objectPlaces } from "./audit-names.ts";
 
 const pageSize = 50;
@@ -28,34 +28,40 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
-  const asked = context.peers.audit.listAuditEntries({
-    merchantId,
-    environment,
-    action: value("action"),
-    actor: value("actor"),
-    objectId: value("object"),
-    ...(since && { since }),
-    ...(until && { until }),
-    pageSize,
-    pageToken: value("after"),
-  });
-  const found = await section(language, texts.title, withNames(context, visit, asked), ({ entries, next, names }) => {
-    const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
-    const shown = [
-      { name: "action", label: texts.action, value: value("action") && actText(language, value("action")) },
-      { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
-      { name: "object", label: texts.object, value: value("object") },
-      { name: "from", label: texts.from, value: value("from") },
-      { name: "to", label: texts.to, value: value("to") },
-    ];
-    return html`${filterChips(language, path, query, shown)}
+  const asked = () =>
+    context.peers.audit.listAuditEntries({
+      merchantId,
+      environment,
+      action: value("action"),
+      actor: value("actor"),
+      objectId: value("object"),
+      ...(since && { since }),
+      ...(until && { until }),
+      pageSize,
+      pageToken: value("after"),
+    });
+  const found = await section(
+    language,
+    texts.title,
+    () => withNames(context, visit, asked),
+    ({ entries, next, names }) => {
+      const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
+      const shown = [
+        { name: "action", label: texts.action, value: value("action") && actText(language, value("action")) },
+        { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
+        { name: "object", label: texts.object, value: value("object") },
+        { name: "from", label: texts.from, value: dayShown(language, value("from")) },
+        { name: "to", label: texts.to, value: dayShown(language, value("to")) },
+      ];
+      return html`${filterChips(language, path, query, shown)}
 ${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
 ${paging(language, {
   total: texts.total(count(language, entries.length)),
   next: next === "" ? undefined : pageAfter(path, query, next),
   first: value("after") === "" ? undefined : withFilter(path, query, {}),
 })}`;
-  });
+    },
+  );
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${filters(visit, path, value)}${found}`,
@@ -65,9 +71,9 @@ ${paging(language, {
 async function withNames(
   context: ConsoleContext,
   visit: MerchantVisit,
-  asked: ReturnType<ConsoleContext["peers"]["audit"]["listAuditEntries"]>,
+  asked: () => ReturnType<ConsoleContext["peers"]["audit"]["listAuditEntries"]>,
 ) {
-  const { entries, nextPageToken: next } = await asked;
+  const { entries, nextPageToken: next } = await asked();
   const chosen = queryOf(visit).get("actor") ?? "";
   const ids = [chosen, ...entries.flatMap(({ actor, objectId }) => [actor, objectId])];
   return { entries, next, names: await namesOf(context, visit, ids) };

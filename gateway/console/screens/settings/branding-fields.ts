@@ -1,6 +1,13 @@
 // Every field of the branding, as data: its name in the API, how it is shown, what it may hold.
 import { displayFormats, displayLine } from "../../../http/display-text.ts";
-import { backgroundStyles, buttonStyles, fontFamilies, themes } from "../../../json/branding.ts";
+import {
+  backgroundStyles,
+  buttonStyles,
+  emailFields,
+  emailReceipts,
+  fontFamilies,
+  themes,
+} from "../../../json/branding.ts";
 import type { Form } from "../../http/form.ts";
 import type { brandingTexts } from "../../texts/settings/branding.ts";
 
@@ -37,6 +44,8 @@ export const brandingFields: readonly BrandingField[] = [
   { name: "support_email", label: "support", kind: "email", lengthMax: emailMax },
   { name: "terms_url", label: "terms", kind: "url", lengthMax: urlMax },
   { name: "privacy_url", label: "privacy", kind: "url", lengthMax: urlMax },
+  choice("email_field", "emailField", emailFields, "emailFieldHint"),
+  choice("email_receipts", "receipts", emailReceipts, "receiptsHint"),
 ];
 
 /** What was typed, by field. */

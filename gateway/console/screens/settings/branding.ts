@@ -73,6 +73,8 @@ async function save({ peers }: ConsoleContext, visit: MerchantVisit, form: Form)
       fontFamily: of("font_family"),
       termsUrl: of("terms_url"),
       privacyUrl: of("privacy_url"),
+      emailField: of("email_field"),
+      emailReceipts: of("email_receipts"),
     });
     return { go: `${base}/branding`, done: "branding-saved" };
   } catch (error) {

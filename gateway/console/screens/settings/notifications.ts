@@ -21,7 +21,7 @@ export function notificationsRoutes(context: ConsoleContext): void {
 async function notificationsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, secret: sessionSecret, merchantId } = visit;
   const texts = profileTexts[language];
-  const asked = peers.people.getNotifications({ sessionSecret, merchantId });
+  const asked = () => peers.people.getNotifications({ sessionSecret, merchantId });
   return {
     title: texts.notifications,
     body: html`<h1>${texts.notifications}</h1><p class="muted">${texts.notificationsAbout}</p>

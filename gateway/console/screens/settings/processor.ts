@@ -7,12 +7,12 @@ import { formFields } from "../../http/form.ts";
 import { unlessRefused } from "../../http/refusal.ts";
 import { merchantForm, merchantPage } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { processorTexts } from "../../texts/settings/processors.ts";
+import { processorName, processorTexts } from "../../texts/settings/processors.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { choiceField, hidden } from "../../view/fields.ts";
 import { chip, codeBlock, copyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
-import { connectorChip, connectorOf, processorName, surfaceName } from "./processors.ts";
+import { connectorChip, connectorOf, surfaceName } from "./processors.ts";
 
 export const processorNeeds = { action: "connectors.write", proof: () => true };
 

@@ -6,7 +6,7 @@ import { paramOf } from "../../http/param.ts";
 import { merchantPage } from "../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
-import { processorTexts } from "../../texts/settings/processors.ts";
+import { processorName, processorTexts } from "../../texts/settings/processors.ts";
 import { chip } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
@@ -18,10 +18,11 @@ export function processorsRoutes(context: ConsoleContext): void {
 async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
   const texts = processorTexts[language];
-  const asked = Promise.all([
-    peers.connectors.listConnectors({ merchantId, environment }),
-    peers.merchants.getMerchant({ merchantId, environment }),
-  ]);
+  const asked = () =>
+    Promise.all([
+      peers.connectors.listConnectors({ merchantId, environment }),
+      peers.merchants.getMerchant({ merchantId, environment }),
+    ]);
   const list = await section(language, texts.title, asked, ([{ connectors }, { merchant }]) => {
     const failover = merchant?.failoverEnabled ? texts.failoverOn : texts.failoverOff;
     return html`${connectorTable(visit, connectors)}<section class="panel">${facts([[texts.failover, failover]])}</section>`;
@@ -66,13 +67,6 @@ export function connectorChip(language: Language, { isDefault, isActive }: Conne
   const texts = processorTexts[language];
   if (!isActive) return chip(texts.inactive, "quiet");
   return isDefault ? chip(texts.primary, "good") : chip(texts.standby, "quiet");
-}
-
-/** One that this release does not know is shown by its own name. */
-export function processorName(language: Language, connector: string): string {
-  const texts = processorTexts[language];
-  if (connector === "stripe") return texts.stripe;
-  return connector === "simulator" ? texts.simulator : connector;
 }
 
 export function surfaceName(language: Language, surface: string): string {

@@ -32,7 +32,7 @@ export function teamRoutes(context: ConsoleContext): void {
 async function teamPage({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { secret: sessionSecret, merchantId, language, base } = visit;
   const texts = teamTexts[language];
-  const asked = peers.people.listMembers({ sessionSecret, door, merchantId });
+  const asked = () => peers.people.listMembers({ sessionSecret, door, merchantId });
   const invite = visit.may("team.write") ? html`<a class="button" href="${base}/team/invite">${texts.invite}</a>` : "";
   return {
     title: texts.title,

@@ -1,5 +1,5 @@
 // Texts of disputes.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const disputeTexts = both(
   {
@@ -9,7 +9,7 @@ export const disputeTexts = both(
     which: "Which disputes",
     none: "No dispute waits for an answer.",
     noneAtAll: "There has been no dispute yet.",
-    total: (count: string) => `${count} disputes`,
+    total: counted("dispute", "disputes"),
     first: (count: string) => `The ${count} disputes that are due first are shown.`,
     amount: "Amount",
     reason: "Reason",
@@ -87,7 +87,7 @@ export const disputeTexts = both(
     which: "Welche Reklamationen",
     none: "Keine Reklamation wartet auf eine Antwort.",
     noneAtAll: "Es gab noch keine Reklamation.",
-    total: (count: string) => `${count} Reklamationen`,
+    total: counted("Reklamation", "Reklamationen"),
     first: (count: string) => `Gezeigt werden die ${count} Reklamationen, die zuerst fällig sind.`,
     amount: "Betrag",
     reason: "Grund",

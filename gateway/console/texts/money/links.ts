@@ -1,5 +1,5 @@
 // Texts of payment links.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const linkTexts = both(
   {
@@ -8,7 +8,7 @@ export const linkTexts = both(
     create: "New payment link",
     none: "No payment link and no checkout yet. Make a link, copy it and send it to your customer.",
     noneFound: "Nothing fits these filters.",
-    total: (count: string) => `${count} links and checkouts`,
+    total: counted("link or checkout", "links and checkouts"),
     intro: "Links that were made here, and checkouts of your shop.",
     search: "Order number or e-mail from the beginning, or id",
     find: "Find",
@@ -83,7 +83,7 @@ export const linkTexts = both(
     create: "Neuer Zahlungslink",
     none: "Noch kein Zahlungslink und kein Bezahlvorgang. Erstellen Sie einen Link, kopieren Sie ihn und schicken Sie ihn Ihrer Kundschaft.",
     noneFound: "Nichts passt zu diesen Filtern.",
-    total: (count: string) => `${count} Links und Bezahlvorgänge`,
+    total: counted("Link oder Bezahlvorgang", "Links und Bezahlvorgänge"),
     intro: "Links, die hier entstanden sind, und Bezahlvorgänge Ihres Shops.",
     search: "Anfang der Bestellnummer oder E-Mail, oder Kennung",
     find: "Suchen",

@@ -1,10 +1,10 @@
 // Texts of the list of payments.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const paymentTexts = both(
   {
     title: "Payments",
-    total: (count: string) => `${count} payments`,
+    total: counted("payment", "payments"),
     none: "No payment yet. The first one appears here as soon as a buyer tries to pay.",
     noneFound: "No payment fits these filters.",
     search: "Order number, e-mail, last four digits or id",
@@ -32,7 +32,7 @@ export const paymentTexts = both(
     wrongDay: (field: string) => `${field}: choose a day.`,
     wrongAmount: (field: string) => `${field}: enter an amount, as 10.50.`,
     wrongCurrency: "Currency: enter its three letters, as EUR.",
-    download: (count: string) => `Download ${count} payments (CSV)`,
+    download: (payments: string) => `Download ${payments} (CSV)`,
     views: "Saved views",
     viewName: "Name of this view",
     viewNameNeeded: "Enter a name of 1 to 60 characters.",
@@ -42,7 +42,7 @@ export const paymentTexts = both(
   },
   {
     title: "Zahlungen",
-    total: (count: string) => `${count} Zahlungen`,
+    total: counted("Zahlung", "Zahlungen"),
     none: "Noch keine Zahlung. Die erste erscheint hier, sobald jemand zu bezahlen versucht.",
     noneFound: "Keine Zahlung passt zu diesen Filtern.",
     search: "Bestellnummer, E-Mail, letzte vier Ziffern oder Kennung",
@@ -70,7 +70,7 @@ export const paymentTexts = both(
     wrongDay: (field: string) => `${field}: Wählen Sie einen Tag.`,
     wrongAmount: (field: string) => `${field}: Geben Sie einen Betrag wie 10,50 ein.`,
     wrongCurrency: "Währung: Geben Sie ihre drei Buchstaben ein, zum Beispiel EUR.",
-    download: (count: string) => `${count} Zahlungen herunterladen (CSV)`,
+    download: (payments: string) => `${payments} herunterladen (CSV)`,
     views: "Gespeicherte Ansichten",
     viewName: "Name dieser Ansicht",
     viewNameNeeded: "Geben Sie einen Namen mit 1 bis 60 Zeichen ein.",

@@ -1,10 +1,10 @@
 // Texts of the list of refunds.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const refundTexts = both(
   {
     title: "Refunds",
-    total: (count: string) => `${count} refunds`,
+    total: counted("refund", "refunds"),
     none: "No refund yet. Refund a payment from its own page.",
     noneFound: "No refund fits these filters.",
     find: "Find",
@@ -24,7 +24,7 @@ export const refundTexts = both(
   },
   {
     title: "Erstattungen",
-    total: (count: string) => `${count} Erstattungen`,
+    total: counted("Erstattung", "Erstattungen"),
     none: "Noch keine Erstattung. Erstattet wird auf der Seite der Zahlung.",
     noneFound: "Keine Erstattung passt zu diesen Filtern.",
     find: "Suchen",

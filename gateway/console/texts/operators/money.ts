@@ -1,5 +1,5 @@
 // Texts of what operators do about money: parked operations, suspense, statements, circuits.
-import { both } from "../both.ts";
+import { both, counted } from "../both.ts";
 
 export const moneyTexts = both(
   {
@@ -17,7 +17,7 @@ export const moneyTexts = both(
     account: "Account",
     reference: "Our reference there",
     tries: "Asked",
-    times: (count: string) => `${count} times`,
+    times: counted("time", "times"),
     lastError: "Last answer",
     nextTry: "Asked next",
     since: "Since",
@@ -94,7 +94,7 @@ export const moneyTexts = both(
     openCircuit: "Open: nothing is sent",
     probing: "One call probes",
     probeIn: "Probes in",
-    accounts: (count: string) => `${count} accounts`,
+    accounts: counted("account", "accounts"),
     replica: (name: string) => `Replica ${name}`,
   },
   {
@@ -191,7 +191,7 @@ export const moneyTexts = both(
     openCircuit: "Offen: nichts wird gesendet",
     probing: "Ein Aufruf probiert",
     probeIn: "Probiert in",
-    accounts: (count: string) => `${count} Konten`,
+    accounts: counted("Konto", "Konten"),
     replica: (name: string) => `Replik ${name}`,
   },
 );

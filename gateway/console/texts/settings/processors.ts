@@ -1,5 +1,5 @@
 // Texts of the accounts at processors.
-import { both } from "../both.ts";
+import { both, type Language } from "../both.ts";
 
 export const processorTexts = both(
   {
@@ -140,3 +140,10 @@ export const processorTexts = both(
     keepEmpty: "Leer: Es bleibt.",
   },
 );
+
+/** One that this release does not know is shown by its own name. */
+export function processorName(language: Language, connector: string): string {
+  const texts = processorTexts[language];
+  if (connector === "stripe") return texts.stripe;
+  return connector === "simulator" ? texts.simulator : connector;
+}

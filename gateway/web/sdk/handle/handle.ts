@@ -5,17 +5,21 @@ import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from ".
 import type { ReadTexts } from "../error-messages.ts";
 import { type Fail, failer } from "../failure.ts";
 import { type ReadSession, running } from "../session.ts";
+import type { Wallets } from "../surfaces/wallets.ts";
 import { Attempts, ended } from "./attempt.ts";
 import { Fields } from "./fields.ts";
 import { SessionReader } from "./session-reader.ts";
 import { HandleStore } from "./store.ts";
 import { type Watch, watchSession } from "./watch.ts";
 
+/** What merchants' pages may say, and what the hosted page says besides. */
+type HandleOptions = CreateOptions & { readonly wallets?: Wallets };
+
 /**
  * @param scriptOrigin where this script came from: the API's origin, unless told otherwise
  * @param readTexts undefined: the page has the texts itself
  */
-export function createHandle(options: CreateOptions, scriptOrigin: string, readTexts?: ReadTexts): CheckoutHandle {
+export function createHandle(options: HandleOptions, scriptOrigin: string, readTexts?: ReadTexts): CheckoutHandle {
   const handle = new Handle(options, scriptOrigin, readTexts);
   const { store, fields } = handle;
   return {
@@ -55,7 +59,7 @@ class Handle {
   #isEmptied = false;
   #watch: Watch | undefined;
 
-  constructor(options: CreateOptions, scriptOrigin: string, readTexts: ReadTexts = async () => ({})) {
+  constructor(options: HandleOptions, scriptOrigin: string, readTexts: ReadTexts = async () => ({})) {
     const { store } = this;
     const messages = { ...options.messages };
     const fail = failer(messages);
@@ -63,14 +67,14 @@ class Handle {
     const place = { origin: options.apiOrigin ?? scriptOrigin, locale, signal: this.#life.signal };
     this.#fail = fail;
     this.#reader = new SessionReader(options, place, fail);
-    const { title = "Card details", nonce } = options;
+    const { title = "Card details", nonce, wallets } = options;
     this.#speak = async () => {
       const texts = await readTexts(place.origin, locale);
       Object.assign(messages, texts, options.messages);
       if (typeof texts.title === "string") settings.title = options.title ?? texts.title;
     };
     const returnUrl = options.returnUrl ?? location.href.replace(/#.*$/, "");
-    const settings = { locale, title, returnUrl, nonce };
+    const settings = { locale, title, returnUrl, nonce, wallets };
     const load = () => this.load();
     const parts = { store, fail, settings, load, onResult: this.#onResult };
     this.fields = new Fields(parts, options.appearance ?? {});

@@ -4,6 +4,7 @@
 import type { Appearance } from "../contract.ts";
 import type { ElementDriver } from "./element-driver.ts";
 import type { SurfaceResult } from "./surface.ts";
+import type { ElementsOptions } from "./wallets.ts";
 
 interface StripeElement {
   mount(container: HTMLElement): void;
@@ -28,9 +29,9 @@ interface StripeAnswer {
 }
 
 interface StripeJs {
-  elements(options: { clientSecret: string; locale: string; appearance: unknown }): StripeElements;
+  elements(options: ElementsOptions): StripeElements;
   confirmPayment(options: {
-    elements: StripeElements;
+    elements: unknown;
     confirmParams: { return_url: string };
     redirect: "if_required";
   }): Promise<StripeAnswer>;
@@ -38,13 +39,15 @@ interface StripeJs {
 
 export const stripeDriver: ElementDriver = ({ container, render, port, settings }) => {
   const make: unknown = Reflect.get(globalThis, "Stripe");
-  if (typeof make !== "function") throw new Error("the script did not define Stripe");
+  if (typeof make !== "function") throw new Error("the script did not load");
   const stripe: StripeJs = make(render.publishableKey);
-  const elements = stripe.elements({
+  const options = {
     clientSecret: render.clientSecret,
     locale: settings.locale,
     appearance: stripeAppearance(settings.appearance),
-  });
+  };
+  const pressed = settings.wallets?.(stripe, options, container, port);
+  const elements = stripe.elements(options);
   const element = elements.create("payment");
   element.on("ready", () => port.ready([]));
   element.on("change", ({ complete }) => port.change({ complete: complete === true }));
@@ -53,7 +56,7 @@ export const stripeDriver: ElementDriver = ({ container, render, port, settings 
   return {
     submit() {
       const confirmParams = { return_url: settings.returnUrl };
-      stripe.confirmPayment({ elements, confirmParams, redirect: "if_required" }).then(
+      stripe.confirmPayment({ elements: pressed?.() ?? elements, confirmParams, redirect: "if_required" }).then(
         (answer) => port.result(resultOf(answer)),
         () => port.result({ status: "unknown" }),
       );

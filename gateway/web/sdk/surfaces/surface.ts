@@ -2,6 +2,7 @@
 // way to take card details is a new file beside this one; nothing else of the SDK knows how it works.
 import type { Appearance, TestCard } from "../contract.ts";
 import type { Render } from "../render.ts";
+import type { Wallets } from "./wallets.ts";
 
 /** What the surface says about the attempt. It is news, never proof: the service asks the processor. */
 export type SurfaceResult =
@@ -42,6 +43,8 @@ export interface SurfaceSettings {
   readonly returnUrl: string;
   /** For script elements under a nonce policy. */
   readonly nonce: string | undefined;
+  /** Buttons of wallets beside the card fields; undefined: none. */
+  readonly wallets?: Wallets | undefined;
 }
 
 /** A mounted surface. */

@@ -69,6 +69,7 @@ const contentOf: { readonly [K in NotificationKind]: (texts: MailTexts, facts: M
   dispute_opened: (texts, facts) => texts.disputeOpened(facts),
   dispute_due: (texts, facts) => texts.disputeDue(facts),
   refund_failed: (texts, facts) => texts.refundFailed(facts),
+  endpoint_failing: (texts, facts) => texts.endpointFailing(facts),
   key_created: (texts, facts) => texts.keyCreated(facts),
   key_expiring: (texts, facts) => texts.keyExpiring(facts),
 };

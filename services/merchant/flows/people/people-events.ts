@@ -14,7 +14,8 @@ export type MemberEvent =
   | "member.invitation_revoked"
   | "member.joined"
   | "member.changed"
-  | "member.removed";
+  | "member.removed"
+  | "member.access_reset";
 
 export type OwnEvent =
   | "person.signed_in"

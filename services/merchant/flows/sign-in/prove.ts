@@ -1,13 +1,16 @@
-// Proves again, in a session, that it is still the same person: by passkey, as a sign-in is, or by the authenticator
-// app's code. What is grave needs a proof within five minutes.
+// Proves again, in a session, that it is still the same person: by passkey, as a sign-in is, by the authenticator app's
+// code, or by a fresh sign-in at the identity provider. What is grave needs a proof within five minutes.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { assertionOptions } from "../../passkeys/verify-passkey.ts";
+import { provedUntil } from "../../rules/people/session.ts";
 import { proveSession, type SessionRow } from "../../store/people/console-sessions.ts";
 import { passkeysOf, recordPasskeyUse } from "../../store/people/passkeys.ts";
+import { findLinked, isLinked } from "../../store/sign-in/provider-links.ts";
 import { checkCode, countWrongCode, wrongCode } from "./check-code.ts";
+import { type GivenToken, useTokenUp, verifyToken } from "./provider-token.ts";
 import { findFullSession, openDoor, type SessionView, viewSession } from "./session.ts";
 import {
   keepChallenge,
@@ -21,24 +24,31 @@ import {
 export async function beginProof(
   context: MerchantContext,
   sessionSecret: string,
-): Promise<PasskeyQuestion & { takesCode: boolean }> {
+): Promise<PasskeyQuestion & { takesCode: boolean; takesProvider: boolean }> {
   const { id: sessionId, door, person, hasAuthenticator: takesCode } = await findFullSession(context, sessionSecret);
   const open = openDoor(context, door);
+  const { issuer } = context.provider ?? {};
+  const takesProvider = issuer !== undefined && (await isLinked(context.db, issuer, person.id));
+  const others = { takesCode, takesProvider };
   const known = await passkeysOf(context.db.em(), person.id, open.rpId);
-  if (known.length === 0) return { challengeId: "", optionsJson: "", takesCode };
+  if (known.length === 0) return { challengeId: "", optionsJson: "", ...others };
   const { challenge, json } = await assertionOptions(open, known);
-  return { ...(await keepChallenge(context, { challenge, purpose: "prove", door, sessionId }, json)), takesCode };
+  return { ...(await keepChallenge(context, { challenge, purpose: "prove", door, sessionId }, json)), ...others };
 }
 
-/** @param proof `code` empty: by passkey. @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY (field `code`) */
+/**
+ * @param proof a token, else a code, else a passkey's answer
+ * @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY (field `code`), FEATURE_DISABLED, SERVICE_UNAVAILABLE
+ */
 export async function finishProof(
   context: MerchantContext,
   sessionSecret: string,
-  proof: PasskeyAnswer & { readonly code: string },
+  proof: PasskeyAnswer & GivenToken & { readonly code: string },
 ): Promise<SessionView> {
   const session = await findFullSession(context, sessionSecret);
-  if (proof.code === "") await proveByPasskey(context, session, proof);
-  else await proveByCode(context, session, proof.code);
+  if (proof.idToken !== "") await proveByProvider(context, session, proof);
+  else if (proof.code !== "") await proveByCode(context, session, proof.code);
+  else await proveByPasskey(context, session, proof);
   return await viewSession(context, await findFullSession(context, sessionSecret));
 }
 
@@ -63,6 +73,18 @@ async function proveByCode(context: MerchantContext, session: SessionRow, code: 
   if (!isProved) throw wrongCode();
 }
 
-async function keepProof(tx: MappedTx, session: SessionRow): Promise<void> {
-  if (!(await proveSession(tx, session.id, clockNow()))) throw new Failure("UNAUTHORIZED");
+/** Holds for five minutes from when they proved themselves there. */
+async function proveByProvider(context: MerchantContext, session: SessionRow, given: GivenToken): Promise<void> {
+  const { issuer, subject, provedAt } = await verifyToken(context, given);
+  const now = clockNow();
+  if (!provedAt || !provedUntil(provedAt, now)) throw new Failure("UNAUTHORIZED");
+  await context.db.transaction(async (tx) => {
+    await useTokenUp(tx, given);
+    if ((await findLinked(tx, issuer, subject)) !== session.person.id) throw new Failure("UNAUTHORIZED");
+    await keepProof(tx, session, new Date(Math.min(provedAt.getTime(), now.getTime())));
+  });
+}
+
+async function keepProof(tx: MappedTx, session: SessionRow, at = clockNow()): Promise<void> {
+  if (!(await proveSession(tx, session.id, at))) throw new Failure("UNAUTHORIZED");
 }

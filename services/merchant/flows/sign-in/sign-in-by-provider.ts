@@ -1,18 +1,18 @@
 // Signs a person in by the company's identity provider: (1) verifies the token, for which the provider's keys may be
 // asked for; (2) in ONE transaction uses the token up, finds or binds the person, begins the session and announces it.
-import { createHash } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
-import { type ProvedIdentity, TokenRefused } from "../../identity/provider.ts";
+import type { ProvedIdentity } from "../../identity/provider.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { provedUntil } from "../../rules/people/session.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
-import { findLinked, linkPerson, spendToken } from "../../store/sign-in/provider-links.ts";
+import { findLinked, linkPerson } from "../../store/sign-in/provider-links.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { proveAddress } from "./prove-address.ts";
+import { type GivenToken, useTokenUp, verifyToken } from "./provider-token.ts";
 import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
@@ -20,21 +20,14 @@ import type { IssuedSession } from "./sign-in-by-passkey.ts";
 export async function finishProviderSignIn(
   context: MerchantContext,
   door: Door,
-  given: { readonly idToken: string; readonly nonce: string },
+  given: GivenToken,
   browser: BrowserPlace,
 ): Promise<IssuedSession> {
-  const { provider, log } = context;
   openDoor(context, door);
-  if (!provider) throw new Failure("FEATURE_DISABLED");
-  const identity = await provider.verify(given.idToken, given.nonce).catch((error: unknown) => {
-    if (!(error instanceof TokenRefused)) throw error;
-    log.warn({ why: error.message }, "a token of the identity provider was refused");
-    throw new Failure("UNAUTHORIZED", { cause: error });
-  });
-  const tokenHash = createHash("sha256").update(given.idToken).digest();
+  const identity = await verifyToken(context, given);
   const secret = await context.db.transaction(async (tx) => {
-    if (!(await spendToken(tx, tokenHash, clockNow()))) throw new Failure("UNAUTHORIZED");
-    const personId = await personOf(tx, provider.issuer, identity, door);
+    await useTokenUp(tx, given);
+    const personId = await personOf(tx, identity, door);
     const isProved = provedUntil(identity.provedAt ?? null, clockNow()) !== undefined;
     const begun = await beginSession(context, tx, { personId, door, isFull: true, isProved, browser });
     const how = { by: "provider", session: begun.id };
@@ -49,8 +42,11 @@ export async function finishProviderSignIn(
 /**
  * By the subject, which the provider gives to nobody else; at the first time by the address, which is bound to it then.
  */
-async function personOf(tx: MappedTx, issuer: string, identity: ProvedIdentity, door: Door): Promise<string> {
-  const { subject, email } = identity;
+async function personOf(
+  tx: MappedTx,
+  { issuer, subject, email }: ProvedIdentity & { readonly issuer: string },
+  door: Door,
+): Promise<string> {
   const known = await findLinked(tx, issuer, subject);
   if (known !== undefined) {
     if ((await membershipsOf(tx, known, door)).length === 0) throw new Failure("UNAUTHORIZED");

@@ -10,6 +10,12 @@ export async function findLinked(sql: Sql, issuer: string, subject: string): Pro
   return row?.person_id;
 }
 
+/** True when the person has signed in there before. */
+export async function isLinked(sql: Sql, issuer: string, personId: string): Promise<boolean> {
+  const rows = await sql.rows("select 1 from provider_links where person_id = $2 and issuer = $1", [issuer, personId]);
+  return rows.length > 0;
+}
+
 /** @returns false: the person is another subject there */
 export async function linkPerson(
   sql: Sql,
@@ -21,6 +27,10 @@ export async function linkPerson(
     [link.issuer, link.subject, link.personId, link.at.toISOString()],
   );
   return rows.length === 1;
+}
+
+export async function deleteLinksOf(sql: Sql, personId: string): Promise<void> {
+  await sql.rows("delete from provider_links where person_id = $1", [personId]);
 }
 
 /** @returns false: it was used before */

@@ -40,6 +40,10 @@ class Branding(TollboothObject):
     """https URL of the terms, linked on the hosted page."""
     privacy_url: str | None
     """https URL of the privacy notice, linked on the hosted page."""
+    email_field: Literal["hidden", "optional", "required"] | str | None
+    """Whether the hosted page asks for the buyer's e-mail: `hidden`, `optional` or `required`."""
+    email_receipts: Literal["off", "on"] | str | None
+    """Whether buyers get receipts by e-mail: `off` or `on`."""
 
 
 class Merchant(TollboothObject):
@@ -168,6 +172,8 @@ class MerchantResource:
         ] | None = None,
         terms_url: str | None | NotGiven = NOT_GIVEN,
         privacy_url: str | None | NotGiven = NOT_GIVEN,
+        email_field: Literal["hidden", "optional", "required"] | None = None,
+        email_receipts: Literal["off", "on"] | None = None,
         timeout: float | None = None,
     ) -> Branding:
         """Change the checkout branding.
@@ -188,6 +194,8 @@ class MerchantResource:
         `font_family`: Font.
         `terms_url`: https URL of the terms. At most 2,048 characters.
         `privacy_url`: https URL of the privacy notice. At most 2,048 characters.
+        `email_field`: Whether the hosted page asks for the buyer's e-mail, where you gave none.
+        `email_receipts`: Whether buyers get receipts by e-mail.
         """
         return self._caller.send(
             Branding,
@@ -207,6 +215,8 @@ class MerchantResource:
                     "font_family": font_family,
                     "terms_url": terms_url,
                     "privacy_url": privacy_url,
+                    "email_field": email_field,
+                    "email_receipts": email_receipts,
                 },
                 (
                     "display_name",

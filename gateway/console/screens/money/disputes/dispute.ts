@@ -6,6 +6,7 @@ import { onceKey } from "../../../http/once.ts";
 import { idParam } from "../../../http/params.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { reasonWord } from "../../../texts/money/card-words.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";
 import { stateWord } from "../../../texts/money/words.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
@@ -57,7 +58,7 @@ function disputePage(visit: MerchantVisit, record: DisputeRecord, answering: Ans
     status: answering.problems.length > 0 ? 422 : 200,
     body: html`<div class="heading"><h1>${texts.disputeOf(amount)}</h1>${chip(text, tone)}</div>
 <div class="panel">${facts([
-      [texts.reason, dispute.reason],
+      [texts.reason, reasonWord(language, dispute.reason)],
       [texts.due, dispute.evidenceDueAt ? moment(language, dispute.evidenceDueAt) : ""],
       [texts.opened, moment(language, dispute.openedAt)],
       [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],

@@ -5,6 +5,7 @@ import { type Html, html } from "../../../../docs/html.ts";
 import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { reasonWord } from "../../../texts/money/card-words.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";
 import { stateWord } from "../../../texts/money/words.ts";
 import { chip, pageBehind, paging } from "../../../view/pieces.ts";
@@ -30,7 +31,7 @@ async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const isAll = queryOf(visit).get("view") === "all";
   const tab = (address: string, label: string, isHere: boolean) =>
     html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${label}</a></li>`;
-  const list = isAll ? allOf(context, visit) : openOf(context, visit);
+  const list = () => (isAll ? allOf(context, visit) : openOf(context, visit));
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><nav class="tabs" aria-label="${texts.which}"><ul>${[
@@ -99,7 +100,7 @@ function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRe
       },
       { heading: texts.status, cell: state },
       { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
-      { heading: texts.reason, cell: ({ dispute }) => dispute?.reason ?? "" },
+      { heading: texts.reason, cell: ({ dispute }) => reasonWord(language, dispute?.reason ?? "") },
       { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
     ],
   });

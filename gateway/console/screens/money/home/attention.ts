@@ -21,20 +21,31 @@ export async function attentionPart(context: ConsoleContext, visit: MerchantVisi
     html`<li><a href="${base}/${path}">${text}</a>${more}</li>`;
   const parts = await Promise.all([
     may("disputes.answer")
-      ? section(language, texts.disputesPart, openDisputes(context, visit), ({ disputes, total }) => {
-          const due = disputes[0]?.dispute?.evidenceDueAt;
-          const first = due ? html` – ${texts.disputeDue} ${day(language, due)}` : "";
-          return total === 0n ? "" : line("disputes", texts.disputes(count(language, total)), first);
-        })
+      ? section(
+          language,
+          texts.disputesPart,
+          () => openDisputes(context, visit),
+          ({ disputes, total }) => {
+            const due = disputes[0]?.dispute?.evidenceDueAt;
+            const first = due ? html` – ${texts.disputeDue} ${day(language, due)}` : "";
+            return total === 0n ? "" : line("disputes", texts.disputes(count(language, total)), first);
+          },
+        )
       : "",
     may("webhooks.read")
-      ? section(language, texts.webhooksPart, failingEndpoints(context, visit), (failing) =>
-          failing === 0 ? "" : line("webhooks", texts.failing(count(language, failing))),
+      ? section(
+          language,
+          texts.webhooksPart,
+          () => failingEndpoints(context, visit),
+          (failing) => (failing === 0 ? "" : line("webhooks", texts.failing(count(language, failing)))),
         )
       : "",
     may("keys.read")
-      ? section(language, texts.keysPart, expiringKeys(context, visit), (expiring) =>
-          expiring === 0 ? "" : line("keys", texts.keys(count(language, expiring))),
+      ? section(
+          language,
+          texts.keysPart,
+          () => expiringKeys(context, visit),
+          (expiring) => (expiring === 0 ? "" : line("keys", texts.keys(count(language, expiring)))),
         )
       : "",
   ]);

@@ -19,12 +19,17 @@ interface Step {
 export async function checklistPart(context: ConsoleContext, visit: MerchantVisit): Promise<Html | string> {
   const { language } = visit;
   const texts = homeTexts[language];
-  return await section(language, texts.list, askSteps(context, visit), (steps) => {
-    const done = steps.filter(({ isDone }) => isDone).length;
-    if (done === steps.length) return "";
-    return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${texts.listDone(String(done), String(steps.length))}</p>
+  return await section(
+    language,
+    texts.list,
+    () => askSteps(context, visit),
+    (steps) => {
+      const done = steps.filter(({ isDone }) => isDone).length;
+      if (done === steps.length) return "";
+      return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${texts.listDone(String(done), String(steps.length))}</p>
 <ol class="checklist">${steps.map((step) => item(visit, step))}</ol></section>`;
-  });
+    },
+  );
 }
 
 function item({ language, merchantId, may }: MerchantVisit, { name, isDone, path, action }: Step): Html {

@@ -6,7 +6,7 @@ import type { MerchantVisit } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
 import { homeTexts } from "../../../texts/money/home.ts";
 import { table } from "../../../view/table.ts";
-import { count, money } from "../../../view/values.ts";
+import { count, dayShown, money } from "../../../view/values.ts";
 import { chart } from "./chart.ts";
 
 export const overviewDays = 30;
@@ -71,7 +71,7 @@ function byDay(language: Language, currency: string, found: readonly OverviewDay
     rows: found.toReversed(),
     empty: texts.noMoney,
     columns: [
-      { heading: texts.day, cell: ({ day }) => day },
+      { heading: texts.day, cell: ({ day }) => dayShown(language, day) },
       { heading: texts.volume, isNumber: true, cell: (row) => money(language, row.capturedAmount, currency) },
       { heading: texts.payments, isNumber: true, cell: (row) => count(language, row.capturedCount) },
       { heading: texts.success, isNumber: true, cell: (row) => rate(language, sumOf([row])) },

@@ -19,7 +19,7 @@ async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<
   const overview = async () =>
     await context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
   const [figures, attention, checklist] = await Promise.all([
-    may("payments.read") ? section(language, texts.figures, overview(), (found) => figuresPart(visit, found)) : "",
+    may("payments.read") ? section(language, texts.figures, overview, (found) => figuresPart(visit, found)) : "",
     attentionPart(context, visit),
     checklistPart(context, visit),
   ]);

@@ -49,7 +49,7 @@ const emptyLink: TypedLink = {
 
 /** The merchant's own; the form is there without it too. */
 async function currencyOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<string> {
-  const found = await unlessAway(peers.merchants.getMerchant({ merchantId, environment }));
+  const found = await unlessAway(() => peers.merchants.getMerchant({ merchantId, environment }));
   return found?.value.merchant?.currency ?? "";
 }
 

@@ -9,6 +9,7 @@ import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit
 import type { Language } from "../../../texts/both.ts";
 import { linkTexts } from "../../../texts/money/links.ts";
 import { stateWord } from "../../../texts/money/words.ts";
+import { processorName } from "../../../texts/settings/processors.ts";
 import { hidden } from "../../../view/fields.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
@@ -55,7 +56,7 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
       [texts.created, moment(language, session.createdAt)],
       [texts.completed, moment(language, session.completedAt)],
       [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
-      [texts.processor, session.connector],
+      [texts.processor, processorName(language, session.connector)],
       [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
       [
         texts.metadata,

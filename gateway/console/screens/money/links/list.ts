@@ -31,7 +31,7 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
   const q = (query.get("q") ?? "").trim().slice(0, 254);
   const status = statuses.find((each) => each === query.get("status")) ?? "";
   const afterId = query.get("after") ?? "";
-  const found = peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q, status });
+  const found = () => peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q, status });
   const shown = [
     { name: "q", label: texts.query, value: q },
     { name: "status", label: texts.status, value: stateWord(language, status).text },

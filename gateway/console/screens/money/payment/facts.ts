@@ -5,7 +5,9 @@ import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
+import { cardText, checkWord, fundingWord } from "../../../texts/money/card-words.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { processorName } from "../../../texts/settings/processors.ts";
 import { paymentState } from "../../../texts/states.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
@@ -35,11 +37,11 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
     [texts.description, payment.description],
     [texts.reference, payment.orderReference],
     [texts.buyer, payment.customerEmail],
-    [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}">${sessionId}</a>`],
-    [texts.processor, payment.connector],
+    [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}"><code>${sessionId}</code></a>`],
+    [texts.processor, processorName(language, payment.connector)],
     [texts.processorRef, copied(payment.connectorRef)],
     [texts.authorizationCode, payment.authorizationCode],
-    [texts.receipt, outsideLink(payment.receiptUrl, environment)],
+    [texts.receipt, outsideLink(payment.receiptUrl, environment, texts.openReceipt)],
     [texts.metadata, metadata(payment)],
   ]);
 }
@@ -50,24 +52,29 @@ export function cardFacts({ language }: MerchantVisit, { card, verification }: P
   const { riskLevel = "", riskScore = 0 } = verification ?? {};
   const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
   return html`<section class="panel"><h2>${texts.card}</h2>${facts([
-    [texts.cardNumber, card ? `${card.brand} ····${card.last4} ${card.funding}`.trim() : ""],
+    [texts.cardNumber, [cardText(card), fundingWord(language, card?.funding ?? "")].filter(Boolean).join(", ")],
     [texts.expiry, expiry],
     [texts.fingerprint, card?.fingerprint ? copyable(language, card.fingerprint) : ""],
-    [texts.addressCheck, verification?.avsLine1 ?? ""],
-    [texts.postcodeCheck, verification?.avsZip ?? ""],
-    [texts.cvcCheck, verification?.cvcCheck ?? ""],
-    [texts.threeDs, [verification?.threeDsResult, verification?.threeDsVersion].filter(Boolean).join(" · ")],
-    [texts.risk, riskLevel === "" ? "" : `${riskLevel} · ${riskScore}`],
+    [texts.addressCheck, checkWord(language, verification?.avsLine1 ?? "")],
+    [texts.postcodeCheck, checkWord(language, verification?.avsZip ?? "")],
+    [texts.cvcCheck, checkWord(language, verification?.cvcCheck ?? "")],
+    [
+      texts.threeDs,
+      [checkWord(language, verification?.threeDsResult ?? ""), verification?.threeDsVersion]
+        .filter(Boolean)
+        .join(" · "),
+    ],
+    [texts.risk, riskLevel === "" ? "" : `${checkWord(language, riskLevel)} · ${riskScore}`],
   ])}</section>`;
 }
 
 /** An address that somebody else gave: https alone, in sandbox also http to this machine, is a link. */
-export function outsideLink(text: string, environment: Environment): Html | string {
+function outsideLink(text: string, environment: Environment, label: string): Html | string {
   if (!URL.canParse(text)) return text;
   const { protocol, hostname } = new URL(text);
   const isLocal = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
   if (protocol !== "https:" && !(isLocal && environment === Environment.SANDBOX)) return text;
-  return html`<a href="${text}" rel="noreferrer noopener" target="_blank">${hostname}</a>`;
+  return html`<a href="${text}" rel="noreferrer noopener" target="_blank">${label}</a>`;
 }
 
 function metadata(payment: Payment): Html | string {

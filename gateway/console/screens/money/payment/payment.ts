@@ -31,9 +31,9 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const owned = { merchantId, environment, paymentId };
   const texts = paymentPageTexts[language];
   const [found, story, books] = await Promise.all([
-    unlessAway(payments.getPayment(owned)),
+    unlessAway(() => payments.getPayment(owned)),
     askStory(context, visit, paymentId),
-    may("books.read") ? unlessAway(payments.listPaymentEntries(owned)) : undefined,
+    may("books.read") ? unlessAway(() => payments.listPaymentEntries(owned)) : undefined,
   ]);
   const payment = found?.value.payment;
   const booksHtml = may("books.read") ? booksPart(visit, books?.value.entries) : "";
@@ -42,20 +42,25 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     title,
     body: html`<div class="heading"><h1>${title}</h1>${payment ? stateOf(language, payment) : ""}</div>
 <p>${copyable(language, paymentId)}</p>
-${payment ? own(visit, payment) : missing(language, texts.payment)}
-${timelinePart(visit, payment, story)}
+${payment ? why(visit, payment) : missing(language, texts.payment)}
+<div class="halves">${payment ? whatItIs(visit, payment) : ""}${timelinePart(visit, payment, story)}</div>
 ${booksHtml}${payment ? developersPart(context, visit, payment) : ""}`,
   };
 }
 
-function own(visit: MerchantVisit, payment: Payment): Html {
+/** Why it failed, if it did, and what can be done. */
+function why(visit: MerchantVisit, payment: Payment): Html {
   const { language } = visit;
   const texts = paymentPageTexts[language];
   const { failure } = payment;
-  const why = failure
-    ? html`<div class="warning"><strong>${texts.failed}: ${failureWord(language, failure.code)}</strong><p>${failure.message}</p><p>${failureWord(language, failure.advice)}</p></div>`
+  const told = failure
+    ? html`<div class="warning"><strong>${texts.failed}: ${failureWord(language, failure.code)}</strong><p>${texts.processorSays(failure.message)}</p><p>${failureWord(language, failure.advice)}</p></div>`
     : "";
-  return html`${why}${acts(visit, payment)}<div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}`;
+  return html`${told}${acts(visit, payment)}`;
+}
+
+function whatItIs(visit: MerchantVisit, payment: Payment): Html {
+  return html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}</div>`;
 }
 
 /** What the person may do with the payment as it stands. */

@@ -10,7 +10,7 @@ import { unlessAway } from "../../../view/section.ts";
 export interface Story {
   readonly deliveries: readonly PaymentDelivery[] | undefined;
   readonly acts: readonly AuditEntry[] | undefined;
-  /** By `usr_…`. */
+  /** By `usr_…` or `ak_…`. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -22,9 +22,11 @@ export async function askStory(context: ConsoleContext, visit: MerchantVisit, pa
   const { webhooks, audit } = context.peers;
   const nothing = Promise.resolve({ value: { deliveries: [], entries: [] } });
   const [deliveries, acts] = await Promise.all([
-    may("webhooks.read") ? unlessAway(webhooks.listPaymentDeliveries({ merchantId, environment, paymentId })) : nothing,
+    may("webhooks.read")
+      ? unlessAway(() => webhooks.listPaymentDeliveries({ merchantId, environment, paymentId }))
+      : nothing,
     may("audit.read")
-      ? unlessAway(audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax }))
+      ? unlessAway(() => audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax }))
       : nothing,
   ]);
   const entries = acts?.value.entries;
@@ -35,12 +37,22 @@ export async function askStory(context: ConsoleContext, visit: MerchantVisit, pa
   };
 }
 
-/** Without an answer people are shown by their ids. */
+/** Without an answer people and keys are shown by their ids. */
 async function namesOf({ peers }: ConsoleContext, visit: MerchantVisit, actors: readonly string[]) {
-  const personIds = [...new Set(actors)].filter((actor) => actor.startsWith("usr_"));
-  if (personIds.length === 0) return new Map<string, string>();
-  const { secret: sessionSecret, merchantId } = visit;
-  const wish = { door: Door.MERCHANTS, sessionSecret, merchantId, personIds };
-  const answer = await peers.people.listNames(wish).catch(() => undefined);
-  return new Map(answer?.people.map(({ id, name, email }) => [id, name || email]));
+  const { secret: sessionSecret, merchantId, environment } = visit;
+  const known = [...new Set(actors)];
+  const personIds = known.filter((actor) => actor.startsWith("usr_"));
+  const keyIds = visit.may("keys.read") ? known.filter((actor) => actor.startsWith("ak_")) : [];
+  const askPeople = async () => {
+    if (personIds.length === 0) return [];
+    const { people } = await peers.people.listNames({ door: Door.MERCHANTS, sessionSecret, merchantId, personIds });
+    return people.map(({ id, name, email }): [string, string] => [id, name || email]);
+  };
+  const askKey = async (apiKeyId: string): Promise<[string, string][]> => {
+    const { apiKey } = await peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId });
+    return apiKey ? [[apiKeyId, `${apiKey.name} ····${apiKey.suffix}`]] : [];
+  };
+  const asked = [askPeople(), ...keyIds.map(askKey)];
+  const found = await Promise.all(asked.map(async (each) => await each.catch((): [string, string][] => [])));
+  return new Map(found.flat());
 }

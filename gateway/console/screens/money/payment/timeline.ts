@@ -6,6 +6,7 @@ import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payment
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
+import { cardText, checkWord, reasonWord } from "../../../texts/money/card-words.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { actWord, failureWord, stateWord } from "../../../texts/money/words.ts";
 import { chip, type Tone } from "../../../view/pieces.ts";
@@ -38,7 +39,7 @@ ${story.deliveries ? "" : missing(language, texts.deliveries)}${story.acts ? "" 
 
 function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: Happening): Html {
   const shown = details.filter((each) => each !== "").map((each) => html`<p>${each}</p>`);
-  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted">${moment(language, at)}</span>${shown}</li>`;
+  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${moment(language, at)}</span>${shown}</li>`;
 }
 
 function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[] {
@@ -59,7 +60,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[]
             at: failedAt,
             title: texts.wasFailed,
             tone: "bad",
-            details: [failureWord(language, failure.code), failure.message],
+            details: [failureWord(language, failure.code), texts.processorSays(failure.message)],
           } as const,
         ]
       : []),
@@ -77,25 +78,26 @@ function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice:
     title: isGood ? texts.attemptSucceeded : texts.attemptFailed,
     tone: isGood ? "good" : "bad",
     details: [
-      cardLast4 === "" ? "" : `${cardBrand} ····${cardLast4}`,
-      threeDsResult === "" ? "" : `${texts.threeDs}: ${threeDsResult}`,
+      cardText({ brand: cardBrand, last4: cardLast4 }),
+      threeDsResult === "" ? "" : `${texts.threeDs}: ${checkWord(language, threeDsResult)}`,
       failureCode === "" ? "" : html`${failureWord(language, failureCode)} <code>${failureCode}</code>`,
-      failureMessage,
+      failureMessage === "" ? "" : texts.processorSays(failureMessage),
       advice === "" ? "" : failureWord(language, advice),
     ],
   };
 }
 
 function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string): Happening {
+  const texts = paymentPageTexts[language];
   const { text, tone } = stateWord(language, refund.status);
   return {
     at: refund.createdAt,
-    title: html`${paymentPageTexts[language].refundOf(money(language, refund.amount, currency))} ${chip(text, tone)}`,
+    title: html`${texts.refundOf(money(language, refund.amount, currency))} ${chip(text, tone)}`,
     tone,
     details: [
-      refund.reason,
+      reasonWord(language, refund.reason),
       refund.failureCode === "" ? "" : failureWord(language, refund.failureCode),
-      refund.failureMessage,
+      refund.failureMessage === "" ? "" : texts.processorSays(refund.failureMessage),
       html`<code>${refund.id}</code>`,
     ],
   };
@@ -111,7 +113,7 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
       title: html`<a href="${base}/disputes/${dispute.id}">${texts.disputeOf(money(language, dispute.amount, currency))}</a> ${chip(text, tone)}`,
       tone: "bad",
       details: [
-        dispute.reason,
+        reasonWord(language, dispute.reason),
         dispute.evidenceDueAt ? html`${texts.due} ${day(language, dispute.evidenceDueAt)}` : "",
       ],
     },
@@ -142,7 +144,7 @@ function ofAct({ language }: MerchantVisit, entry: AuditEntry, names: Story["nam
 function whoOf(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
   const texts = paymentPageTexts[language];
   if (actor.startsWith("usr_")) return names.get(actor) ?? texts.formerMember;
-  if (actor.startsWith("ak_")) return texts.byKey(actor);
+  if (actor.startsWith("ak_")) return texts.byKey(names.get(actor) ?? actor);
   return actor === "operator" ? texts.byOperator : actor === "" ? texts.byService : actor;
 }
 

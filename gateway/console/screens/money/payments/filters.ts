@@ -7,7 +7,7 @@ import { dayEnd, dayStart } from "../../../http/day.ts";
 import type { Language } from "../../../texts/both.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
 import { paymentState } from "../../../texts/states.ts";
-import { minorUnits } from "../../../view/values.ts";
+import { dayShown, minorUnits } from "../../../view/values.ts";
 
 /** Their names in the address, in the order of the form. */
 export const filterNames = [
@@ -88,8 +88,9 @@ export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
     ...{ captured_from: texts.capturedFrom, captured_to: texts.capturedTo },
   };
   return filterNames.map((name) => {
-    const value = name === "status" ? paymentState(language, typed.status).text : typed[name];
-    return { name, label: labels[name], value };
+    const isDay = name.endsWith("from") || name.endsWith("to");
+    const text = isDay ? dayShown(language, typed[name]) : typed[name];
+    return { name, label: labels[name], value: name === "status" ? paymentState(language, typed.status).text : text };
   });
 }
 

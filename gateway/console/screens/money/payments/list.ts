@@ -5,6 +5,7 @@ import { type Html, html } from "../../../../docs/html.ts";
 import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { cardText } from "../../../texts/money/card-words.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
 import { problemSummary } from "../../../view/fields.ts";
 import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
@@ -40,7 +41,16 @@ async function paymentsPage(context: ConsoleContext, visit: MerchantVisit, probl
     body: html`<h1>${texts.title}</h1>
 ${problemSummary(texts.wrong, filters.problems)}
 ${filterForm(visit, path, filters)}${filterChips(language, path, query, labelsOf(language, filters.typed))}
-${isWrong ? "" : await section(language, texts.title, find(context, visit, filters), (found) => list(visit, filters, found))}
+${
+  isWrong
+    ? ""
+    : await section(
+        language,
+        texts.title,
+        () => find(context, visit, filters),
+        (found) => list(visit, filters, found),
+      )
+}
 ${await views}`,
   };
 }
@@ -65,7 +75,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
       { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
       { heading: texts.status, cell: (payment) => stateOf(language, payment) },
       { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
-      { heading: texts.card, cell: ({ card }) => (card ? `${card.brand} ····${card.last4}` : "") },
+      { heading: texts.card, cell: ({ card }) => cardText(card) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
@@ -80,8 +90,9 @@ ${paging(language, {
 /** How many there will be is said before: the browser then shows how far it is. */
 function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilters, total: bigint): Html | string {
   if (total === 0n || !may("payments.export")) return "";
+  const texts = paymentTexts[language];
   const query = queryOfFilters(typed);
-  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${paymentTexts[language].download(count(language, total))}</a></p>`;
+  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${texts.download(texts.total(count(language, total)))}</a></p>`;
 }
 
 function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: Payment): Html {

@@ -1,0 +1,205 @@
+// What receipts say, in the languages of the payment page. `{…}` stands for a value that is put in.
+
+export interface ReceiptTexts {
+  readonly subject: string;
+  readonly refundSubject: string;
+  readonly paid: string;
+  readonly refunded: string;
+  /** Of the sandbox. */
+  readonly test: string;
+  readonly total: string;
+  readonly refund: string;
+  readonly for: string;
+  readonly date: string;
+  readonly card: string;
+  readonly cardEnding: string;
+  readonly reference: string;
+  readonly seller: string;
+  readonly support: string;
+  readonly why: string;
+}
+
+const en: ReceiptTexts = {
+  subject: "Your receipt from {merchant}",
+  refundSubject: "Your refund from {merchant}",
+  paid: "Thank you. You have paid {amount} to {merchant}.",
+  refunded: "{merchant} has refunded {amount} to you. Your bank may take some days to show it.",
+  test: "This was a test: no real money is moved.",
+  total: "Total",
+  refund: "Refund",
+  for: "For",
+  date: "Date",
+  card: "Card",
+  cardEnding: "{brand} ending in {last4}",
+  reference: "Reference",
+  seller: "Sold by {name}",
+  support: "Questions? Write to {email}",
+  why: "You get this mail because this address was given for the payment.",
+};
+
+const de: ReceiptTexts = {
+  subject: "Ihr Beleg von {merchant}",
+  refundSubject: "Ihre Erstattung von {merchant}",
+  paid: "Vielen Dank. Sie haben {amount} an {merchant} bezahlt.",
+  refunded: "{merchant} hat Ihnen {amount} erstattet. Bis Ihre Bank das zeigt, können einige Tage vergehen.",
+  test: "Das war ein Test: Echtes Geld wird dabei nicht bewegt.",
+  total: "Gesamt",
+  refund: "Erstattung",
+  for: "Zweck",
+  date: "Datum",
+  card: "Karte",
+  cardEnding: "{brand} mit Endziffern {last4}",
+  reference: "Referenz",
+  seller: "Verkauft von {name}",
+  support: "Fragen? Schreiben Sie an {email}",
+  why: "Sie erhalten diese Mail, weil diese Adresse bei der Zahlung angegeben wurde.",
+};
+
+const fr: ReceiptTexts = {
+  subject: "Votre reçu de {merchant}",
+  refundSubject: "Votre remboursement de {merchant}",
+  paid: "Merci. Vous avez payé {amount} à {merchant}.",
+  refunded: "{merchant} vous a remboursé {amount}. Quelques jours peuvent passer avant que votre banque ne l’affiche.",
+  test: "C’était un test : aucun argent réel n’est transféré.",
+  total: "Total",
+  refund: "Remboursement",
+  for: "Objet",
+  date: "Date",
+  card: "Carte",
+  cardEnding: "{brand} se terminant par {last4}",
+  reference: "Référence",
+  seller: "Vendu par {name}",
+  support: "Des questions ? Écrivez à {email}",
+  why: "Vous recevez ce message car cette adresse a été indiquée lors du paiement.",
+};
+
+const es: ReceiptTexts = {
+  subject: "Su recibo de {merchant}",
+  refundSubject: "Su reembolso de {merchant}",
+  paid: "Gracias. Ha pagado {amount} a {merchant}.",
+  refunded: "{merchant} le ha reembolsado {amount}. Su banco puede tardar unos días en mostrarlo.",
+  test: "Ha sido una prueba: no se mueve dinero real.",
+  total: "Total",
+  refund: "Reembolso",
+  for: "Concepto",
+  date: "Fecha",
+  card: "Tarjeta",
+  cardEnding: "{brand} terminada en {last4}",
+  reference: "Referencia",
+  seller: "Vendido por {name}",
+  support: "¿Preguntas? Escriba a {email}",
+  why: "Recibe este correo porque se indicó esta dirección al pagar.",
+};
+
+const it: ReceiptTexts = {
+  subject: "La sua ricevuta di {merchant}",
+  refundSubject: "Il suo rimborso da {merchant}",
+  paid: "Grazie. Ha pagato {amount} a {merchant}.",
+  refunded: "{merchant} le ha rimborsato {amount}. La sua banca può impiegare alcuni giorni per mostrarlo.",
+  test: "Era una prova: non viene mosso denaro reale.",
+  total: "Totale",
+  refund: "Rimborso",
+  for: "Causale",
+  date: "Data",
+  card: "Carta",
+  cardEnding: "{brand} che termina con {last4}",
+  reference: "Riferimento",
+  seller: "Venduto da {name}",
+  support: "Domande? Scriva a {email}",
+  why: "Riceve questo messaggio perché questo indirizzo è stato indicato per il pagamento.",
+};
+
+const nl: ReceiptTexts = {
+  subject: "Uw betalingsbewijs van {merchant}",
+  refundSubject: "Uw terugbetaling van {merchant}",
+  paid: "Bedankt. U hebt {amount} betaald aan {merchant}.",
+  refunded: "{merchant} heeft u {amount} terugbetaald. Het kan enkele dagen duren voordat uw bank dit toont.",
+  test: "Dit was een test: er wordt geen echt geld verplaatst.",
+  total: "Totaal",
+  refund: "Terugbetaling",
+  for: "Omschrijving",
+  date: "Datum",
+  card: "Kaart",
+  cardEnding: "{brand} eindigend op {last4}",
+  reference: "Referentie",
+  seller: "Verkocht door {name}",
+  support: "Vragen? Schrijf naar {email}",
+  why: "U ontvangt deze mail omdat dit adres bij de betaling is opgegeven.",
+};
+
+const pl: ReceiptTexts = {
+  subject: "Potwierdzenie płatności od {merchant}",
+  refundSubject: "Zwrot od {merchant}",
+  paid: "Dziękujemy. Zapłacono {amount} na rzecz {merchant}.",
+  refunded: "Otrzymujesz zwrot {amount} od {merchant}. Bank może pokazać go dopiero po kilku dniach.",
+  test: "To był test: prawdziwe pieniądze nie są przekazywane.",
+  total: "Razem",
+  refund: "Zwrot",
+  for: "Tytuł",
+  date: "Data",
+  card: "Karta",
+  cardEnding: "{brand} kończąca się na {last4}",
+  reference: "Numer referencyjny",
+  seller: "Sprzedawca: {name}",
+  support: "Pytania? Napisz na adres {email}",
+  why: "Ta wiadomość przyszła, ponieważ ten adres podano przy płatności.",
+};
+
+const pt: ReceiptTexts = {
+  subject: "O seu recibo de {merchant}",
+  refundSubject: "O seu reembolso de {merchant}",
+  paid: "Obrigado. Pagou {amount} a {merchant}.",
+  refunded: "{merchant} reembolsou-lhe {amount}. O seu banco pode demorar alguns dias a mostrá-lo.",
+  test: "Isto foi um teste: não é movimentado dinheiro real.",
+  total: "Total",
+  refund: "Reembolso",
+  for: "Descrição",
+  date: "Data",
+  card: "Cartão",
+  cardEnding: "{brand} terminado em {last4}",
+  reference: "Referência",
+  seller: "Vendido por {name}",
+  support: "Perguntas? Escreva para {email}",
+  why: "Recebe esta mensagem porque este endereço foi indicado no pagamento.",
+};
+
+const ja: ReceiptTexts = {
+  subject: "{merchant}からの領収書",
+  refundSubject: "{merchant}からの返金",
+  paid: "ありがとうございます。{merchant}に{amount}をお支払いいただきました。",
+  refunded: "{merchant}が{amount}を返金しました。銀行に反映されるまで数日かかることがあります。",
+  test: "これはテストです。実際のお金は動きません。",
+  total: "合計",
+  refund: "返金",
+  for: "内容",
+  date: "日付",
+  card: "カード",
+  cardEnding: "{brand}（末尾 {last4}）",
+  reference: "参照番号",
+  seller: "販売者：{name}",
+  support: "ご質問は {email} までお寄せください",
+  why: "お支払いの際にこのメールアドレスが入力されたため、お送りしています。",
+};
+
+const ar: ReceiptTexts = {
+  subject: "إيصالك من {merchant}",
+  refundSubject: "المبلغ المسترد من {merchant}",
+  paid: "شكرًا لك. لقد دفعت {amount} إلى {merchant}.",
+  refunded: "أعاد إليك {merchant} مبلغ {amount}. قد يستغرق ظهوره لدى مصرفك بضعة أيام.",
+  test: "كان هذا اختبارًا: لا تُنقل أموال حقيقية.",
+  total: "الإجمالي",
+  refund: "المبلغ المسترد",
+  for: "الوصف",
+  date: "التاريخ",
+  card: "البطاقة",
+  cardEnding: "{brand} المنتهية بالأرقام {last4}",
+  reference: "المرجع",
+  seller: "البائع: {name}",
+  support: "هل لديك أسئلة؟ راسلنا على {email}",
+  why: "وصلتك هذه الرسالة لأن هذا العنوان أُدخل عند الدفع.",
+};
+
+/** By the language's subtag. */
+export const receiptTexts: ReadonlyMap<string, ReceiptTexts> = new Map(
+  Object.entries({ en, de, fr, es, it, nl, pl, pt, ja, ar }),
+);

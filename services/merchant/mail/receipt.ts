@@ -1,0 +1,103 @@
+// A buyer's receipt as a mail: what was paid or given back, in the language of its session and in the merchant's name.
+// It has no link: nothing in it opens a session, and nobody has to follow anything.
+import { currencyExponent } from "#platform/values/money.ts";
+import type { MailContent } from "./mail-content.ts";
+import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
+
+export interface ReceiptFacts {
+  readonly merchantName: string;
+  /** Registered, as the seller; may be empty. */
+  readonly legalName: string;
+  readonly supportEmail: string;
+  readonly isSandbox: boolean;
+  readonly isRefund: boolean;
+  /** BCP 47 of the session; may be empty. */
+  readonly locale: string;
+  /** Minor units. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly at: Date;
+  readonly reference: string;
+  readonly description: string;
+  readonly lines: readonly { readonly name: string; readonly quantity: number; readonly amount: bigint }[];
+  readonly cardBrand: string;
+  readonly cardLast4: string;
+}
+
+export function receiptMail(facts: ReceiptFacts): MailContent {
+  const { tag, texts } = languageOf(facts.locale);
+  const { merchantName: merchant, isSandbox, isRefund, supportEmail, legalName } = facts;
+  const amount = (minorUnits: bigint) => amountText(minorUnits, facts.currency, tag);
+  const subject = fill(isRefund ? texts.refundSubject : texts.subject, { merchant });
+  const first = fill(isRefund ? texts.refunded : texts.paid, { merchant, amount: amount(facts.amount) });
+  const items = facts.lines.map(({ name, quantity, amount: sum }): [string, string] => {
+    return [quantity > 1 ? `${quantity} × ${name}` : name, amount(sum)];
+  });
+  const total: [string, string] = [isRefund ? texts.refund : texts.total, amount(facts.amount)];
+  return {
+    subject: `${isSandbox ? "[Sandbox] " : ""}${subject}`,
+    paragraphs: isSandbox ? [first, texts.test] : [first],
+    table: [...items, total],
+    facts: factsOf(facts, tag, texts),
+    notes: [
+      ...(legalName === "" ? [] : [fill(texts.seller, { name: legalName })]),
+      ...(supportEmail === "" ? [] : [fill(texts.support, { email: supportEmail })]),
+      texts.why,
+    ],
+    language: tag,
+  };
+}
+
+function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string, string][] {
+  const { description, cardBrand, cardLast4, lines } = facts;
+  const brand = brandNames.get(cardBrand) ?? texts.card;
+  const card = fill(texts.cardEnding, { brand, last4: cardLast4 });
+  return [
+    ...(description === "" || lines.length > 0 ? [] : [[texts.for, description] satisfies [string, string]]),
+    [texts.date, dateText(facts.at, tag)],
+    ...(cardLast4 === "" ? [] : [[texts.card, card] satisfies [string, string]]),
+    [texts.reference, facts.reference],
+  ];
+}
+
+const brandNames = new Map([
+  ["visa", "Visa"],
+  ["mastercard", "Mastercard"],
+  ["amex", "American Express"],
+  ["discover", "Discover"],
+  ["diners", "Diners Club"],
+  ["jcb", "JCB"],
+  ["unionpay", "UnionPay"],
+]);
+
+/** The session's language, with its own region's way of writing; English for one that we have not. */
+function languageOf(locale: string): { readonly tag: string; readonly texts: ReceiptTexts } {
+  const [language = ""] = locale.toLowerCase().split(/[-_]/);
+  const texts = receiptTexts.get(language);
+  if (!texts) return { tag: "en", texts: receiptTexts.get("en") ?? assertNever() };
+  return { tag: Intl.NumberFormat.supportedLocalesOf(locale)[0] ?? language, texts };
+}
+
+function assertNever(): never {
+  throw new Error("there is no English");
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
+}
+
+/** Text, not a division: no amount passes through a fraction. */
+function amountText(minorUnits: bigint, currency: string, tag: string): string {
+  const exponent = currencyExponent(currency) ?? 2;
+  const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
+  const format = new Intl.NumberFormat(tag, { style: "currency", currency, ...digits });
+  const padded = String(minorUnits < 0n ? -minorUnits : minorUnits).padStart(exponent + 1, "0");
+  const whole = `${minorUnits < 0n ? "-" : ""}${padded.slice(0, padded.length - exponent)}`;
+  return format.format((exponent === 0 ? whole : `${whole}.${padded.slice(-exponent)}`) as `${number}`);
+}
+
+/** The reader's place is not known, so it is UTC, and says so. */
+function dateText(at: Date, tag: string): string {
+  const format = new Intl.DateTimeFormat(tag, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+  return `${format.format(at)} UTC`;
+}

@@ -1,0 +1,31 @@
+// Announces what failed attempts come to, in the transaction that records them: `delivery.exhausted` of source webhook
+// for each delivery that was given up, `delivery.failing` for one of each endpoint whose have failed for an hour.
+// object_id is the delivery; attributes are `endpoint_id`, `endpoint_host`, `event_type` and `last_error`.
+import type { Tx } from "#platform/database/database.ts";
+import type { Outbox } from "#platform/events/outbox.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import type { Trouble } from "../store/attempts.ts";
+
+export async function announceTrouble(tx: Tx, outbox: Outbox, troubles: readonly Trouble[]): Promise<void> {
+  const at = clockNow();
+  const failing = new Map(troubles.filter(({ isGivenUp }) => !isGivenUp).map((each) => [each.endpointId, each]));
+  const told = [...troubles.filter(({ isGivenUp }) => isGivenUp), ...failing.values()];
+  await outbox.append(
+    tx,
+    told.map((delivery) => ({
+      type: delivery.isGivenUp ? "delivery.exhausted" : "delivery.failing",
+      merchantId: delivery.merchantId,
+      environment: delivery.environment,
+      objectId: delivery.id,
+      status: delivery.isGivenUp ? "failed" : "pending",
+      at,
+      attributes: {
+        endpoint_id: delivery.endpointId,
+        // Its path may be a secret of the merchant's.
+        endpoint_host: new URL(delivery.endpointUrl).host,
+        event_type: delivery.eventType,
+        last_error: delivery.lastError,
+      },
+    })),
+  );
+}

@@ -1,0 +1,157 @@
+// Wallets on the hosted page, with a stand-in of Stripe.js at Stripe's address and of Stripe's API behind it: buttons
+// where Stripe has some, one attempt whichever button pays it, and a sheet that never waits for nothing. What Stripe's
+// own script draws, and which wallets a device has, only Stripe's own account shows.
+import assert from "node:assert/strict";
+import type { BrowserContext, Page } from "playwright-core";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { browserSuite } from "../harness/browser.ts";
+import { FakeStripe } from "../harness/fake-stripe.ts";
+import { fakeStripeJs } from "../harness/fake-stripe-js.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { startTestStack } from "../harness/stack.ts";
+import type { StripeAccount } from "../harness/stripe-account.ts";
+import { suite } from "../harness/suite.ts";
+import { formReady, newOrder, payButton, paymentsOf, seeScreen } from "./buyer.ts";
+
+const test = suite("wallets", { timeoutMs: 60_000, hookTimeoutMs: 120_000 });
+const inBrowser = browserSuite(test);
+const credentials = { secret_key: "sk_test_1", publishable_key: "pk_test_1", webhook_secret: "whsec_1" };
+let fake: FakeStripe;
+let stripe: StripeAccount;
+let running: RunningStack;
+let merchant: TestMerchant;
+
+test.before(async () => {
+  fake = await new FakeStripe().start();
+  stripe = fake.account("acct_1Lemon", credentials.secret_key);
+  running = await startTestStack({ env: { STRIPE_API_URL: fake.url } });
+  merchant = await freshMerchant(running.stack);
+  const operator = connectPeer({ url: running.stack.rpc.payments, token: running.stack.rpc_token });
+  const added = { merchantId: merchant.id, environment: Environment.SANDBOX, connector: "stripe", makeDefault: true };
+  await operator.client(ConnectorAccountService).addConnectorAccount({ ...added, credentials });
+  operator.close();
+});
+test.after(async () => {
+  await running?.stop();
+  await fake?.stop();
+});
+
+/** Opens a session's page. @returns by what each payment was sent, in order */
+async function open(
+  { page, context }: { page: Page; context: BrowserContext },
+  has: { wallets?: Record<string, boolean>; card?: string; hold?: Promise<void> } = {},
+): Promise<string[]> {
+  const sent: string[] = [];
+  await context.route("https://js.stripe.com/**", (route) =>
+    route.fulfill({ contentType: "text/javascript", body: fakeStripeJs }),
+  );
+  await context.exposeFunction("__pay", async (clientSecret: string, by: string) => {
+    sent.push(by);
+    await has.hold;
+    const { status, last_payment_error: error } = stripe.pay(clientSecret.split("_secret")[0] ?? "", has.card);
+    return { status, declineCode: membersOf(error).decline_code };
+  });
+  await context.addInitScript((wallets) => Object.assign(globalThis, { __wallets: wallets }), has.wallets);
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  return sent;
+}
+
+const googlePay = { wallets: { googlePay: true, applePay: false } };
+const walletButton = (page: Page) => page.getByRole("button", { name: "Wallet", exact: true });
+
+inBrowser("where Stripe has wallets their buttons stand above the card, and one of them pays", async (visit) => {
+  const { page } = visit;
+  const sent = await open(visit, googlePay);
+  await page.getByText("Or pay by card").waitFor();
+  await walletButton(page).click();
+  await page.getByRole("button", { name: "Settle" }).click();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["expressCheckout"]);
+});
+
+inBrowser("where Stripe has none, or its element does not load, there is nothing but the card", async (visit) => {
+  const { page } = visit;
+  const sent = await open(visit, { wallets: { googlePay: false } });
+  assert.equal(await page.getByText("Or pay by card").isVisible(), false);
+  await payButton(page).click();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["payment"]);
+});
+
+inBrowser("a wallet that was closed sends nothing, and the card still pays", async (visit) => {
+  const { page } = visit;
+  const sent = await open(visit, googlePay);
+  await walletButton(page).click();
+  await page.getByRole("button", { name: "Close wallet" }).click();
+  await payButton(page).click();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["payment"]);
+});
+
+inBrowser("a decline of the wallet's card is told like one of the card, and another try may be made", async (visit) => {
+  const { page } = visit;
+  const has = { ...googlePay, card: "pm_card_chargeDeclinedInsufficientFunds" };
+  const sent = await open(visit, has);
+  await walletButton(page).click();
+  await page.getByRole("button", { name: "Settle" }).click();
+  await page.getByRole("alert").getByText("enough funds").waitFor();
+  has.card = "pm_card_visa";
+  await payButton(page).click();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["expressCheckout", "payment"], "what was declined is not sent again");
+});
+
+inBrowser("card and wallet at the same moment, and a double press in the sheet, are one payment", async (visit) => {
+  const { page } = visit;
+  const before = (await paymentsOf(merchant)).length;
+  let release = () => {};
+  const sent = await open(visit, { ...googlePay, hold: new Promise<void>((resolve) => (release = resolve)) });
+  await walletButton(page).click();
+  await page.getByRole("button", { name: "Settle" }).dblclick();
+  await page.locator('.pay-view[data-state="submitting"]').waitFor();
+  await page.locator("button.pay").dispatchEvent("click");
+  release();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["expressCheckout"]);
+  assert.equal((await paymentsOf(merchant)).length, before + 1);
+});
+
+inBrowser("while the card is being paid a wallet does not open, and its sheet is told so", async (visit) => {
+  const { page } = visit;
+  let release = () => {};
+  const sent = await open(visit, { ...googlePay, hold: new Promise<void>((resolve) => (release = resolve)) });
+  await walletButton(page).click();
+  await payButton(page).dispatchEvent("click");
+  await page.locator('.pay-view[data-state="submitting"]').waitFor();
+  await page.getByRole("button", { name: "Settle" }).click();
+  await page.locator('#sheet[data-state="failed"]').waitFor();
+  await walletButton(page).dispatchEvent("click");
+  release();
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(sent, ["payment"]);
+});
+
+inBrowser("a wallet opens only when the e-mail that is needed is there", async (visit) => {
+  const { page } = visit;
+  (await merchant.api.patch("/v1/merchants/me/branding", { email_field: "required" })).expect(200);
+  try {
+    const sent = await open(visit, googlePay);
+    await walletButton(page).click();
+    await page.getByText("Enter a valid e-mail address.").waitFor();
+    assert.equal(await page.locator("#sheet").count(), 0);
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await walletButton(page).click();
+    await page.getByRole("button", { name: "Settle" }).click();
+    await seeScreen(page, "Payment successful");
+    assert.deepEqual(sent, ["expressCheckout"]);
+  } finally {
+    await merchant.api.patch("/v1/merchants/me/branding", { email_field: "hidden" });
+  }
+});
+
+test.run();
