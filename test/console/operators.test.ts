@@ -219,7 +219,7 @@ inBrowser.alone("a colleague is invited after a proof, their role changed, and t
   await page.getByLabel("E-mail address").fill("new@example.com");
   await page.getByRole("button", { name: "Invite" }).click();
   await proveIfAsked(page);
-  await page.getByText(/This link is for new@example.com alone/).waitFor();
+  await page.getByText(/The link of the invitation is for new@example.com alone/).waitFor();
   await page.goto(at("/team"));
   await page.getByRole("button", { name: "Take back: new@example.com" }).click();
   await proveIfAsked(page);
