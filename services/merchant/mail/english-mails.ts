@@ -1,5 +1,5 @@
 // The mails in English.
-import { browserName } from "./browser-name.ts";
+import { browserName } from "#platform/values/browser-name.ts";
 import type { MailTexts, MatterFacts, PlaceFacts } from "./mail-facts.ts";
 
 const place = ({ address, agent }: PlaceFacts) =>

@@ -1,6 +1,6 @@
 // Mails to buyers, in the language of their session and in the merchant's name. A receipt says what was paid or given
 // back and has no link: nothing in it opens a session. The other one asks to pay, by a link that is made for it.
-import { currencyExponent } from "#platform/values/money.ts";
+import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
 
@@ -87,7 +87,7 @@ export function paymentLinkMail(facts: LinkFacts): MailContent {
 
 function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string, string][] {
   const { description, cardBrand, cardLast4, lines } = facts;
-  const brand = brandNames.get(cardBrand) ?? texts.card;
+  const brand = cardNetworks.get(cardBrand) ?? texts.card;
   const card = fill(texts.cardEnding, { brand, last4: cardLast4 });
   return [
     ...(description === "" || lines.length > 0 ? [] : [[texts.for, description] satisfies [string, string]]),
@@ -96,16 +96,6 @@ function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string
     [texts.reference, facts.reference],
   ];
 }
-
-const brandNames = new Map([
-  ["visa", "Visa"],
-  ["mastercard", "Mastercard"],
-  ["amex", "American Express"],
-  ["discover", "Discover"],
-  ["diners", "Diners Club"],
-  ["jcb", "JCB"],
-  ["unionpay", "UnionPay"],
-]);
 
 /** The session's language, with its own region's way of writing; English for one that we have not. */
 function languageOf(locale: string): { readonly tag: string; readonly texts: ReceiptTexts } {

@@ -31,3 +31,14 @@ export function currencyExponent(currency: string): number | undefined {
 export function currencies(): readonly string[] {
   return [...exponents.keys()];
 }
+
+/** Networks of cards by the codes of the contract (docs/contract.md §5), as people call them everywhere. */
+export const cardNetworks: ReadonlyMap<string, string> = new Map([
+  ["visa", "Visa"],
+  ["mastercard", "Mastercard"],
+  ["amex", "American Express"],
+  ["discover", "Discover"],
+  ["diners", "Diners Club"],
+  ["jcb", "JCB"],
+  ["unionpay", "UnionPay"],
+]);

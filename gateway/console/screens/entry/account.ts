@@ -1,11 +1,11 @@
 // The person's own account: name, language, ways to sign in, and the sessions that are open.
+import { browserName } from "#platform/values/browser-name.ts";
 import type { GetOwnAccessResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../docs/html.ts";
 import { formFields } from "../../http/form.ts";
 import { personForm, personPage } from "../../session/routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { accountTexts } from "../../texts/account.ts";
-import { browserName } from "../../view/browser-name.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";

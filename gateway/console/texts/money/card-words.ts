@@ -1,17 +1,7 @@
 // Words of cards and of what banks say of them: networks, kinds, checks, risk, reasons. A code that this release does
 // not know is shown by its own name.
+import { cardNetworks } from "#platform/values/money.ts";
 import { both, type Language } from "../both.ts";
-
-// Networks are called alike everywhere.
-const networks: ReadonlyMap<string, string> = new Map([
-  ["visa", "Visa"],
-  ["mastercard", "Mastercard"],
-  ["amex", "American Express"],
-  ["discover", "Discover"],
-  ["diners", "Diners Club"],
-  ["jcb", "JCB"],
-  ["unionpay", "UnionPay"],
-]);
 
 const fundings = both(
   { credit: "credit card", debit: "debit card", prepaid: "prepaid card", unknown: "" },
@@ -99,7 +89,7 @@ function word(texts: Readonly<Record<string, unknown>>, code: string): string {
 
 /** As `Visa ····4242`; empty: no card is known. */
 export function cardText(card: { readonly brand: string; readonly last4: string } | undefined): string {
-  return card && card.last4 !== "" ? `${networks.get(card.brand) ?? card.brand} ····${card.last4}` : "";
+  return card && card.last4 !== "" ? `${cardNetworks.get(card.brand) ?? card.brand} ····${card.last4}` : "";
 }
 
 export function fundingWord(language: Language, code: string): string {

@@ -1,8 +1,8 @@
 // A mail names browsers in our own words, whatever a browser says of itself.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { browserName } from "#platform/values/browser-name.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { browserName } from "./browser-name.ts";
 import { mailTexts } from "./mail-texts.ts";
 
 const test = suite("names of browsers");

@@ -1,5 +1,5 @@
-// What a browser is called in a mail: words of ours alone, since anybody can make a stranger's mail by asking for a
-// link to sign in, and what their browser says of itself would stand in it.
+// What a browser is called, by the header User-Agent: words of ours alone, since what a browser says of itself can be
+// anything, also in a mail that anybody has sent to a stranger by asking for a link.
 
 const browsers = [
   ["Edge", /\bEdg[A-Za-z]*\//],
