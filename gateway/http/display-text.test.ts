@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
-import { displayFormats, displayLine, displayText } from "./display-text.ts";
+import { displayFormats, displayLine, displayPattern, displayText, notBlank } from "./display-text.ts";
 
 const test = suite("display text");
 const isLine = displayFormats[displayLine] ?? assert.fail();
@@ -17,6 +17,19 @@ test("escape and control characters, and what turns the writing direction, fit n
 test("lines end in a text, and not in a name", () => {
   for (const text of ["Order 1\nLemons", "Order 1\r\nLemons", "a\tb"]) assert.ok(isText(text) && !isLine(text));
   assert.ok(!isLine("a\u2028b"));
+});
+
+test("the pattern of a format says of every character what the format says", () => {
+  for (const format of [displayLine, displayText]) {
+    const [any, filled] = [undefined, notBlank].map((own) => new RegExp(displayPattern(format, own) ?? "", "u"));
+    for (let code = 0; code < 0x3000; code++) {
+      const text = String.fromCodePoint(code);
+      const fits = displayFormats[format]?.(text);
+      assert.equal(any?.test(text), fits, `${format} ${code.toString(16)}`);
+      assert.equal(filled?.test(text), fits && /\S/.test(text), `${format} ${code.toString(16)}, not blank`);
+    }
+  }
+  assert.equal(displayPattern("email", undefined), undefined);
 });
 
 test("every script fits, with its marks and its emoji", () => {

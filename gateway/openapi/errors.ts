@@ -80,6 +80,12 @@ function failure({ codes, isReplayable, messages = {} }: Group): JsonObject {
       "Request-Id": { $ref: "#/components/headers/RequestId" },
       ...(isReplayable && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
       ...(waits && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
+      ...(codes.includes("unauthorized") && { "WWW-Authenticate": { $ref: "#/components/headers/WwwAuthenticate" } }),
+      ...(codes.includes("rate_limited") && {
+        "RateLimit-Limit": { $ref: "#/components/headers/RateLimitLimit" },
+        "RateLimit-Remaining": { $ref: "#/components/headers/RateLimitRemaining" },
+        "RateLimit-Reset": { $ref: "#/components/headers/RateLimitReset" },
+      }),
     },
     content: {
       "application/json": { schema: { $ref: "#/components/schemas/ApiError" }, examples: Object.fromEntries(examples) },

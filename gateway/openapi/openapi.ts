@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, made of what the gateway runs on: the operations with their schemas, and the table of
 // errors. Nothing is described here that is not served.
 import type { TSchema } from "typebox";
+import { membersOf } from "#platform/values/members.ts";
 import type { ListedOperation } from "../operation.ts";
 import { errorSchema, failures, sharedFailures } from "./errors.ts";
 import { type Json, type JsonObject, propertiesOf, published, requiredNames } from "./schema.ts";
@@ -46,7 +47,7 @@ export function openApi(operations: readonly ListedOperation[], version: string)
       },
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: sharedFailures(operations),
-      headers: { RequestId: requestIdHeader, IdempotentReplayed: replayedHeader, RetryAfter: retryAfterHeader },
+      headers: describedHeaders,
     },
   };
 }
@@ -62,7 +63,7 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
     parameters: parameters(operation, components),
     ...(body && {
       requestBody: {
-        required: requiredNames(body).length > 0,
+        required: isNeeded(body),
         content: { "application/json": { schema: published(body, components) } },
       },
     }),
@@ -74,6 +75,11 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
     }),
     responses: { ...success(operation, components), ...failures(operation) },
   };
+}
+
+/** No body is read as an empty object. */
+function isNeeded(body: TSchema): boolean {
+  return requiredNames(body).length > 0 || membersOf(body).minProperties !== undefined;
 }
 
 function security(access: ListedOperation["access"]): Json[] {
@@ -98,10 +104,17 @@ function parameters(operation: ListedOperation, components: JsonObject): Json[] 
   ];
 }
 
-function success({ status, response, idempotent, repeated }: ListedOperation, components: JsonObject): JsonObject {
+function success(
+  { status, body, response, idempotent, repeated }: ListedOperation,
+  components: JsonObject,
+): JsonObject {
   const headers = {
     "Request-Id": { $ref: "#/components/headers/RequestId" },
     ...(idempotent && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
+    ...(body &&
+      membersOf(body).additionalProperties !== false && {
+        "Ignored-Fields": { $ref: "#/components/headers/IgnoredFields" },
+      }),
   };
   if (!response || status === 204) return { [status]: { description: "Done.", headers } };
   const content = { "application/json": { schema: published(response, components) } };
@@ -144,20 +157,38 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
   };
 }
 
-const requestIdHeader: JsonObject = {
-  description: "Names this request in our logs; tell it to support.",
-  required: true,
-  schema: { type: "string", examples: ["req_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
-};
-
-const replayedHeader: JsonObject = {
-  description: "`true` when the answer is the stored one of an earlier request with the same Idempotency-Key.",
-  schema: { type: "string", enum: ["true"] },
-};
-
-const retryAfterHeader: JsonObject = {
-  description: "Seconds to wait before the same request makes sense again.",
-  schema: { type: "integer", minimum: 1 },
+const describedHeaders: JsonObject = {
+  RequestId: {
+    description: "Names this request in our logs; tell it to support.",
+    required: true,
+    schema: { type: "string", examples: ["req_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+  },
+  IdempotentReplayed: {
+    description: "`true` when the answer is the stored one of an earlier request with the same Idempotency-Key.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  IgnoredFields: {
+    description: "Names of fields that were sent, are unknown and were passed over, percent-encoded; absent: none.",
+    schema: { type: "string", examples: ["desciption"] },
+  },
+  WwwAuthenticate: {
+    description: "How to authenticate: by a bearer token, which is the API key.",
+    required: true,
+    schema: { type: "string", enum: ["Bearer"] },
+  },
+  RetryAfter: {
+    description: "Seconds to wait before the same request makes sense again.",
+    schema: { type: "integer", minimum: 1 },
+  },
+  RateLimitLimit: {
+    description: "Requests that the limit allows in its time.",
+    schema: { type: "integer", minimum: 1 },
+  },
+  RateLimitRemaining: { description: "How many are left now.", schema: { type: "integer", minimum: 0 } },
+  RateLimitReset: {
+    description: "Seconds until all of them are there again.",
+    schema: { type: "integer", minimum: 0 },
+  },
 };
 
 const idempotencyParameter: JsonObject = {

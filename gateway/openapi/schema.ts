@@ -1,6 +1,7 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/members.ts";
+import { displayPattern } from "../http/display-text.ts";
 import { componentName } from "../json/parts/component.ts";
 
 /** JSON of any shape. */
@@ -17,6 +18,8 @@ export function published(schema: object, components: JsonObject): JsonObject {
 
 function plain(schema: object, components: JsonObject): JsonObject {
   const words = openWords(schema);
+  const { format, pattern } = membersOf(schema);
+  const shown = displayPattern(format, pattern);
   return {
     ...Object.fromEntries(
       Object.entries(schema).map(([key, value]) => [
@@ -24,6 +27,7 @@ function plain(schema: object, components: JsonObject): JsonObject {
         key === "required" ? withoutDefaults(schema, value) : inner(value, components),
       ]),
     ),
+    ...(shown !== undefined && { pattern: shown }),
     ...(words.length > 0 && { "x-extensible-enum": words }),
   };
 }

@@ -199,6 +199,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       path: "/v1/checkout-sessions/:id",
       tag,
       summary: "Read a checkout session",
+      description: "With its line items, never with its secret. It names a payment once that can be read.",
       status: 200,
       params: sessionId,
       response: SessionJson,

@@ -39,6 +39,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       path: "/v1/merchants/me/connectors",
       tag,
       summary: "List the connectors",
+      description: "Your accounts at card processors in the key's environment. Never with their credentials.",
       status: 200,
       response: dataSchema(ConnectorJson),
     },

@@ -265,6 +265,7 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
       path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
       tag,
       summary: "Read how far a run has come",
+      description: "Of a retry of failed deliveries; `finished` once all of them are queued.",
       status: 200,
       params: Type.Object({ id: endpointId, run_id: runId }),
       response: RetryRunJson,

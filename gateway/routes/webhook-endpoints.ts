@@ -85,7 +85,7 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "Register a webhook endpoint",
       description:
-        "The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is answered 200 with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is registered again, and both get every event.",
+        "The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is answered 200 with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is registered again, and both get every event. A merchant has at most 16 in an environment.",
       status: 201,
       body: NewEndpoint,
       response: EndpointWithSecret,
@@ -135,6 +135,7 @@ function readEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): voi
       path: "/v1/merchants/me/webhooks/:id",
       tag,
       summary: "Read a webhook endpoint",
+      description: "Never with its signing secret: that is shown once, and can be rolled.",
       status: 200,
       params: endpointId,
       response: EndpointJson,

@@ -2,6 +2,7 @@
 // not allow. Whoever uses them still asks a validator: a drawn value may miss a bound.
 import fc from "fast-check";
 import { membersOf } from "#platform/values/members.ts";
+import { displayFormats } from "../../gateway/http/display-text.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Resolve = (schema: Schema) => Schema;
@@ -53,7 +54,8 @@ function textOf({ pattern, format, examples, minLength = 0, maxLength = textMax 
 }
 
 function textIn(pattern: unknown, format: unknown, minLength: number, maxLength: number): fc.Arbitrary<string> {
-  if (typeof pattern === "string" && pattern !== "\\S") return fc.stringMatching(new RegExp(pattern, "u"));
+  if (typeof pattern === "string" && !(String(format) in displayFormats))
+    return fc.stringMatching(new RegExp(pattern, "u"));
   if (format === "email") return fc.emailAddress();
   if (format === "date-time") return fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
   if (format === "uri") return fc.webUrl();

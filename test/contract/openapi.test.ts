@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { errorTable } from "../../gateway/failures.ts";
+import { displayFormats } from "../../gateway/http/display-text.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
@@ -187,11 +188,11 @@ test("docs/contract.md §1: 201 for what creates a stored object, 204 for DELETE
   }
 });
 
-test("every operation has a summary, a tag that is described, and every code of the table is given somewhere", () => {
+test("every operation has a summary and a description, a tag that is described, and every code of the table is given somewhere", () => {
   const tags = new Set([document.root.tags].flat().map((tag) => at(tag, "name")));
   for (const { path, method } of document.operations) {
     const described = at(document.root, "paths", path, method.toLowerCase());
-    assert.ok(at(described, "summary"));
+    assert.ok(at(described, "summary") && at(described, "description"), path);
     for (const tag of [at(described, "tags")].flat()) assert.ok(tags.has(tag));
   }
   const given = new Set(document.operations.flatMap((operation) => operation.codes));
@@ -217,12 +218,58 @@ test("every example is valid by its own schema", () => {
   assert.ok(count > 150);
 });
 
+test("a body is optional where an empty object is taken, and nowhere else", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...document.root, $id: "document" });
+  let needed = 0;
+  for (const { id, path, method } of document.operations.filter(({ hasBody }) => hasBody)) {
+    const body = at(document.root, "paths", path, method.toLowerCase(), "requestBody");
+    const { $ref, ...inline } = membersOf(at(body, "content", "application/json", "schema"));
+    const schema = typeof $ref === "string" ? { $ref: `document${$ref}` } : inline;
+    assert.equal(at(body, "required"), !ajv.validate(schema, {}), id);
+    if (at(body, "required") === true) needed++;
+  }
+  assert.ok(needed >= 9);
+});
+
+test("headers that answers promise are in the document", () => {
+  const namesOf = (id: string, status: string) => {
+    const { path, method } = document.operation(id);
+    const answer = membersOf(at(document.root, "paths", path, method.toLowerCase(), "responses", status));
+    const response = typeof answer.$ref === "string" ? at(document.root, ...answer.$ref.split("/").slice(1)) : answer;
+    return Object.keys(membersOf(at(response, "headers")));
+  };
+  assert.ok(namesOf("createRefund", "401").includes("WWW-Authenticate"));
+  const limits = ["Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+  assert.deepEqual(namesOf("createRefund", "429").sort(), ["Request-Id", ...limits].sort());
+  assert.ok(namesOf("updateProfile", "200").includes("Ignored-Fields"));
+  assert.ok(!namesOf("createRefund", "201").includes("Ignored-Fields"));
+});
+
+test("a text of which not every character is taken says so to who does not know our formats", () => {
+  const strange = ["\u0000", "\u001b", "\u202e"];
+  let count = 0;
+  const look = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { format, pattern, type } = membersOf(value);
+    if (typeof type === "string" && String(format) in displayFormats) {
+      const told = new RegExp(String(pattern), "u");
+      assert.ok(told.test("Order 1 — 商品") && !strange.some((text) => told.test(`Order ${text}`)));
+      count++;
+    }
+    for (const member of Object.values(value)) look(member);
+  };
+  look(document.root);
+  assert.ok(count >= 25);
+});
+
 test("whatever has a pattern has an example, which is what a refusal shows", () => {
   const without: string[] = [];
   const look = (value: unknown, place: string): void => {
     if (typeof value !== "object" || value === null) return;
-    const { pattern, examples } = membersOf(value);
-    if (typeof pattern === "string" && (!Array.isArray(examples) || examples.length === 0)) without.push(place);
+    const { pattern, examples, format } = membersOf(value);
+    const isShown = typeof pattern === "string" && !(String(format) in displayFormats);
+    if (isShown && (!Array.isArray(examples) || examples.length === 0)) without.push(place);
     for (const [name, member] of Object.entries(value)) look(member, `${place}/${name}`);
   };
   look(document.root, "");

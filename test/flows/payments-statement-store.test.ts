@@ -153,7 +153,14 @@ test("an item of suspense is ended once, whoever else ends it too", async () => 
   const id = newId("suspense");
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
   const where = { connector: "simulator", connectorAccountId: "mco_suspense", connectorRef: "pi_second" };
-  const held = { kind: "second_charge", currency: "EUR", amount: 1_000n, returned: 0n, paidBy: "ch_1" } as const;
+  const held = {
+    kind: "second_charge",
+    currency: "EUR",
+    amount: 1_000n,
+    returned: 0n,
+    paidBy: "ch_1",
+    kept: 0n,
+  } as const;
   await db.transaction((tx) => saveSuspense(tx, { id, paymentId, refundId: "", ...owner, ...where, ...held }));
   const end = (resolution: "given_back" | "taken") =>
     db.transaction((tx) => closeSuspense(tx, id, { resolution, operator: resolution, note: "" }));

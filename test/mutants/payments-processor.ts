@@ -58,6 +58,11 @@ export const paymentsProcessor: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/flows/settle-payment.ts", [
+    [
+      "if (books.holdsSuspense) await endRightIntent(tx, settled.payment, report);",
+      "",
+      "an intent that turned out right is held no longer",
+    ],
     ["payment.version + (isSaved ? 1 : 0)", "payment.version", "a change's events carry the version after it"],
     ["if (isSaved) {", "if (isSaved && settlement.movements.length > 0) {", "every change of a payment is written"],
     [
@@ -103,10 +108,21 @@ export const paymentsProcessor: readonly Mutant[] = [
       "what went back ends its item",
     ],
     [
-      'known?.state === "closed" && known.resolution !== "given_back"',
-      'known?.state === "closed" && known.resolution === ""',
+      '!["given_back", "found"].includes(known.resolution)',
+      'known.resolution === ""',
       "what an operator took is not held again",
     ],
+    [
+      'if (item.paidBy !== "" && !failed && !ownCapture(payment, report)) return;',
+      "",
+      "a report that tells of no capture lets go of nothing that is held",
+    ],
+    [
+      "return isMore ? { ...fact, capturedAmount: own.amount } : fact;",
+      "return fact;",
+      "what is the payment's is settled where its processor holds too much",
+    ],
+    ["await askAtOnce(tx, payment.id);", "", "what turned out right is asked about again"],
     ['held.push("second_refund");', "held.slice();", "a second refund is an alert"],
     ["returned: stands ? 0n : refund.amount", "returned: 0n", "a second refund that failed has taken nothing"],
   ]),
@@ -136,6 +152,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "",
       "what was taken is the payment's with the amount that was paid",
     ],
+    ["if (mismatch !== undefined) throw", "if (mismatch === item.id) throw", "nothing leaves suspense for nowhere"],
     ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
     ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
   ]),

@@ -196,6 +196,11 @@ export const paymentsSettlement: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/rules/suspense.ts", [
     [
+      "const amount = whole.amount - kept;",
+      "const amount = whole.amount;",
+      "what a payment has captured is not held besides",
+    ],
+    [
       '...refunds.filter(({ status }) => status === "succeeded"),',
       '...refunds.filter(({ status }) => status === "succeeded" || status === "pending"),',
       "a refund that is under way has given nothing back",
@@ -227,6 +232,11 @@ export const paymentsSettlement: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/audit/books.ts", [
+    [
+      "kept === keptAmount ? []",
+      "kept !== 0n ? []",
+      "the auditor believes no item that says something else was captured",
+    ],
     ["...countedTwice(books),", "", "the auditor sees one attempt's money as a capture and in suspense"],
   ]),
   ...mutantsOf("services/payments/audit/facts.ts", [

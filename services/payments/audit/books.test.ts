@@ -48,7 +48,16 @@ function refund(status: string, change: { unasked?: boolean } = {}) {
 }
 
 function charge(state: string, returnedAmount = 0n) {
-  return { id: "su_1", kind: "second_charge", state, amount: 1_000n, returnedAmount, paidBy: "at_2", capturedIn: "" };
+  return {
+    id: "su_1",
+    kind: "second_charge",
+    state,
+    amount: 1_000n,
+    returnedAmount,
+    paidBy: "at_2",
+    keptAmount: 0n,
+    capturedIn: "",
+  };
 }
 
 const disputed = { disputeHold: "open", disputedAmount: 400n, status: "disputed" };
@@ -170,6 +179,14 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
       journal: [...rows(line.suspended, line.suspenseReleased), ...paid.journal],
     },
     [1_000, -941, -59, 0, 0, 0],
+  ],
+  [
+    "more than was authorized, of which the rest is held",
+    having(
+      { suspense: [{ ...charge("open"), kind: "other_amount", paidBy: "at_1", keptAmount: 1_000n }] },
+      line.suspended,
+    ),
+    [2_000, -941, -59, 0, 0, -1_000],
   ],
   [
     "an intent that the processor lost",
@@ -352,6 +369,16 @@ const planted: [string, PaymentBooks, RegExp][] = [
     "one attempt's money as a capture and in suspense",
     having({ suspense: [{ ...charge("open"), paidBy: "at_1" }] }, line.suspended),
     /^suspense su_1 holds 1000 of attempt at_1, which has captured 1000$/,
+  ],
+  [
+    "an item that says that less is kept than was captured",
+    having({ suspense: [{ ...charge("open"), paidBy: "at_1", keptAmount: 400n }] }, line.suspended),
+    /^suspense su_1 holds 1000 of attempt at_1, which has captured 1000$/,
+  ],
+  [
+    "an item that says that something is kept of which nothing was captured",
+    having({ suspense: [{ ...charge("open"), keptAmount: 400n }] }, line.suspended),
+    /^suspense su_1 holds 1000 of attempt at_2, which has captured 0$/,
   ],
   [
     "one attempt's money as another payment's capture and in suspense",

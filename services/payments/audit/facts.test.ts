@@ -124,7 +124,16 @@ test("the net is what was captured less refunds, fee and every lost dispute, and
 
 test("a charge that nobody asked for lies in suspense while it is open, less what went back, and not when it is settled", () => {
   const charge = (state: string, kind = "second_charge") =>
-    suspenseBalances({ id: "su_1", kind, state, amount: 1_000n, returnedAmount: 300n, paidBy: "at_2", capturedIn: "" });
+    suspenseBalances({
+      id: "su_1",
+      kind,
+      state,
+      amount: 1_000n,
+      returnedAmount: 300n,
+      paidBy: "at_2",
+      keptAmount: 0n,
+      capturedIn: "",
+    });
   assert.deepEqual(charge("open"), { processor_clearing: 700n, suspense: -700n });
   for (const kind of ["second_charge", "other_amount"]) assert.deepEqual(charge("resolved", kind), {}, kind);
   for (const kind of ["lost_intent", "second_refund"]) assert.deepEqual(charge("open", kind), {}, kind);

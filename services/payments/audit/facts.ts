@@ -33,6 +33,8 @@ export interface SuspenseFact {
   readonly returnedAmount: bigint;
   /** The attempt that took the amount; empty: none did. */
   readonly paidBy: string;
+  /** Minor units that the attempt took besides, and that are this payment's own capture. */
+  readonly keptAmount: bigint;
   /** Another payment that has captured by this attempt, on the same intent; empty: none has. */
   readonly capturedIn: string;
 }

@@ -62,7 +62,7 @@ const booksText = `
     ${listOf(
       "suspense",
       `'id', t.id, 'kind', t.kind, 'state', t.state, 'amount', t.amount::text, 'returnedAmount', t.returned_amount::text,
-        'paidBy', t.paid_by, 'capturedIn', ${capturedIn}`,
+        'paidBy', t.paid_by, 'keptAmount', t.kept_amount::text, 'capturedIn', ${capturedIn}`,
     )} as suspense,
     ${listOf(
       "journal",
@@ -99,7 +99,11 @@ function booksOf(row: Row): PaymentBooks {
         : rates.map(({ basisPoints, fixed }) => ({ basisPoints: BigInt(basisPoints), fixed: BigInt(fixed) })),
     refunds: inMinorUnits(row.refunds),
     disputes: inMinorUnits(row.disputes),
-    suspense: inMinorUnits(row.suspense).map((one) => ({ ...one, returnedAmount: BigInt(one.returnedAmount) })),
+    suspense: inMinorUnits(row.suspense).map((one) => ({
+      ...one,
+      returnedAmount: BigInt(one.returnedAmount),
+      keptAmount: BigInt(one.keptAmount),
+    })),
     journal: inMinorUnits(row.journal),
   };
 }

@@ -20,10 +20,13 @@ import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund }
 import {
   endAdoptedIntent,
   endFoundIntent,
+  endRightIntent,
   type Held,
   holdOtherIntent,
   holdSecondRefunds,
+  type OtherIntent,
   otherIntentOf,
+  withoutExcess,
 } from "./suspense/hold-suspense.ts";
 
 export interface SettleDeps {
@@ -67,11 +70,29 @@ export async function settleLocked(
   const other = otherIntentOf(books.payment, report);
   const renewed = other && (await takeInRenewal(tx, books.payment, report));
   if (renewed) return await settleLocked(tx, deps, renewed, report, path);
-  if (other)
-    return { payment: books.payment, refunds: [], ...(await holdOtherIntent(tx, books.payment, report, other)) };
+  if (other) return await settleOther(tx, deps, books, report, path, other);
   if (books.payment.notFoundSince !== undefined) await endFoundIntent(tx, books.payment);
   if (books.payment.renewals > 0) await endAdoptedIntent(tx, books.payment);
-  return await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
+  const settled = await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
+  if (books.holdsSuspense) await endRightIntent(tx, settled.payment, report);
+  return settled;
+}
+
+/** Of an intent that holds more than the payment has captured on it, the payment's part is settled all the same. */
+async function settleOther(
+  tx: Tx,
+  deps: SettleDeps,
+  books: LockedPayment & VersionSeen,
+  report: IntentReport,
+  path: Path,
+  other: OtherIntent,
+): Promise<Settled> {
+  const { payment } = books;
+  const held = await holdOtherIntent(tx, payment, report, other);
+  const own = other.what === "captured amount" ? withoutExcess(payment, report) : undefined;
+  if (!own) return { payment, refunds: [], ...held };
+  const settled = await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref);
+  return { ...settled, ignored: [...held.ignored, ...settled.ignored], held: [...held.held, ...settled.held] };
 }
 
 /**

@@ -12,8 +12,10 @@ import {
   holdingMovements,
   holdingOf,
   joinHoldings,
+  partHolding,
   type Suspense,
   type SuspenseAction,
+  wholeOf,
 } from "./suspense.ts";
 
 const test = suite("suspense");
@@ -133,6 +135,20 @@ test("what is first heard of when a part of it went back is held for the rest al
     { kind: "suspense_held", cause: "su_1", amount: 700n },
   ]);
   assert.deepEqual(holdingMovements("su_1", undefined, holding(1_000n, 1_000n)), []);
+});
+
+test("what the payment's own capture keeps of an attempt is not held, and only the attempt that made it", () => {
+  const whole = { amount: 1_001n, returned: 5n, paidBy: "at_1" };
+  const parted = (own: Parameters<typeof partHolding>[1]) => {
+    const { amount, kept, returned } = partHolding(whole, own);
+    return [amount, kept, returned];
+  };
+  assert.deepEqual(parted(undefined), [1_001n, 0n, 5n]);
+  assert.deepEqual(parted({ attempt: "at_1", amount: 400n }), [601n, 400n, 5n]);
+  assert.deepEqual(parted({ attempt: "at_1", amount: 1_000n }), [1n, 1_000n, 1n]);
+  assert.deepEqual(parted({ attempt: "at_1", amount: 2_000n }), [0n, 1_001n, 0n]);
+  assert.deepEqual(parted({ attempt: "at_2", amount: 400n }), [1_001n, 0n, 5n]);
+  assert.deepEqual(wholeOf(partHolding(whole, { attempt: "at_1", amount: 400n })), whole);
 });
 
 const outcomes = ["pending", "requires_action", "processing", "succeeded", "failed", "canceled"] as const;

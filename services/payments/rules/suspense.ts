@@ -26,6 +26,17 @@ export interface IntentHolding extends Holding {
   readonly paidBy: string;
 }
 
+/** What an attempt took, parted: the payment's own capture keeps some of it, and only the rest is held. */
+export interface PartedHolding extends IntentHolding {
+  readonly kept: bigint;
+}
+
+/** A payment's own capture: the attempt that made it, and minor units. */
+export interface OwnCapture {
+  readonly attempt: string;
+  readonly amount: bigint;
+}
+
 /** The same by one report, with what the report knows of: reports overtake each other on their way. */
 export interface ToldHolding extends IntentHolding {
   readonly failedAttempts: ReadonlySet<string>;
@@ -75,6 +86,18 @@ export function joinHoldings(known: IntentHolding | undefined, told: ToldHolding
   if (told.failedAttempts.has(known.paidBy)) return { ...known, returned: known.amount };
   const isOlder = paidBy === "" || told.accounted < known.returned;
   return isOlder ? known : { amount, returned, paidBy };
+}
+
+/** One attempt's money is in the books once. @param own undefined: the payment has captured nothing on this intent */
+export function partHolding(whole: IntentHolding, own: OwnCapture | undefined): PartedHolding {
+  const kept = own?.attempt === whole.paidBy ? smaller(own.amount, whole.amount) : 0n;
+  const amount = whole.amount - kept;
+  return { paidBy: whole.paidBy, kept, amount, returned: smaller(whole.returned, amount) };
+}
+
+/** All that the attempt took. */
+export function wholeOf({ amount, kept, returned, paidBy }: PartedHolding): IntentHolding {
+  return { amount: amount + kept, returned, paidBy };
 }
 
 /** The journal's part of a change of what is held. @param id of the item. */

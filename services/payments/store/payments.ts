@@ -138,19 +138,23 @@ const feeInEffect = scheduleInEffect({
 export interface LockedPayment {
   readonly payment: StoredPayment;
   readonly fees: FeeSchedule;
+  /** Something is held in suspense in its name. */
+  readonly holdsSuspense: boolean;
 }
 
 /** Locks the payment. */
 export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | undefined> {
-  const [row] = await tx.rows<Row>(
+  const [row] = await tx.rows<Row & { holds_suspense: boolean }>(
     `select ${columns},
-       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule
+       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule,
+       exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
      from payments p where p.id = $1 for update of p`,
     [id],
   );
   if (!row) return undefined;
   const { basis_points = 0, fixed_amount = 0 } = row.fee_schedule ?? {};
-  return { payment: paymentOf(row), fees: { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) } };
+  const fees = { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) };
+  return { payment: paymentOf(row), fees, holdsSuspense: row.holds_suspense };
 }
 
 /**
@@ -240,6 +244,11 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
     `update payments set connector_ref = coalesce(connector_ref, $2), next_check_at = now() where id = $1`,
     [id, connectorRef],
   );
+}
+
+/** The reconcile job asks the processor about it at once. */
+export async function askAtOnce(tx: Tx, id: string): Promise<void> {
+  await tx.rows(`update payments set next_check_at = now() where id = $1`, [id]);
 }
 
 /** Records the created intent and closes its operation, in one statement. @param renewals of a payment that was lost */

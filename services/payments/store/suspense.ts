@@ -15,6 +15,8 @@ export interface StoredSuspense extends Suspense {
   readonly connectorRef: string;
   /** The attempt that took the amount; empty: none, or not an intent's. */
   readonly paidBy: string;
+  /** Minor units of it that the payment itself has captured; they are not in the amount. */
+  readonly kept: bigint;
   readonly resolution: "" | "given_back" | "taken" | "closed" | "gone" | "found";
   readonly operator: string;
   readonly note: string;
@@ -36,6 +38,7 @@ interface Row {
   amount: string;
   returned_amount: string;
   paid_by: string;
+  kept_amount: string;
   state: Suspense["state"];
   resolution: StoredSuspense["resolution"];
   operator: string;
@@ -81,14 +84,15 @@ export async function saveSuspense(
     | "amount"
     | "returned"
     | "paidBy"
+    | "kept"
   >,
 ): Promise<boolean> {
   const [row] = await tx.rows<{ is_new: boolean }>(
     `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id, connector_ref,
-       currency, amount, returned_amount, paid_by)
-     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13)
+       currency, amount, returned_amount, paid_by, kept_amount)
+     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      on conflict (connector, connector_ref, kind) do update set amount = excluded.amount,
-       returned_amount = excluded.returned_amount, paid_by = excluded.paid_by
+       returned_amount = excluded.returned_amount, paid_by = excluded.paid_by, kept_amount = excluded.kept_amount
      returning xmax = 0 as is_new`,
     [
       item.id,
@@ -104,6 +108,7 @@ export async function saveSuspense(
       item.amount,
       item.returned,
       item.paidBy,
+      item.kept,
     ],
   );
   return row?.is_new ?? false;
@@ -165,6 +170,7 @@ function suspenseFrom(row: Row): StoredSuspense {
     amount: BigInt(row.amount),
     returned: BigInt(row.returned_amount),
     paidBy: row.paid_by,
+    kept: BigInt(row.kept_amount),
     state: row.state,
     resolution: row.resolution,
     operator: row.operator,

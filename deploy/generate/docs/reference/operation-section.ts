@@ -2,6 +2,7 @@
 // answer and an error.
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
+import { displayFormats } from "../../../../gateway/http/display-text.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { codeBlock, codeGroup } from "../code-blocks.ts";
 import { errorsAddress } from "../contents.ts";
@@ -135,8 +136,9 @@ function errorOf({ code, message }: Refusal, operation: ApiOperation, document: 
 function wrongField({ body, query }: ApiOperation, document: Members): { field: string; problem: string } {
   const fields = Object.entries(membersOf(resolved(document, body ?? {}).properties));
   for (const [field, value] of fields) {
-    const { pattern, examples } = membersOf(value);
-    if (pattern !== undefined && Array.isArray(examples)) return { field, problem: `must look like ${examples[0]}` };
+    const { pattern, examples, format } = membersOf(value);
+    const isShown = pattern !== undefined && !(String(format) in displayFormats);
+    if (isShown && Array.isArray(examples)) return { field, problem: `must look like ${examples[0]}` };
   }
   for (const { name, schema } of query) {
     if (typeof schema.maximum === "number") return { field: name, problem: `must be at most ${schema.maximum}` };

@@ -198,6 +198,7 @@ export class CheckoutSessionsResource {
 
   /**
    * Read a checkout session.
+   * With its line items, never with its secret. It names a payment once that can be read.
    * Scope `payments:read`.
    */
   get(checkoutSessionId: string, options?: RequestOptions): Promise<CheckoutSession> {

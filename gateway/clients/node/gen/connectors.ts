@@ -43,6 +43,7 @@ export class ConnectorsResource {
 
   /**
    * List the connectors.
+   * Your accounts at card processors in the key's environment. Never with their credentials.
    * Scope `merchant:read`.
    */
   list(options?: RequestOptions): List<Connector> {

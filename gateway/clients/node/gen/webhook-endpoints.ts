@@ -246,7 +246,7 @@ export class WebhookEndpointsResource {
    * Register a webhook endpoint.
    * The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is answered 200
    * with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is registered again, and
-   * both get every event.
+   * both get every event. A merchant has at most 16 in an environment.
    * Without an idempotency key of yours it gets one, so that it is safely repeated.
    * Scope `merchant:write`.
    */
@@ -265,6 +265,7 @@ export class WebhookEndpointsResource {
 
   /**
    * Read a webhook endpoint.
+   * Never with its signing secret: that is shown once, and can be rolled.
    * Scope `merchant:read`.
    */
   get(webhookEndpointId: string, options?: RequestOptions): Promise<WebhookEndpoint> {
@@ -352,6 +353,7 @@ export class WebhookEndpointsResource {
 
   /**
    * Read how far a run has come.
+   * Of a retry of failed deliveries; `finished` once all of them are queued.
    * Scope `merchant:read`.
    */
   getRetryRun(webhookEndpointId: string, runId: string, options?: RequestOptions): Promise<WebhookRetryRun> {

@@ -4,13 +4,14 @@
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
-import { holdingOf } from "../../rules/suspense.ts";
 import { closeOperation, findOperation, type Operation, openOperation } from "../../store/operations.ts";
+import { findPayment } from "../../store/payments.ts";
 import { findSuspense, type StoredSuspense } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { makeRefund } from "../make-at-processor.ts";
 import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
+import { heldBeside } from "./hold-suspense.ts";
 
 /** The operator's call. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
 export async function giveBack(deps: VerifyDeps, item: StoredSuspense): Promise<void> {
@@ -32,27 +33,34 @@ export async function driveGiveBack(deps: VerifyDeps, suspenseId: string): Promi
   return await driveReturn(deps, item, operation);
 }
 
+/** The answer to a look is believed whatever was known before. */
+const nothingKnown = { amount: 0n, returned: 0n, kept: 0n, paidBy: "" } as const;
+
 async function driveReturn(deps: VerifyDeps, item: StoredSuspense, operation: Operation): Promise<string> {
   const account = await deps.accounts.byId(item.connectorAccountId);
   const connector = deps.connectors.get(item.connector);
-  const before = await holdingNow(connector, account, item);
+  const before = await holdingNow(deps, connector, account, item);
   const made =
     before.left > 0n ? await refundRest(deps, connector, account, item, operation, before.left) : "nothing left";
-  const { report } = await holdingNow(connector, account, item);
+  const { report } = await holdingNow(deps, connector, account, item);
   const left = await settleItem(deps, item, report);
   if (left === 0n) await closeOperation(deps.db, "give_back", item.id);
   return made;
 }
 
-/** What is there and not on its way back. */
+/** What is there and not on its way back; what the payment itself has captured is not the item's to give. */
 async function holdingNow(
+  deps: VerifyDeps,
   connector: Connector,
   account: ProcessorAccount,
-  { connectorRef }: StoredSuspense,
+  item: StoredSuspense,
 ): Promise<{ readonly report: IntentReport; readonly left: bigint }> {
-  const report = provenValue(await connector.retrieveIntent(account, connectorRef));
-  const { amount, returned } = holdingOf(report);
-  const pending = report.refunds.filter(({ status }) => status === "pending");
+  const report = provenValue(await connector.retrieveIntent(account, item.connectorRef));
+  const payment = await findPayment(deps.db, item.paymentId);
+  if (!payment) throw new Failure("NOT_FOUND");
+  const { amount, returned, kept } = heldBeside(payment, report, { ...item, ...nothingKnown });
+  const isItems = ({ reference }: { readonly reference: string }) => kept === 0n || reference === item.id;
+  const pending = report.refunds.filter((refund) => refund.status === "pending" && isItems(refund));
   const left = amount - returned - pending.reduce((sum, refund) => sum + refund.amount, 0n);
   return { report, left: left > 0n ? left : 0n };
 }

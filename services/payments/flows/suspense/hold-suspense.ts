@@ -3,13 +3,23 @@
 // where money moved, in the journal, until the processor or a person ends it. Runs in the transaction of whoever heard
 // of it, under the payment's lock.
 import type { Tx } from "#platform/database/database.ts";
-import { newId } from "#platform/values/id.ts";
+import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../../connectors/connector.ts";
-import { heldIn, holdingMovements, holdingOf, joinHoldings, type SuspenseKind } from "../../rules/suspense.ts";
+import {
+  heldIn,
+  holdingMovements,
+  holdingOf,
+  joinHoldings,
+  type OwnCapture,
+  type PartedHolding,
+  partHolding,
+  type SuspenseKind,
+  wholeOf,
+} from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
-import type { StoredPayment } from "../../store/payments.ts";
+import { askAtOnce, type StoredPayment } from "../../store/payments.ts";
 import type { StoredRefund } from "../../store/refunds.ts";
-import { closeSuspense, reopenSuspense, saveSuspense, suspenseOf } from "../../store/suspense.ts";
+import { closeSuspense, reopenSuspense, type StoredSuspense, saveSuspense, suspenseOf } from "../../store/suspense.ts";
 
 /** What was taken in besides the payment. */
 export interface Held {
@@ -20,7 +30,7 @@ export interface Held {
   readonly ignored: readonly string[];
 }
 
-interface OtherIntent {
+export interface OtherIntent {
   readonly kind: "second_charge" | "other_amount";
   /** What differs from the payment. */
   readonly what: string;
@@ -52,9 +62,9 @@ export async function holdOtherIntent(
 ): Promise<Held> {
   const mismatch = kind === "other_amount" ? what : undefined;
   const known = await suspenseOf(tx, payment.connector, report.ref, kind);
-  const isEnded = known?.state === "closed" && known.resolution !== "given_back";
+  const isEnded = known?.state === "closed" && !["given_back", "found"].includes(known.resolution);
   if (isEnded) return { held: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
-  const holding = joinHoldings(known, holdingOf(report));
+  const holding = heldBeside(payment, report, known);
   if (kind === "second_charge" && !known && holding.amount === 0n) {
     return { held: [], mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
   }
@@ -66,6 +76,64 @@ export async function holdOtherIntent(
   if (isEmpty) await closeSuspense(tx, item.id, { resolution: "given_back", operator: "", note: "" });
   else if (known) await reopenSuspense(tx, item.id);
   return { mismatch, held: isNew ? [kind] : [], ignored: [`intent ${report.ref}: held as ${item.id}`] };
+}
+
+/**
+ * What the intent holds besides the payment's own capture, with what is known of it. What is refunded of an intent on
+ * which the payment has captured is the payment's, but for what was given back in the item's own name.
+ */
+export function heldBeside(
+  payment: StoredPayment,
+  report: IntentReport,
+  known: StoredSuspense | undefined,
+): PartedHolding {
+  const own = ownCapture(payment, report);
+  const about = own ? { ...report, refunds: refundsOfItem(report, known?.id), disputes: [] } : report;
+  // Until the payment had captured all that went back was the item's.
+  const before = known && { ...wholeOf(known), ...(own && known.kept === 0n && { returned: 0n }) };
+  return partHolding(joinHoldings(before, holdingOf(about)), own);
+}
+
+/** What was sent back in the name of the item. */
+function refundsOfItem({ refunds }: IntentReport, id: string | undefined) {
+  return refunds.filter(({ reference }) => id !== undefined && reference === id);
+}
+
+function ownCapture({ connectorRef, currency, state }: StoredPayment, report: IntentReport): OwnCapture | undefined {
+  const isOwn = connectorRef === report.ref && currency === report.currency && state.capturedAmount > 0n;
+  return isOwn ? { attempt: state.lastAttemptRef, amount: state.capturedAmount } : undefined;
+}
+
+/**
+ * A report of more than was authorized without what is too much: the rest is the payment's, as long as that has
+ * captured. @returns undefined: it has not, and what was taken is held as a whole
+ */
+export function withoutExcess(payment: StoredPayment, report: IntentReport): IntentReport | undefined {
+  const own = ownCapture(payment, report);
+  if (!own) return undefined;
+  const facts = report.facts.map((fact) => {
+    const isMore = fact.kind === "attempt_succeeded" && fact.capturedAmount > own.amount;
+    return isMore ? { ...fact, capturedAmount: own.amount } : fact;
+  });
+  return { ...report, facts, refunds: report.refunds.filter(({ reference }) => !isId("suspense", reference)) };
+}
+
+/**
+ * What was held of the payment's own intent, which is right now: what the payment has captured is no longer held. The
+ * processor is asked once more, as reports overtake each other.
+ */
+export async function endRightIntent(tx: Tx, payment: StoredPayment, report: IntentReport): Promise<void> {
+  const item = await suspenseOf(tx, payment.connector, report.ref, "other_amount");
+  if (item?.state !== "open" || item.paymentId !== payment.id) return;
+  const failed = report.facts.some((fact) => fact.kind === "attempt_failed" && fact.attempt.ref === item.paidBy);
+  // That it is authorized says nothing of what is held: the report may be from before it was taken.
+  if (item.paidBy !== "" && !failed && !ownCapture(payment, report)) return;
+  const holding = heldBeside(payment, report, item);
+  await saveSuspense(tx, { ...item, ...holding });
+  await appendMovements(tx, payment, holdingMovements(item.id, item, holding));
+  if (heldIn(holding) > 0n) return;
+  await closeSuspense(tx, item.id, { resolution: "found", operator: "", note: "" });
+  await askAtOnce(tx, payment.id);
 }
 
 /** Lists second refunds for an operator; their money is booked with them. @returns the kinds that are new. */
@@ -124,5 +192,6 @@ function itemOf(payment: StoredPayment, kind: SuspenseKind, connectorRef: string
     currency,
     connectorRef,
     paidBy: "",
+    kept: 0n,
   };
 }

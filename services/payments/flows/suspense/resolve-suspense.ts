@@ -81,7 +81,9 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
     const released = { kind: "suspense_released", cause: item.id, amount: heldIn(item) } as const;
     await appendMovements(tx, books.payment, [released]);
     await changeAmount(tx, item.paymentId, report.amount);
-    await settleLocked(tx, deps, await lockedBooks(tx, item.paymentId), report, "reconcile");
+    const { mismatch } = await settleLocked(tx, deps, await lockedBooks(tx, item.paymentId), report, "reconcile");
+    // Nothing may leave suspense for nowhere.
+    if (mismatch !== undefined) throw invalid("action", `cannot be: the processor's intent differs in its ${mismatch}`);
   });
   deps.outbox.wake();
 }

@@ -249,6 +249,7 @@ class CheckoutSessionsResource:
     def get(self, checkout_session_id: str, /, *, timeout: float | None = None) -> CheckoutSession:
         """Read a checkout session.
 
+        With its line items, never with its secret. It names a payment once that can be read.
         Scope `payments:read`.
         """
         return self._caller.send(

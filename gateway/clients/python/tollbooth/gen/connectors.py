@@ -42,6 +42,7 @@ class ConnectorsResource:
     def list(self, *, timeout: float | None = None) -> Page[Connector]:
         """List the connectors.
 
+        Your accounts at card processors in the key's environment. Never with their credentials.
         Scope `merchant:read`.
         """
         return self._caller.list(Connector, "GET", "/v1/merchants/me/connectors", paging="none", timeout=timeout)

@@ -203,7 +203,7 @@ class WebhookEndpointsResource:
 
         The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is
         answered 200 with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is
-        registered again, and both get every event.
+        registered again, and both get every event. A merchant has at most 16 in an environment.
         Without an idempotency key of yours it gets one, so that it is safely repeated.
         Scope `merchant:write`.
 
@@ -240,6 +240,7 @@ class WebhookEndpointsResource:
     def get(self, webhook_endpoint_id: str, /, *, timeout: float | None = None) -> WebhookEndpoint:
         """Read a webhook endpoint.
 
+        Never with its signing secret: that is shown once, and can be rolled.
         Scope `merchant:read`.
         """
         return self._caller.send(
@@ -390,6 +391,7 @@ class WebhookEndpointsResource:
     ) -> WebhookRetryRun:
         """Read how far a run has come.
 
+        Of a retry of failed deliveries; `finished` once all of them are queued.
         Scope `merchant:read`.
         """
         return self._caller.send(

@@ -1,0 +1,148 @@
+// What a processor says of a payment's own intent, and first or later says otherwise: each attempt's money is in the
+// books once, the payment's part as its capture and only the rest in suspense. With a real PostgreSQL and a processor
+// that answers as the test says; the auditor looks at the books after each story.
+import assert from "node:assert/strict";
+import { booksDifferences } from "../../services/payments/audit/books.ts";
+import { booksAfter } from "../../services/payments/audit/read-books.ts";
+import type { RefundReport } from "../../services/payments/connectors/connector.ts";
+import { resolveSuspense } from "../../services/payments/flows/suspense/resolve-suspense.ts";
+import { checkPayments } from "../../services/payments/jobs/reconcile.ts";
+import { findPayment } from "../../services/payments/store/payments.ts";
+import { suspenseOf } from "../../services/payments/store/suspense.ts";
+import { suite } from "../harness/suite.ts";
+import { authorized, captured, type Played, playedPayments, reportOf } from "./payments-played.ts";
+import { refused } from "./service-config.ts";
+
+const test = suite("what is held of the own intent", { timeoutMs: 20_000 });
+const at = new Date("2026-01-01T12:00:00Z");
+let played: Played;
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+test.afterEach(() => Object.assign(played, { answers: {} }));
+
+let refunds = 0;
+function refund(amount: bigint, reference = ""): RefundReport {
+  const text = { reason: "", failureCode: "", failureMessage: "" };
+  return { ...text, ref: `rf_${refunds++}`, reference, amount, status: "succeeded", createdAt: at };
+}
+
+/** Of the item: state, what is held, and what the payment itself keeps; of the payment: what it has captured. */
+async function stands(paymentId: string) {
+  const item = await suspenseOf(played.db, "simulator", `pi_${paymentId}`, "other_amount");
+  const payment = (await findPayment(played.db, paymentId)) ?? assert.fail("no payment");
+  const { capturedAmount, refundedAmount } = payment.state;
+  return {
+    id: item?.id ?? "",
+    is: `${item?.state} ${item?.resolution}`.trim(),
+    held: item,
+    capturedAmount,
+    refundedAmount,
+  };
+}
+
+async function suspended(paymentId: string): Promise<number> {
+  const [row] = await played.db.rows<{ balance: string }>(
+    `select coalesce(sum(case 'suspense' when credit then amount when debit then -amount end), 0) as balance
+     from journal where payment_id = $1`,
+    [paymentId],
+  );
+  return Number(row?.balance);
+}
+
+async function audited(paymentId: string): Promise<readonly string[]> {
+  const all = await booksAfter(played.db, "", 1_000);
+  return booksDifferences(all.find(({ id }) => id === paymentId) ?? assert.fail("no books"));
+}
+
+const word = { action: "give_back", operator: "ann", note: "" } as const;
+const answers = (paymentId: string, change: Parameters<typeof reportOf>[1]) => () =>
+  ({ kind: "succeeded", value: reportOf(paymentId, change) }) as const;
+
+test("what is captured beyond the authorization is held alone, and the payment's own capture stays its own", async () => {
+  for (const own of [400n, 1_000n]) {
+    const id = await played.payment({ captureMethod: "manual" });
+    await played.says(id, { facts: [captured(own)] });
+    for (const _ of "twice") await played.says(id, { facts: [captured(1_001n)] });
+    const { is, held, capturedAmount } = await stands(id);
+    assert.deepEqual([is, held?.amount, held?.kept, capturedAmount], ["open", 1_001n - own, own, own]);
+    assert.equal(await suspended(id), Number(1_001n - own));
+    assert.deepEqual(await audited(id), []);
+  }
+});
+
+test("a refund of a payment whose processor holds too much is the payment's", async () => {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured()] });
+  await played.says(id, { facts: [captured(1_500n)], refunds: [refund(300n)] });
+  assert.deepEqual([(await stands(id)).refundedAmount, await suspended(id)], [300n, 500]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("an operator gives back what is held beyond the capture, and nothing of the capture", async () => {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured()] });
+  const before = [refund(300n)];
+  await played.says(id, { facts: [captured(1_500n)], refunds: before });
+  const item = await stands(id);
+  const asked: unknown[] = [];
+  played.answers.retrieveIntent = answers(id, { facts: [captured(1_500n)], refunds: before });
+  played.answers.findRefund = () => ({ kind: "not_found", at, cause: new Error("none") });
+  played.answers.createRefund = (_account, order) => {
+    asked.push((order as { amount: bigint }).amount);
+    const value = refund(500n, item.id);
+    played.answers.retrieveIntent = answers(id, { facts: [captured(1_500n)], refunds: [...before, value] });
+    return { kind: "succeeded", value };
+  };
+  await resolveSuspense(played.deps, { ...word, suspenseId: item.id });
+  assert.deepEqual(asked, [500n]);
+  const { is, capturedAmount, refundedAmount } = await stands(id);
+  assert.deepEqual([is, capturedAmount, refundedAmount], ["closed given_back", 1_000n, 300n]);
+  assert.equal(await suspended(id), 0);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("an intent that was told with another amount and turns out right is the payment's, held no longer, and asked about again", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 900]);
+  await played.says(id, { facts: [captured()] });
+  const { is, capturedAmount } = await stands(id);
+  assert.deepEqual([is, capturedAmount, await suspended(id)], ["closed found", 1_000n, 0]);
+  assert.deepEqual(await audited(id), []);
+  // The right report was the older one: the look finds it out.
+  played.answers.retrieveIntent = answers(id, { facts: [captured(1_001n)] });
+  await checkPayments(played.deps);
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 1]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("a debit that came back takes with it what was held of it", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const failed = { kind: "attempt_failed", attempt: captured().attempt, code: "returned", message: "", at } as const;
+  await played.says(id, { facts: [failed] });
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["closed found", 0]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("that it was authorized lets go of nothing that was taken: such a report may be the older one", async () => {
+  const id = await played.payment({ captureMethod: "manual" });
+  await played.says(id, { facts: [captured(1_001n)] });
+  await played.says(id, { facts: [authorized()] });
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 1_001]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("more than the intent's own amount cannot be taken as the merchant's, and stays where it is", async () => {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured(1_001n)] });
+  const { id: suspenseId } = await stands(id);
+  played.answers.retrieveIntent = answers(id, { facts: [captured(1_001n)] });
+  await assert.rejects(resolveSuspense(played.deps, { ...word, action: "take", suspenseId }), refused("INVALID_BODY"));
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 1_001]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test.run();
