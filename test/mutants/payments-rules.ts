@@ -66,12 +66,18 @@ export const paymentsRules: readonly Mutant[] = [
       "refunds never exceed what was captured",
     ],
     ["left <= 0n", "left < 0n", "a payment that is refunded whole takes no further refund"],
-    ["taken > left", "taken >= left", "all that is left can be refunded in one amount"],
+    ["+ taken > most", "+ taken >= most", "all that is left can be refunded in one amount"],
     [
-      "if (taken > left)",
-      "if (taken > payment.capturedAmount)",
+      "payment.refundedAmount + taken > most",
+      "taken > most",
       "several refunds together never exceed what was captured",
     ],
+    [
+      "? refundedAtMost : payment",
+      "? payment.capturedAmount : payment",
+      "a person refunds no more of a payment than they may",
+    ],
+    ["refundedAtMost < payment.capturedAmount", "true", "a person's limit makes no refund exceed what was captured"],
     ['payment.disputeHold !== "none" ||', "", "disputed money is not refunded"],
     ['payment.outcome !== "succeeded" ||', "", "only a paid payment is refunded"],
     [

@@ -65,8 +65,8 @@ export function reserve(
     return { kind: "refused", reason: "NOT_REFUNDABLE" };
   }
   const taken = amount ?? left;
-  if (taken > left || payment.refundedAmount + taken > refundedAtMost)
-    return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  const most = refundedAtMost < payment.capturedAmount ? refundedAtMost : payment.capturedAmount;
+  if (payment.refundedAmount + taken > most) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
   return { kind: "reserved", amount: taken };
 }
 

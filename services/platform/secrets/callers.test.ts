@@ -91,7 +91,7 @@ test("each method's callers are those of its proto: reads for readers, money for
   assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway", "console"]);
   assert.deepEqual(
     [...allowedCallers(PaymentsService.method.getPayment)],
-    ["gateway", "operator", "reader", "console"],
+    ["gateway", "checkout", "operator", "reader", "console"],
   );
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
@@ -113,6 +113,7 @@ test("a console does what merchants' backends do, and neither verifies keys nor 
     CheckoutService.method.resolveSession,
     CheckoutService.method.describePage,
     CheckoutService.method.confirmSession,
+    CheckoutService.method.giveEmail,
     PaymentsService.method.verifyIntent,
     PaymentsService.method.findProcessorAccount,
     PaymentsService.method.receiveProcessorEvent,
