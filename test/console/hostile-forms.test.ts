@@ -67,7 +67,8 @@ visit.alone("a form that does not say its length, or is longer than any, is not 
   const piece = Buffer.from(field("a", "x").repeat(1_000));
   for (const headers of [{}, { "content-length": String(2 ** 30) }]) {
     const { status, sent } = await pour(filesPath, { "content-type": multipart, ...headers }, piece);
-    assert.equal(status, 413);
+    // What is still on its way when the connection ends may cost its sender the answer.
+    assert.ok(status === 413 || status === 0, `answered ${status}`);
     assert.ok(sent < 2 ** 26, `${sent} bytes were taken`);
   }
 });
