@@ -231,6 +231,16 @@ test("a body is optional where an empty object is taken, and nowhere else", () =
   assert.ok(needed >= 9);
 });
 
+test("docs/contract.md §1: bodies that pass unknown fields over are those of the contract", () => {
+  const schemas = document.operations.filter(({ hasBody }) => hasBody);
+  const resolve = ({ $ref, ...inline }: Readonly<Record<string, unknown>>) =>
+    typeof $ref === "string" ? membersOf(at(document.root, ...$ref.split("/").slice(1))) : inline;
+  const open = schemas.filter(({ bodySchema }) => resolve(bodySchema).additionalProperties !== false);
+  const apiKeys = ["createApiKey", "limitApiKey", "rollApiKey"];
+  const others = ["createApplication", "updateBranding", "updateConnector", "updateProfile"];
+  assert.deepEqual(open.map(({ id }) => id).sort(), [...apiKeys, ...others].sort());
+});
+
 test("headers that answers promise are in the document", () => {
   const namesOf = (id: string, status: string) => {
     const { path, method } = document.operation(id);
