@@ -74,7 +74,7 @@ export const inputRules: readonly InputRule[] = [
     input: "an unknown field",
     status: 400,
     answer:
-      "`invalid_body`, with the known name that was probably meant. Of profile, branding, connectors, API keys and applications it is passed over and named in `Ignored-Fields`.",
+      "`invalid_body`, with the known name that was probably meant. Of profile, branding, connectors, API keys and new applications it is passed over and named in `Ignored-Fields`.",
     body: `{"amount":100,${rest},"desciption":"Order 1042"}`,
   },
   {

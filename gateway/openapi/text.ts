@@ -6,7 +6,7 @@ export const introduction = [
   "A merchant's backend creates a checkout session with a secret API key; the buyer's browser pays with the session secret alone; signed webhooks tell the merchant what happened.",
   "Amounts are integers in minor units of their currency (1050 means 10.50 for a currency with two decimals). Times are RFC 3339 in UTC. Optional fields without a value are left out, never `null`.",
   'Every answer carries a `Request-Id`. Every error has the envelope `{"error": {"code", "message"}}`. Only 409, 429, 502 and 503 invite the same request again; with an `Idempotency-Key` nothing is done twice.',
-  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute or webhook endpoint, is `invalid_body`; elsewhere unknown fields are passed over and named in `Ignored-Fields`. Clients should ignore unknown response fields, and expect new values of status texts.",
+  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute, webhook endpoint or change of an application, is `invalid_body`; elsewhere unknown fields are passed over and named in `Ignored-Fields`. Clients should ignore unknown response fields, and expect new values of status texts.",
 ].join("\n\n");
 
 /** Groups of operations, in the order of the reference. */

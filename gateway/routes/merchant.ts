@@ -1,7 +1,7 @@
 // The merchant itself: read, profile, branding (docs/contract.md §8).
 import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { displayLine } from "../http/display-text.ts";
+import { displayLine, notBlank } from "../http/display-text.ts";
 import {
   BrandingJson,
   backgroundStyles,
@@ -23,7 +23,15 @@ const tag = "Merchant";
 const ProfileChange = component(
   "MerchantProfileChange",
   Type.Object({
-    name: Type.Optional(Type.String({ format: displayLine, minLength: 1, maxLength: 100, examples: ["Lemon Books"] })),
+    name: Type.Optional(
+      Type.String({
+        format: displayLine,
+        minLength: 1,
+        maxLength: 100,
+        pattern: notBlank,
+        examples: ["Lemon Books"],
+      }),
+    ),
     legal_name: Type.Optional(clearable({ format: displayLine, maxLength: 200, examples: ["Lemon Books GmbH"] })),
     email: Type.Optional(emailInput("Contact e-mail.")),
     phone: Type.Optional(

@@ -9,7 +9,7 @@ import { parse } from "yaml";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { errorTable } from "../../gateway/failures.ts";
-import { displayFormats } from "../../gateway/http/display-text.ts";
+import { displayFormats, displayLine, displayPattern, notBlank } from "../../gateway/http/display-text.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
@@ -232,6 +232,16 @@ test("a body is optional where an empty object is taken, and nowhere else", () =
   assert.ok(needed >= 9);
 });
 
+test("docs/contract.md §1: bodies that pass unknown fields over are those of the contract", () => {
+  const schemas = document.operations.filter(({ hasBody }) => hasBody);
+  const resolve = ({ $ref, ...inline }: Readonly<Record<string, unknown>>) =>
+    typeof $ref === "string" ? membersOf(at(document.root, ...$ref.split("/").slice(1))) : inline;
+  const open = schemas.filter(({ bodySchema }) => resolve(bodySchema).additionalProperties !== false);
+  const apiKeys = ["createApiKey", "limitApiKey", "rollApiKey"];
+  const others = ["createApplication", "updateBranding", "updateConnector", "updateProfile"];
+  assert.deepEqual(open.map(({ id }) => id).sort(), [...apiKeys, ...others].sort());
+});
+
 test("headers that answers promise are in the document", () => {
   const namesOf = (id: string, status: string) => {
     const { path, method } = document.operation(id);
@@ -261,6 +271,7 @@ test("a text of which not every character is taken says so to who does not know 
   };
   look(document.root);
   assert.ok(count >= 25);
+  assert.ok(document.takes("updateProfile", { name: "商品" }) && !document.takes("updateProfile", { name: " " }));
 });
 
 test("whatever has a pattern has an example, which is what a refusal shows", () => {
@@ -292,13 +303,15 @@ test("the document is sent compressed, and not at all to who has them", async ()
 
 /**
  * Breaks that were decided, with their reason in docs/contract.md §4: an ended session tells its order to nobody. And
- * what only the earlier document had wrong: an empty change of a connector was always refused.
+ * what only the earlier document had wrong: an empty change of a connector and a blank name were always
+ * refused.
  */
 const decided = new Set([
   ...["amount", "currency", "expires_at", "connector", "surface", "environment"].map(
     (field) => `GET /v1/checkout/{id}: 200.${field}: not always there any more`,
   ),
   "PATCH /v1/merchants/me/connectors/{cid}: body: minProperties undefined became 1",
+  `PATCH /v1/merchants/me/profile: body.name: pattern undefined became ${displayPattern(displayLine, notBlank)}`,
 ]);
 
 test("docs/contract.md §12: what a released document offers, this one offers too", () => {
