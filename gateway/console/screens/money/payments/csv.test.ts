@@ -18,6 +18,7 @@ test("a cell never begins as a formula does", () => {
       assert.ok(!/^[=+\-@\t\r\n＝＋－＠]/.test(read(csvCell(first + rest))));
     }),
   );
+  assert.equal(csvCell("\t+1"), `"'\t'+1"`);
 });
 
 test("no cell begins as a formula for a spreadsheet that parts cells by semicolon or tab", () => {

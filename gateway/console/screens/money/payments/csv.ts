@@ -30,7 +30,8 @@ export function csvLine(payment: Payment): string {
 export function csvCell(text: string): string {
   // A spreadsheet that parts cells by semicolon or tab, as German ones do, knows no quotes in the middle of a line: for
   // it a cell begins in the text.
-  const safe = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g, "$1'");
+  const inner = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])/g, "$1'");
+  const safe = /^[\t\r\n]/.test(inner) ? `'${inner}` : inner;
   return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
