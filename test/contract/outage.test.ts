@@ -43,6 +43,7 @@ const bodies: Record<string, object> = {
   updateConnector: { is_default: true },
   updateApplication: { legal_name: "Lemon Books" },
   submitDisputeEvidence: { product_description: "A lemon tree" },
+  giveEmail: { customer_email: "ada@example.com" },
 };
 
 test("every operation is service_unavailable with Retry-After while its service is away", async () => {
