@@ -21,20 +21,26 @@ const keysMax = 50;
 
 export function notificationConsumers(context: MerchantContext): Consumer[] {
   const { notifyDisputes, notifyRefunds, notifyDeliveries } = durableConsumers;
-  const follow = (of: typeof notifyDisputes | typeof notifyRefunds | typeof notifyDeliveries): Consumer => ({
+  const follow = (of: typeof notifyDisputes | typeof notifyRefunds): Consumer => ({
     ...of,
     handle: async (events) => {
       for (const event of events) await context.db.transaction((tx) => takeIn(context, tx, of.name, event));
       context.mails.now();
     },
   });
-  return [follow(notifyDisputes), follow(notifyRefunds), follow(notifyDeliveries)];
+  const deliveries: Consumer = {
+    ...notifyDeliveries,
+    handle: async (events) => {
+      await context.db.transaction((tx) => tellFailingEndpoints(context, tx, events));
+      context.mails.now();
+    },
+  };
+  return [follow(notifyDisputes), follow(notifyRefunds), deliveries];
 }
 
 async function takeIn(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
   if ((await markConsumed(tx, consumer, [event.id])).size === 0) return;
   if (event.type === "payment.refund_failed") await tellFailedRefund(context, tx, event);
-  else if (event.type.startsWith("delivery.")) await tellFailingEndpoint(context, tx, event);
   else await tellDispute(context, tx, event);
 }
 
@@ -45,13 +51,21 @@ async function tellFailedRefund(context: MerchantContext, tx: MappedTx, event: E
   await notifyPeople(context, tx, { kind: "refund_failed", ...where });
 }
 
-/** Once a day and endpoint: each of its deliveries says so. */
-async function tellFailingEndpoint(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
-  const { merchantId, environment, attributes } = event;
-  const { endpoint_id: endpointId = "", endpoint_host: object = "" } = attributes;
-  const objectId = `${endpointId}:${clockNow().toISOString().slice(0, 10)}`;
-  const where = { merchantId, environment, objectId, object, path: `webhooks/${endpointId}` };
-  await notifyPeople(context, tx, { kind: "endpoint_failing", ...where });
+/** Each endpoint once a day: its deliveries say so one by one, thousands of them at once. */
+async function tellFailingEndpoints(context: MerchantContext, tx: MappedTx, events: readonly Event[]): Promise<void> {
+  const news = await markConsumed(
+    tx,
+    durableConsumers.notifyDeliveries.name,
+    events.map(({ id }) => id),
+  );
+  const ofEndpoint = new Map(
+    events.filter(({ id }) => news.has(id)).map((event) => [event.attributes.endpoint_id ?? "", event]),
+  );
+  for (const [endpointId, { merchantId, environment, attributes }] of ofEndpoint) {
+    const objectId = `${endpointId}:${clockNow().toISOString().slice(0, 10)}`;
+    const where = { merchantId, environment, objectId, object: attributes.endpoint_host ?? "" };
+    await notifyPeople(context, tx, { kind: "endpoint_failing", ...where, path: `webhooks/${endpointId}` });
+  }
 }
 
 async function tellDispute(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {

@@ -34,7 +34,6 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const value = (name: string) => query.get(name) ?? "";
   const minStatus = value("outcome") === "500" ? 500 : value("outcome") === "400" ? 400 : 0;
   const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
-  // Before the list is asked for: a refusal of it that nobody waits for yet would end the process.
   const keys = await keysOf(context, visit);
   const asked = () =>
     context.peers.audit.listApiRequests({

@@ -3,10 +3,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { isEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type QueuePaymentLinkRequest, QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
-import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
+import { shopOf } from "../../mail/brand.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
 import { paymentLinkMail } from "../../mail/receipt.ts";
 import { actionsOf } from "../../rules/people/roles.ts";
 import { readBranding } from "../../store/brandings.ts";
@@ -38,17 +38,13 @@ export async function queuePaymentLink(
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
     if ((await countLinkMails(tx, merchantId, sessionId)) >= linkMailsMax) return TOO_MANY;
-    const { supportEmail, accentColor } = branding;
-    const merchantName = branding.displayName || branding.merchantName;
-    const shop = { merchantName, supportEmail, isSandbox: environment === Environment.SANDBOX };
+    const shop = shopOf(branding, environment);
     const until = timestampDate(expiresAt);
     await queueMail(context, tx, {
       to: email,
       kind: "payment_link",
-      content: paymentLinkMail({ ...request, ...shop, expiresAt: until }),
-      brand: { name: merchantName, color: accentColor || ownBrand.color },
-      senderName: merchantName,
-      ...(supportEmail !== "" && { replyTo: supportEmail }),
+      content: paymentLinkMail({ ...request, ...shop.said, expiresAt: until }),
+      ...shop.head,
       merchantId,
       objectId: sessionId,
       onceKey: `payment_link:${sessionId}`,

@@ -4,10 +4,10 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { clockNow } from "#platform/values/clock.ts";
 import { isEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { QueueReceiptRequest } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
-import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
+import { shopOf } from "../../mail/brand.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
 import { receiptMail } from "../../mail/receipt.ts";
 import { readBranding } from "../../store/brandings.ts";
 
@@ -25,17 +25,13 @@ export async function queueReceipt(context: MerchantContext, request: QueueRecei
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
     if (branding.emailReceipts !== "on") return;
-    const { legalName, supportEmail, accentColor } = branding;
-    const merchantName = branding.displayName || branding.merchantName;
-    const isSandbox = environment === Environment.SANDBOX;
-    const shop = { merchantName, legalName, supportEmail, isSandbox, isRefund };
+    const { legalName } = branding;
+    const shop = shopOf(branding, environment);
     await queueMail(context, tx, {
       to: email,
       kind,
-      content: receiptMail({ ...request, ...shop, at: timestampDate(at) }),
-      brand: { name: merchantName, color: accentColor || ownBrand.color },
-      senderName: merchantName,
-      ...(supportEmail !== "" && { replyTo: supportEmail }),
+      content: receiptMail({ ...request, ...shop.said, legalName, isRefund, at: timestampDate(at) }),
+      ...shop.head,
       merchantId,
       objectId,
       onceKey: `${kind}:${objectId}`,

@@ -61,21 +61,25 @@ async function create(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const judged = judgeLink(typed, language, locales);
   if (!("order" in judged)) return formPage(visit, typed, form.raw(onceField), judged.problems);
   const idempotency = onceOf(form, [about, merchantId], [judged.order]);
+  let made: CreateSessionResponse;
   try {
-    const made = await context.peers.checkout.createSession({ merchantId, environment, ...judged.order, idempotency });
-    return madePage(visit, made, typed.mail === "" ? undefined : await sendLink(context, visit, made));
+    made = await context.peers.checkout.createSession({ merchantId, environment, ...judged.order, idempotency });
   } catch (error) {
     const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
     if (!refusal) throw error;
     const key = refusal.keepsKey ? idempotency.key : freshKey(about, merchantId);
     return formPage(visit, typed, key, [["amount", linkTexts[language][refusal.text]]]);
   }
+  return madePage(visit, made, typed.mail === "" ? undefined : await sendLink(context, visit, made));
 }
 
-/** Sent again with the form, it goes once. @returns what is told of it */
+/**
+ * Sent again with the form, it goes once. The link is made, whatever becomes of its mail.
+ * @returns what is told of it
+ */
 async function sendLink(
-  { peers }: ConsoleContext,
-  { merchantId, environment, secret, language }: MerchantVisit,
+  { peers, log }: ConsoleContext,
+  { merchantId, environment, secret, language, request }: MerchantVisit,
   { session, checkoutUrl }: CreateSessionResponse,
 ): Promise<Html> {
   const texts = linkTexts[language];
@@ -83,10 +87,12 @@ async function sendLink(
   const { amount, currency, description, locale, expiresAt, customerEmail: email } = session;
   const order = { sessionId: session.id, amount, currency, description, locale, reference: session.orderReference };
   const to = { email, url: checkoutUrl, ...(expiresAt && { expiresAt }) };
-  const ask = () =>
-    peers.receipts.queuePaymentLink({ sessionSecret: secret, merchantId, environment, ...order, ...to });
-  const answer = await unlessAway(ask);
-  const outcome = answer?.value.outcome;
+  const wish = { sessionSecret: secret, merchantId, environment, ...order, ...to };
+  const answer = await peers.receipts.queuePaymentLink(wish).catch((error: unknown) => {
+    log.warn({ err: error, request_id: request.call.requestId }, "a payment link was not mailed");
+    return undefined;
+  });
+  const outcome = answer?.outcome;
   if (outcome === QueuePaymentLinkResponse_Outcome.QUEUED)
     return html`<p class="notice" role="status">${texts.sentTo(email)}</p>`;
   const why = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
