@@ -147,6 +147,9 @@ test("a fresh sign-in at the provider proves a session of the same person, once,
   const until = Number(proved?.provedUntil?.seconds ?? 0);
   assert.ok(Math.abs(until - now() - 100) <= 5, `five minutes from the sign-in: ${until - now()}`);
   await assert.rejects(prove(idToken), refused("UNAUTHORIZED"), "twice");
+  const { session: ahead } = await prove(await tokenFor(email, nonce, { claims: { auth_time: now() + 600 } }));
+  const left = Number(ahead?.provedUntil?.seconds ?? 0) - now();
+  assert.ok(left <= 300 && left >= 290, `a clock ahead of ours gives no longer proof: ${left}`);
 });
 
 test("an address that the provider gave to somebody else opens nothing; whose it was signs in under their new one", async () => {
