@@ -5,6 +5,7 @@ import { newId } from "#platform/values/id.ts";
 import { cancelPayment } from "../../services/payments/flows/endings/cancel-payment.ts";
 import { capturePayment } from "../../services/payments/flows/endings/capture-payment.ts";
 import { resolveOperation } from "../../services/payments/flows/resolve-operation.ts";
+import { verifyIntent } from "../../services/payments/flows/verify-intent.ts";
 import { driveOperations } from "../../services/payments/jobs/reconcile.ts";
 import { openEnding } from "../../services/payments/store/endings.ts";
 import { openRenewal } from "../../services/payments/store/operations.ts";
@@ -303,6 +304,28 @@ test("a cancellation is repeated until the processor says what became of it", as
   await driven(paymentId);
   const { outcome, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
+});
+
+test("what waits for an intent that the processor lost is over with the proof, whatever becomes of the payment", async () => {
+  const life = keyLifeSeconds * 1_000;
+  const asked = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
+    const paymentId = await held();
+    await played.db.rows(`update payments set ${change} where id = $1`, [paymentId]);
+    await ask(paymentId);
+    for (const ms of [0, life, life]) {
+      assert.match((await stateOf(paymentId)).ends, /started$/);
+      const gone = { kind: "not_found", at: new Date(began.getTime() + ms), cause: new Error("no such intent") };
+      played.answers.retrieveIntent = () => gone;
+      await verifyIntent(played.deps, paymentId, "reconcile").catch(refused("CONNECTOR_ERROR"));
+      played.answers = {};
+    }
+    const { outcome, ends } = await stateOf(paymentId);
+    return [outcome, ends];
+  };
+  assert.deepEqual(await asked((id) => capture(id, 400n)), ["canceled", "capture done"]);
+  assert.deepEqual(await asked(cancel), ["canceled", "cancel done"]);
+  const isDirect = "session_id = '', outcome = 'processing', authorized_at = null";
+  assert.deepEqual(await asked(cancel, isDirect), ["failed", "cancel done"]);
 });
 
 test("a cancellation that surely was not sent is an error, and one that was refused for good another", async () => {

@@ -132,8 +132,12 @@ export async function settleDispute(
   return await settleNews(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
 }
 
-/** Ends a payment of which the processor surely has nothing. @param books as the caller has locked it. */
+/**
+ * Ends a payment of which the processor surely has nothing, and with it what was asked for: nothing is left to capture
+ * or to cancel. @param books as the caller has locked it.
+ */
 export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<Settled> {
+  await closeEndings(tx, books.payment.id);
   const news: News = { kind: "never_made", at: clockNow() };
   return await settleNews(tx, deps, books, news, "reconcile", books.payment.connectorRef);
 }
