@@ -1,6 +1,6 @@
 // A search that can mean several things, such as an order number or an e-mail: each is found by its own index, and the
 // page is made of all hits, newest first, with their exact number. Very many hits are not gathered: they are counted in
-// their index, and the newest of the list are looked through for the page, as far as that pays.
+// their index, and the list is looked through for the page from the newest hit on, as far as that pays.
 import type { Sql } from "#platform/database/database.ts";
 import { behind, Condition, Params } from "./condition.ts";
 import type { PageWindow } from "./dated-list.ts";
@@ -60,42 +60,45 @@ export async function searchList(
   const full = ways.map((_way, i) => `(select isfull from met_${i})`).join(" or ");
   const gathered = ways.map((way, i) => gatherWay(searched, way, i, params));
   const unread = window.after ? `where ${behind(window.after).in(params)}` : "";
-  const [row] = await sql.rows<{ found: number[]; total: string; ids: string[] }>(
+  const each = (column: string) => `array[${ways.map((_way, i) => `(select ${column} from met_${i})`).join(", ")}]`;
+  const [row] = await sql.rows<{ found: number[]; newest: (string | null)[]; total: string; ids: string[] }>(
     `with ${counted.join(", ")}, met as materialized (select ${full} as isfull),
      hits as materialized (${gathered.join(" union ")})
-     select array[${ways.map((_way, i) => `(select n from met_${i})`).join(", ")}]::int[] as found,
+     select ${each("n")}::int[] as found, ${each("newest")}::text[] as newest,
        (select count(*) from hits) as total,
        array(select t.id from hits t ${unread} ${newestFirst} ${pageOf(window, params)}) as ids`,
     params.values,
   );
-  const found = row?.found ?? [];
-  const isFull = ways.map(({ hitsMax }, i) => (found[i] ?? 0) > hitsMax);
-  if (!isFull.includes(true)) return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
-  const isMeant = (_way: Way, i: number) => found[i] !== 0;
+  const counts = ways.map((way, i) => ({ way, n: row?.found[i] ?? 0, newest: row?.newest[i] ?? null }));
+  const isFull = ({ way, n }: { way: Way; n: number }) => n > way.hitsMax;
+  if (!counts.some(isFull)) return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
+  const met = counts.filter(({ n }) => n > 0);
   // Too many values are not looked up: all rows are compared.
-  const meant = ways
-    .map(({ match, hitsMax, known }, i): Way => (known && !isFull[i] ? { match, hitsMax, known } : { match, hitsMax }))
-    .filter(isMeant);
-  const [only, ...others] = ways.filter(isMeant);
-  const isCounted = only && !only.known && others.length === 0;
-  const total = isCounted ? BigInt(Math.max(...found)) : await countHits(sql, searched, meant);
+  const meant = met.map(({ way: { match, hitsMax, known }, n }): Way => {
+    return known && n <= hitsMax ? { match, hitsMax, known } : { match, hitsMax };
+  });
+  const [only, ...others] = met;
+  const isCounted = only && !only.way.known && others.length === 0;
+  const hits = isCounted ? { ...only, total: BigInt(only.n) } : await countHits(sql, searched, meant);
+  const { total, newest } = hits;
+  if (newest === null) return { ids: [], total };
   const passedMax = total / hitsPerPassed > passedMin ? total / hitsPerPassed : BigInt(passedMin);
-  const ids = await lookThrough(sql, searched, meant, window, passedMax);
+  const ids = await lookThrough(sql, searched, meant, window, { passedMax, newest });
   return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
-/** Common table expressions with `met_i`: how many hits the way has, and whether they are too many. */
+/** Common table expressions with `met_i`: how many hits the way has, the newest, and whether they are too many. */
 function countWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
   const { hitsMax, known } = way;
   if (!known) {
-    return `met_${i} as materialized (select n, n > ${hitsMax} as isfull from (
-      select count(*) as n ${hitsOf(table, way, rows, params)}) hits)`;
+    return `met_${i} as materialized (select n, newest, n > ${hitsMax} as isfull from (
+      select count(*) as n, max(t.created_at) as newest ${hitsOf(table, way, rows, params)}) hits)`;
   }
   const few = `select value from values_${i} where (select count(*) from values_${i}) <= ${hitsMax}`;
   return `values_${i} (value) as materialized (select * from (${known.values(params)}) v limit ${hitsMax + 1}),
     hits_${i} as materialized (select t.id, t.created_at from ${table} t
       where ${rows.with(known.has(few)).in(params)} limit ${hitsMax + 1}),
-    met_${i} as materialized (select greatest(n, m) as n, n > ${hitsMax} or m > ${hitsMax} as isfull
+    met_${i} as materialized (select greatest(n, m) as n, null as newest, n > ${hitsMax} or m > ${hitsMax} as isfull
       from (select count(*) as n from hits_${i}) hits, (select count(*) as m from values_${i}) known)`;
 }
 
@@ -107,38 +110,50 @@ function gatherWay({ table, rows }: Searched, way: Way, i: number, params: Param
   return `${found} and not (select isfull from met)`;
 }
 
-async function countHits(sql: Sql, { table, rows }: Searched, ways: readonly Way[]): Promise<bigint> {
+/** All hits. `newest`: the time of creation, as the database has it; null: there are none. */
+async function countHits(
+  sql: Sql,
+  { table, rows }: Searched,
+  ways: readonly Way[],
+): Promise<{ readonly total: bigint; readonly newest: string | null }> {
   const params = new Params();
   const counts = ways.map((way, i) => {
     // No row is a hit in two ways, so that numbers add up.
     const own = ways.slice(0, i).reduce((others, { match }) => others.without(match), rows);
-    return `(select count(*) ${hitsOf(table, way, own, params)})`;
+    return `select count(*) as n, max(t.created_at) as newest ${hitsOf(table, way, own, params)}`;
   });
-  const [counted] = await sql.rows<{ n: string }>(`select ${counts.join(" + ")} as n`, params.values);
-  return BigInt(counted?.n ?? 0);
+  const [counted] = await sql.rows<{ n: string; newest: string | null }>(
+    `select sum(n) as n, max(newest)::text as newest from (${counts.join(" union all ")}) counts`,
+    params.values,
+  );
+  return { total: BigInt(counted?.n ?? 0), newest: counted?.newest ?? null };
 }
 
-/** @returns the page, or less than a page when so many of the newest rows do not have it */
+/**
+ * @param newest the newest hit's time: those of long ago lie together
+ * @returns the page, or less than a page when so many rows from there on do not have it
+ */
 async function lookThrough(
   sql: Sql,
   { table, list, rows }: Searched,
   ways: readonly Way[],
   window: PageWindow,
-  passedMax: bigint,
+  { passedMax, newest }: { readonly passedMax: bigint; readonly newest: string },
 ): Promise<string[]> {
   if (window.offset + BigInt(window.limit) > passedMax) return [];
   const params = new Params();
-  const unread = window.after ? list.with(behind(window.after)) : list;
-  const newest = `select * from ${table} t where ${unread.in(params)} ${newestFirst} limit ${params.add(passedMax)}`;
+  const fromNewest = list.and("t.created_at <= ?::timestamptz", newest);
+  const unread = window.after ? fromNewest.with(behind(window.after)) : fromNewest;
+  const passed = `select * from ${table} t where ${unread.in(params)} ${newestFirst} limit ${params.add(passedMax)}`;
   const hits = rows.with(Condition.anyOf(ways.map(({ match }) => match)));
   const found = await sql.rows<{ id: string }>(
-    `select t.id from (${newest}) t where ${hits.in(params)} ${newestFirst} ${pageOf(window, params)}`,
+    `select t.id from (${passed}) t where ${hits.in(params)} ${newestFirst} ${pageOf(window, params)}`,
     params.values,
   );
   return found.map(({ id }) => id);
 }
 
-/** Hits of long ago lie behind more rows than there are hits: these are sorted, straight from their index. */
+/** Hits far apart lie among more rows than there are hits: these are sorted, straight from their index. */
 async function sortHits(
   sql: Sql,
   { table, rows }: Searched,
