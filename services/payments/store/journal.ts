@@ -13,13 +13,15 @@ export async function appendMovements(
   events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
   if (movements.length === 0 && events.ids.length === 0) return;
+  // One array stands in a select of its own, so that no plan depends on its length: one is made once for all, where
+  // planning each time took a third of the whole.
   await tx.rows(
     `with announced as (
        insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]))
      insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
      select $1, $2, $3, $4, m.kind, m.cause,
        (select count(*) from journal j where j.payment_id = $4 and j.kind = m.kind and j.cause = m.cause), m.debit, m.credit, m.amount
-     from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]) as m (kind, cause, debit, credit, amount)`,
+     from unnest((select $5::text[]), $6::text[], $7::text[], $8::text[], $9::bigint[]) as m (kind, cause, debit, credit, amount)`,
     [
       payment.merchantId,
       payment.environment,
