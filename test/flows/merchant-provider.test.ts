@@ -72,6 +72,16 @@ async function tokenFor(email: string, nonce: string, lie: Lie = {}): Promise<st
   return await token.sign(lie.key ?? own.privateKey);
 }
 
+/** The same token in other texts: the last letter of its signature has bits that stand for nothing. */
+function otherTexts(idToken: string): string[] {
+  const signature = (text: string) => Buffer.from(text.slice(text.lastIndexOf(".") + 1), "base64url").toString("hex");
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
+  const all = letters.map((letter) => idToken.slice(0, -1) + letter);
+  const same = all.filter((text) => text !== idToken && signature(text) === signature(idToken));
+  assert(same.length > 0);
+  return same;
+}
+
 const aNonce = () => randomBytes(16).toString("hex");
 const finish = (idToken: string, nonce: string, at: Door = door) =>
   service.signIn.finishProviderSignIn({ door: at, idToken, nonce });
@@ -87,6 +97,9 @@ test("whom the provider vouches for is signed in, fully, proved when they have j
   assert.deepEqual([session?.session?.person?.id, session?.session?.needsWayIn], [personId, false]);
   assert(session?.session?.provedUntil);
   await assert.rejects(finish(idToken, nonce), refused("UNAUTHORIZED"), "twice");
+  for (const same of otherTexts(idToken)) {
+    await assert.rejects(finish(same, nonce), refused("UNAUTHORIZED"), "twice, its signature written otherwise");
+  }
   const later = await finish(await tokenFor(email, nonce, { claims: { auth_time: now() - 301 } }), nonce);
   assert.equal(later.session?.session?.provedUntil, undefined);
   assert.equal((await service.announced.event("person.signed_in", personId)).actor, personId);
