@@ -169,7 +169,8 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         q: Type.Optional(
           Type.String({
             maxLength: 254,
-            description: "A session's id, or the beginning of its reference or of its e-mail (any case).",
+            description:
+              "The id of a session or of its payment, whole or as buyers quote it (the prefix and at least 14 characters), or the beginning of its reference or of its e-mail (any case).",
             examples: ["order-10"],
           }),
         ),

@@ -1,32 +1,22 @@
-// What a buyer's browser has to load, counted in gzipped bytes.
+// What browsers have to load, counted in gzipped bytes.
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { releaseVersion } from "#platform/values/release.ts";
 import { suite } from "../../test/harness/suite.ts";
+import { bundleSizes, sizeOf } from "./bundle-sizes.ts";
 
 const test = suite("bundle size");
-const dist = join(import.meta.dirname, "dist");
-const gzipped = (path: string) => gzipSync(readFileSync(join(dist, path)), { level: 9 }).length;
+const inDist = (pattern: string) => globSync(pattern, { cwd: join(import.meta.dirname, "dist") });
 
-const budgets = [
-  ["the loader", [`js/${releaseVersion()}/loader.mjs`], 1_500],
-  ["the element", [`js/${releaseVersion()}/element.mjs`], 1_000],
-  ["the SDK, every surface included", [`js/${releaseVersion()}/checkout.js`], 9_000],
-  ["a console's script", globSync("console/console-*.js", { cwd: dist }), 8_000],
-  ["a console's style", globSync("console/console-*.css", { cwd: dist }), 8_000],
-  [
-    "the script and style of the console's preview of the payment page",
-    globSync("console/preview-*", { cwd: dist }),
-    20_000,
-  ],
-  ["the hosted page's script and style", globSync("page/*", { cwd: dist }), 25_000],
-] as const;
+const sizes = [
+  ...bundleSizes(),
+  sizeOf("a console's script", inDist("console/console-*.js"), 8_000),
+  sizeOf("a console's style", inDist("console/console-*.css"), 8_000),
+  sizeOf("the script and style of the console's preview of the payment page", inDist("console/preview-*"), 20_000),
+];
 
-for (const [what, paths, bytesMax] of budgets) {
+for (const { what, bytes, bytesMax } of sizes) {
   test(`${what}: at most ${bytesMax} bytes`, () => {
-    const bytes = paths.reduce((sum, path) => sum + gzipped(path), 0);
     console.log(`  ${what}: ${bytes} bytes`);
     assert.ok(bytes > 0 && bytes <= bytesMax);
   });

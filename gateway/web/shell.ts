@@ -7,6 +7,8 @@ export interface ShellParts {
   readonly language: ChosenLanguage;
   /** Undefined: the session is not known, or nobody could say. */
   readonly merchant: ShellMerchant | undefined;
+  /** To quote; undefined as above. */
+  readonly reference: string | undefined;
   readonly files: PageFiles;
 }
 
@@ -29,12 +31,13 @@ export interface PageFiles {
   readonly style: string;
 }
 
-export function pageShell({ language, merchant, files }: ShellParts): string {
+export function pageShell({ language, merchant, reference, files }: ShellParts): string {
   const { tag, direction, texts } = language;
   const { script, style, code } = files;
   const known = merchant && { name: merchant.name, ...(merchant.email && { email: merchant.email }) };
   // A data block: not a script, so no policy lets it run. `<` is written so that no text can end it.
   const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known }).replaceAll("<", "\\u003c");
+  const help = html`${supportLine(merchant?.email, texts.support)}${referenceLine(reference, texts.reference)}`;
   return html`<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
@@ -54,8 +57,8 @@ export function pageShell({ language, merchant, files }: ShellParts): string {
 ${merchant ? merchantHeader(merchant) : new Html('<div class="merchant" aria-hidden="true"><span class="bone bone-mark"></span><span class="bone bone-name"></span></div>')}
 <section class="order" aria-hidden="true"><div class="bone bone-line"></div><div class="bone bone-amount"></div></section>
 <section class="panel"><h1 class="visually-hidden">${texts.title}</h1>
-<noscript><div class="notice"><p>${texts.noScript}</p>${supportLine(merchant?.email, texts.support)}</div></noscript>
-<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-heading"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span></div>
+<noscript><div class="notice"><p>${texts.noScript}</p>${help}</div></noscript>
+<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-heading"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span><div class="late"><p>${texts.slow}</p>${help}</div></div>
 </section>
 </main>
 <p id="live" class="visually-hidden" role="status"></p>
@@ -78,6 +81,10 @@ function supportLine(email: string | undefined, text: string): Html {
   if (!email) return new Html("");
   const [before = "", after = ""] = text.split("{email}");
   return html`<p>${before}<a href="mailto:${email}">${email}</a>${after}</p>`;
+}
+
+function referenceLine(reference: string | undefined, label: string): Html {
+  return reference ? html`<p>${label}: <bdi>${reference}</bdi></p>` : new Html("");
 }
 
 function schemes(theme: string | undefined): string {

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
+import { shopScript } from "../../deploy/local/services.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { ownGateway } from "../contract/own-gateway.ts";
 import { browserSuite, desktop, phone } from "../harness/browser.ts";
@@ -139,6 +141,69 @@ inBrowser(
   },
   { viewport: desktop },
 );
+
+inBrowser(
+  "on a desktop the pages stand at the left, the one that is open is marked, and a heading is a link to itself",
+  async ({ page }) => {
+    await open(page, "/");
+    await page.getByRole("link", { name: "All pages" }).click();
+    const menu = page.getByRole("navigation", { name: "All pages" });
+    for (const name of ["Changelog", "Versions", "Rate limits", "Webhooks"]) {
+      await menu.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      assert.equal(await menu.locator("[aria-current=page]").innerText(), name);
+      const [beside, article] = [await menu.boundingBox(), await page.locator("article").boundingBox()];
+      assert.ok(beside && article && beside.x + beside.width <= article.x, name);
+    }
+    const heading = page.getByRole("heading", { name: "When it is sent again" });
+    await heading.getByRole("link").click();
+    assert.equal(new URL(page.url()).hash, "#when-it-is-sent-again");
+    await page.goto("about:blank");
+    await page.goBack();
+    const place = await heading.boundingBox();
+    assert.ok(place && place.y >= 0 && place.y < desktop.height / 2, "its address opens there");
+  },
+  { viewport: desktop },
+);
+
+inBrowser(
+  "the webhooks guide has a verifier in five languages and every retry; an operation has its answer, error and card",
+  async ({ page }) => {
+    await open(page, "/docs/webhooks");
+    const group = page.locator('.group[data-has="node python php go ruby"]');
+    for (const [name, word] of [
+      ["Node", "timingSafeEqual"],
+      ["Python", "compare_digest"],
+      ["PHP", "hash_equals"],
+      ["Go", "hmac.Equal"],
+      ["Ruby", "fixed_length_secure_compare"],
+    ] as const) {
+      await group.getByRole("button", { name, exact: true }).click();
+      const shownNow = group.locator("figure").filter({ visible: true });
+      assert.equal(await shownNow.count(), 1, name);
+      assert.match(await shownNow.innerText(), new RegExp(word), name);
+    }
+    const tries = await page.locator("table tbody tr").allInnerTexts();
+    assert.deepEqual([tries[0]?.split(/\s/)[0], tries.at(-1)?.split(/\s/)[0]], ["1", "78"]);
+    await open(page, "/docs/api/refunds");
+    const operation = page.locator("section", { has: page.locator("#createRefund") });
+    for (const told of ["Answer 201", "Error 422", "4000 0000 0000 5126"])
+      await operation.getByText(told).first().waitFor();
+  },
+  { viewport: desktop },
+);
+
+inBrowser("what the docs show of the demo shop is the program that npm start runs", async ({ page }) => {
+  await open(page, "/docs/samples");
+  const shown = await page.locator("figure.code").allInnerTexts();
+  for (const file of ["server.mjs", "orders.mjs", "public/order.js"]) {
+    const text = readFileSync(join(dirname(shopScript), file), "utf8").trim();
+    assert.ok(
+      shown.some((figure) => figure.includes(text)),
+      file,
+    );
+  }
+});
 
 inBrowser("an address of the reference when it was one page leads to its place", async ({ page }) => {
   await open(page, "/docs#createRefund");

@@ -259,7 +259,7 @@ inBrowser(
   "without scripts the page says what it needs",
   async ({ page }) => {
     await page.goto((await newOrder(merchant)).link);
-    const note = page.locator("noscript p");
+    const note = page.locator("noscript p").first();
     await note.waitFor();
     assert.match((await note.textContent()) ?? "", /needs JavaScript/);
   },

@@ -26,6 +26,17 @@ test.before(async () => {
 const order = (change: Record<string, unknown> = {}) => newOrder(merchant, { cancel_url: cart, ...change });
 const answers = ({ id }: Order) => `**/v1/checkout/${id}?*`;
 
+/** What the page quotes, as somebody of the merchant's searches it: among sessions, where nothing was paid. */
+async function isFound(page: Page, { id }: Order): Promise<void> {
+  const [, quoted = ""] =
+    /Reference (pay_\w{14})/.exec((await page.locator(".facts").innerText()).replace(/\s+/g, " ")) ?? [];
+  const found = (await merchant.api.get(`/v1/checkout-sessions?q=${quoted}`)).expect(200).list("data");
+  assert.deepEqual(
+    found.map((session) => membersOf(session).id),
+    [id],
+  );
+}
+
 /** Whom to ask and the way back; @returns the way's status */
 async function seesWayOut(page: Page): Promise<string | null> {
   await page.getByRole("link", { name: "help@lemonbooks.example" }).waitFor();
@@ -52,9 +63,11 @@ inBrowser("an expired link keeps the way back, also after a reload", async ({ pa
   await page.evaluate(`dispatchEvent(new Event("online"))`);
   await seeScreen(page, "This payment link has expired");
   assert.equal(await seesWayOut(page), "expired");
+  await isFound(page, opened);
   await page.reload();
   await seeScreen(page, "This payment link has expired");
   assert.equal(await seesWayOut(page), "expired");
+  await isFound(page, opened);
 });
 
 inBrowser("the tenth decline says why nothing more can be tried, and what to do", async ({ page }) => {
@@ -65,6 +78,7 @@ inBrowser("the tenth decline says why nothing more can be tried, and what to do"
   await seeScreen(page, "This payment was canceled");
   await page.getByText("Too many cards were declined").waitFor();
   assert.equal(await seesWayOut(page), "canceled");
+  await isFound(page, opened);
 });
 
 inBrowser(
@@ -93,6 +107,36 @@ inBrowser("what a processor is slow about has a reference to quote, which the me
   const [, quoted = ""] = /(pay_\w{14})/.exec(await page.locator(".facts").innerText()) ?? [];
   const found = (await merchant.api.get(`/v1/payments?q=${quoted}`)).expect(200).list("data");
   assert.equal(membersOf(found[0]).id, opened.id.replace("cs_", "pay_"));
+  assert.equal(await seesWayOut(page), "processing");
+});
+
+inBrowser("who waits for a bank may go back to the shop, which hears that nobody knows yet", async ({ page }) => {
+  const success = "https://lemonbooks.example/thanks?order=7#top";
+  const opened = await order({ success_url: success });
+  await page.goto(opened.link);
+  await page.route("**/form/*/pay", () => {}); // on its way for ever
+  await payWith(page, cards.succeeds);
+  await page.locator('.pay-view[data-state="submitting"]').waitFor();
+  await page.reload();
+  await seeScreen(page, "Checking your payment");
+  assert.equal(await seesWayOut(page), "processing");
+  const way = await page.getByRole("link", { name: "Return to Lemon Books" }).getAttribute("href");
+  assert.equal(new URL(way ?? "").pathname, "/thanks", "a shop is told of a payment, not of somebody who left");
+});
+
+inBrowser("a link that is not whole, and no connection, name what there is to quote", async ({ page }) => {
+  const opened = await order();
+  await page.goto(opened.link.slice(0, -6));
+  await seeScreen(page, "This link is not valid");
+  await page.getByRole("link", { name: "help@lemonbooks.example" }).waitFor();
+  await isFound(page, opened);
+  await page.route(answers(opened), (route) => route.abort());
+  await page.goto(opened.link); // another fragment in the same tab
+  await seeScreen(page, "No connection");
+  await isFound(page, opened);
+  await page.goto(`${opened.link.split("/c/")[0]}/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z#${opened.secret}`);
+  await seeScreen(page, "This link is not valid");
+  assert.equal(await page.locator(".facts").count(), 0, "an id that nobody has is quoted to nobody");
 });
 
 inBrowser("the merchant's own order number is what is quoted", async ({ page }) => {
@@ -105,12 +149,13 @@ inBrowser("the merchant's own order number is what is quoted", async ({ page }) 
 
 inBrowser("where the form is blocked the page says merchant, amount, reference and what to do", async ({ page }) => {
   await page.route("**/form/**", (route) => route.abort());
-  await page.goto((await order()).link);
+  const opened = await order();
+  await page.goto(opened.link);
   await seeScreen(page, "The payment form did not load");
   await page.getByText("€10.50").first().waitFor();
   await page.getByText("Lemon Books", { exact: true }).waitFor();
   await page.getByText("another browser, or open this link on another device").waitFor();
-  await quotes(page, /^Reference pay_\w{14}$/);
+  await isFound(page, opened);
   assert.equal(await seesWayOut(page), "open");
   await page.unroute("**/form/**");
   await page.getByRole("button", { name: "Try again" }).click();
@@ -136,15 +181,27 @@ inBrowser("a merchant who cannot take it, and trouble of ours, name a reference 
 });
 
 inBrowser(
-  "without JavaScript the page names the merchant and whom to ask",
+  "without JavaScript the page names the merchant, what to quote and whom to ask",
   async ({ page }) => {
-    await page.goto((await order()).link);
+    const { link, id } = await order();
+    await page.goto(link);
     const words = (await page.locator("main").innerText()).replace(/\s+/g, " ");
-    assert.match(words, /Lemon Books .*needs JavaScript.*Write to help@lemonbooks\.example/);
+    assert.match(words, /Lemon Books .*needs JavaScript.*Write to help@lemonbooks\.example Reference: pay_\w{14}$/);
+    assert.ok(words.endsWith(id.replace("cs_", "pay_").slice(0, 18)));
     const mail = page.getByRole("link", { name: "help@lemonbooks.example" });
     assert.equal(await mail.getAttribute("href"), "mailto:help@lemonbooks.example");
   },
   { javaScriptEnabled: false },
 );
+
+inBrowser("where the page's own script does not come, it says so after a while, and whom to ask", async ({ page }) => {
+  await page.route("**/c/files/page-*.js", (route) => route.abort());
+  const { link, id } = await order();
+  await page.goto(link);
+  assert.equal(await page.getByText("This is taking longer than usual").isVisible(), false);
+  await page.getByText("This is taking longer than usual").waitFor();
+  await page.getByRole("link", { name: "help@lemonbooks.example" }).waitFor();
+  await page.getByText(id.replace("cs_", "pay_").slice(0, 18)).waitFor();
+});
 
 test.run();

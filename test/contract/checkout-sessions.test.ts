@@ -183,7 +183,7 @@ test("docs/contract.md §4 and §5: the list is newest first, filtered, exact, a
 });
 
 // Proves listCheckoutSessions: reference, customer_email, q
-test("docs/contract.md §4: sessions are found by reference, by e-mail, and by the beginning of either", async () => {
+test("docs/contract.md §4: sessions are found by reference, by e-mail, by the beginning of either, and by what buyers quote", async () => {
   const own = await freshMerchant(running);
   const make = async (fields: object) =>
     (await api.call("createCheckoutSession", 201, { as: own.apiKey, body: { ...order, ...fields } })).text("id");
@@ -196,6 +196,9 @@ test("docs/contract.md §4: sessions are found by reference, by e-mail, and by t
     [{ reference: "Order-1042" }, []],
     [{ customer_email: "ada@EXAMPLE.com" }, [first]],
     [{ customer_email: "ada" }, []],
+    [{ q: first }, [first]],
+    [{ q: first.replace("cs_", "pay_").slice(0, 18) }, [first]],
+    [{ q: first.replace("cs_", "pay_").slice(0, 17) }, []],
     [{ q: "order" }, [third, second, first]],
     [{ q: "order-104" }, [second, first]],
     [{ q: "ADA@" }, [first]],

@@ -94,8 +94,8 @@ async function launch(): Promise<Browser> {
   });
 }
 
-/** Keeps a picture of the whole page under test/artifacts. */
-export async function shoot(page: Page, name: string): Promise<void> {
+/** Keeps a picture of the whole page under test/artifacts. @returns it, as PNG */
+export async function shoot(page: Page, name: string): Promise<Buffer> {
   await mkdir(artifacts, { recursive: true });
-  await page.screenshot({ path: join(artifacts, `${name}.png`), fullPage: true });
+  return await page.screenshot({ path: join(artifacts, `${name}.png`), fullPage: true });
 }

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import { gatewaySettings } from "../../../gateway/settings.ts";
+import { bundleSizes } from "../../../gateway/web/bundle-sizes.ts";
 import { simulatorFailureNames } from "../../../services/payments/connectors/simulator/failure-names.ts";
 import { failureCodeOf } from "../../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../../services/simulator/rules/test-card.ts";
@@ -18,7 +19,7 @@ const marked = /(<!-- from ([^\n]+?) -->\n)[\s\S]*?(<!-- end -->)/g;
 /** Every guide with such parts, by its path, as it has to be. */
 export function filledGuides(): Map<string, string> {
   const filled = new Map<string, string>();
-  for (const path of globSync("docs/*.md", { cwd: root }).sort()) {
+  for (const path of globSync(["README.md", "docs/*.md"], { cwd: root }).sort()) {
     const text = readFileSync(join(root, path), "utf8");
     if (!text.includes("<!-- from ")) continue;
     filled.set(
@@ -34,6 +35,7 @@ function blockOf(name: string): string {
     "test cards": cardTable,
     retries: retryTable,
     limits: limitTable,
+    sizes: sizeTable,
   };
   const table = tables[name];
   if (table) return table();
@@ -64,6 +66,13 @@ function cardTable(): string {
     return [`\`${spaced(card)}\``, card.label, code];
   });
   return tableOf(["Number", "What happens", "`failure.code`"], rows);
+}
+
+/** Gzip of one release of Node may differ from another's by a few bytes, so that hundreds are told. */
+function sizeTable(): string {
+  const told = (bytes: number) => `${(Math.ceil(bytes / 100) / 10).toFixed(1)} kB`;
+  const rows = bundleSizes().map(({ what, bytes, bytesMax }) => [what, told(bytes), told(bytesMax)]);
+  return tableOf(["Gzipped", "Is", "At most, by a test"], rows);
 }
 
 function retryTable(): string {

@@ -18,6 +18,7 @@ import type { GatewayConfig } from "../../settings.ts";
 import { lookCss } from "../../web/look/look-css.ts";
 import { lookQuery } from "../../web/look/look-query.ts";
 import { pageHeaders } from "../../web/page-headers.ts";
+import { referenceOf } from "../../web/reference.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { surfaceHosts } from "../../web/surface-hosts.ts";
@@ -60,7 +61,8 @@ export function hostedPageRoutes(
   );
 
   app.get<PageAddress>("/c/:id", async (request, reply) => {
-    const lookUp = () => describe(peers, request, request.params.id);
+    const { id } = request.params;
+    const lookUp = () => describe(peers, request, id);
     const known = await addresses.allow("page", request, reply, lookUp).catch(nothingKnown);
     const asked = request.query.locale;
     const language = chooseLanguage([
@@ -72,7 +74,7 @@ export function hostedPageRoutes(
       .headers(headers)
       .header("vary", "accept-language")
       .type("text/html; charset=utf-8")
-      .send(pageShell({ language, merchant: known.merchant, files }));
+      .send(pageShell({ language, merchant: known.merchant, reference: known.merchant && referenceOf({ id }), files }));
   });
 }
 

@@ -76,7 +76,6 @@ function draw(): void {
     shopName: undefined,
     payNow: () => {},
     giveEmail: async () => "taken",
-    onOpen: () => {},
   });
   if (shown === "unavailable") screens.lastError = unsupported;
   screens.render(state);

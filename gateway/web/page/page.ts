@@ -1,11 +1,12 @@
 // The hosted checkout page: opens its link, lets the SDK follow the session, and shows the screen of each state. The
 // SDK decides what is true; this file only shows it.
+import { referenceOf } from "../reference.ts";
 import type { ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
-import { fillText, makeElement } from "./element.ts";
+import { fillText } from "./element.ts";
 import { giverOf } from "./email-field.ts";
 import { foot } from "./foot.ts";
 import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
@@ -26,7 +27,6 @@ interface PageData {
   readonly merchant?: { readonly name: string; readonly email?: string };
 }
 
-const slowMs = 4_000;
 // After a reload in the middle of a payment: how often the session is read, and how long.
 const againMs = 3_000;
 const againForMs = 30_000;
@@ -50,21 +50,21 @@ function showAlone(parts: MessageParts): void {
 
 /** A reload after the end, when the secret is gone, or a link that was never whole. */
 function withoutLink(): MessageParts {
-  const text = texts.invalidText;
   const id = openedSession();
   const end = endOf(id) ?? "";
   const name = merchant?.name;
+  const facts = name === undefined ? [] : ([[texts.reference, referenceOf({ id })]] as const);
   const back = name && backLink({ id }, wayBack(id), end, fillText(texts.back, { merchant: name }));
-  const actions = end && back ? [back] : [];
+  const rest = { text: texts.invalidText, facts, actions: end && back ? [back] : [] };
   switch (end) {
     case "succeeded":
-      return { sign: "done", title: texts.alreadyTitle, text: texts.paidText, actions };
+      return { ...rest, sign: "done", title: texts.alreadyTitle, text: texts.paidText };
     case "expired":
-      return { sign: "attention", title: texts.expiredTitle, text, actions };
+      return { ...rest, sign: "attention", title: texts.expiredTitle };
     case "canceled":
-      return { sign: "attention", title: texts.canceledTitle, text, actions };
+      return { ...rest, sign: "attention", title: texts.canceledTitle };
     default:
-      return { sign: "attention", title: texts.invalidTitle, text };
+      return { ...rest, sign: "attention", title: texts.invalidTitle };
   }
 }
 
@@ -90,18 +90,14 @@ function start(opened: PageLink): void {
     },
     location.origin,
   );
-  const slow = setTimeout(() => {
-    document.getElementById("skeleton")?.append(makeElement("p", {}, texts.slow));
-  }, slowMs);
   const payNow = async () => {
     const { pressed } = wallets;
     if (!screens.email || (await screens.email.isGiven())) complain(await handle.confirm());
     wallets.drop(pressed);
   };
   const more = handOver(opened, texts, code);
-  const onOpen = () => clearTimeout(slow);
   const place = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
-  const screens = new Screens({ ...place, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret), onOpen });
+  const screens = new Screens({ ...place, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret) });
   const complain = (result: ConfirmResult) => {
     if (result.type !== "error") return;
     notePaying(sessionId, false);

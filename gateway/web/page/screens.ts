@@ -1,4 +1,5 @@
 // The screens of one session: which one each state has. The SDK decides what is true; these only show it.
+import { referenceOf } from "../reference.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
@@ -11,7 +12,7 @@ import { failureMessage } from "./messages/failure-message.ts";
 import { backLink, type MessageParts, message } from "./messages/message.ts";
 import { paidScreen } from "./messages/paid.ts";
 import { type PayView, payView } from "./pay-view.ts";
-import { merchantElement, orderElement, referenceOf } from "./summary.ts";
+import { merchantElement, orderElement } from "./summary.ts";
 
 const processingSlowMs = 15_000;
 const processingLongMs = 60_000;
@@ -26,8 +27,6 @@ export interface ScreensParts {
   readonly style: string;
   readonly payNow: () => void;
   readonly giveEmail: GiveEmail;
-  /** The session is there for the first time. */
-  readonly onOpen: () => void;
   /** Takes the link elsewhere; stands beside every screen while the session can be paid. */
   readonly more: HTMLElement;
   /** Before the session is there. */
@@ -124,8 +123,7 @@ export class Screens {
   }
 
   #open(session: SessionView): void {
-    const { handle, texts, locale, style, onOpen, more, sessionId } = this.#parts;
-    onOpen();
+    const { handle, texts, locale, style, more, sessionId } = this.#parts;
     showLook(style, session.branding);
     handle.setAppearance(appearanceOf(session.branding));
     const { amount, merchant, livemode, cancelUrl } = session;
@@ -179,8 +177,7 @@ export class Screens {
     pay.show(state);
     pay.cards.hidden = true;
     if (this.#screen?.isConnected) return;
-    const facts = [[texts.reference, referenceOf(session)]] as const;
-    this.#tell({ sign: "wait", title: texts.checkTitle, text: texts.checkText, facts }, true);
+    this.#tell({ ...this.#waiting(session), title: texts.checkTitle, text: texts.checkText }, true);
     setTimeout(() => {
       if (!this.#isChecking) return;
       this.#isChecking = false;
@@ -194,8 +191,7 @@ export class Screens {
     this.#isChecking = false;
     // The place for the fields is kept ready: the payment may come to nothing.
     this.#fields(session).show("loading");
-    const facts = [[texts.reference, referenceOf(session)]] as const;
-    const parts: MessageParts = { sign: "wait", title: texts.processingTitle, text: texts.processingText, facts };
+    const parts = { ...this.#waiting(session), title: texts.processingTitle, text: texts.processingText };
     const shown = this.#tell(parts, true);
     announce("");
     const say = (text: string) => {
@@ -206,6 +202,24 @@ export class Screens {
     };
     setTimeout(() => say(texts.processingSlow), processingSlowMs);
     setTimeout(() => say(texts.processingLong), processingLongMs);
+  }
+
+  /** Nobody knows yet, and who does not want to wait goes back to a shop that is told so. */
+  #waiting(session: SessionView): Pick<MessageParts, "sign" | "facts" | "actions"> {
+    const { successUrl, cancelUrl } = session;
+    return {
+      sign: "wait",
+      facts: this.#reference(session),
+      actions: [backLink(session, successUrl ?? cancelUrl, "processing", this.#backText(session), false)],
+    };
+  }
+
+  #reference(session: SessionView): MessageParts["facts"] {
+    return [[this.#parts.texts.reference, referenceOf(session)]];
+  }
+
+  #backText({ merchant }: SessionView): string {
+    return fillText(this.#parts.texts.back, { merchant: merchant.displayName });
   }
 
   #showPaid(session: SessionView): void {
@@ -220,12 +234,12 @@ export class Screens {
   }
 
   #showEnd(session: SessionView, state: "expired" | "canceled", title: string, text: string): void {
-    const { sessionId, texts } = this.#parts;
+    const { sessionId } = this.#parts;
     forgetSecret(sessionId, state);
     announce("");
-    const merchant = session.merchant.displayName;
-    const back = backLink(session, wayBack(sessionId), session.status, fillText(texts.back, { merchant }));
-    this.#tell({ sign: "attention", title, text: fillText(text, { merchant }), actions: [back] });
+    const back = backLink(session, wayBack(sessionId), session.status, this.#backText(session));
+    const told = fillText(text, { merchant: session.merchant.displayName });
+    this.#tell({ sign: "attention", title, text: told, facts: this.#reference(session), actions: [back] });
   }
 
   #showFailure(session: SessionView | undefined): void {

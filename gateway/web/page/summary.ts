@@ -5,7 +5,6 @@ import { fillText, makeElement } from "./element.ts";
 import { linesElement } from "./lines.ts";
 
 const longAmount = 10; // characters that fit into one line of the smallest phone
-const shortIdLength = 18; // `pay_` and fourteen characters: the beginning that staff search by, and no two have alike
 
 /** The server's own, where it knew the merchant: nothing of it is drawn twice. */
 export function merchantElement({ merchant, branding }: SessionView): HTMLElement {
@@ -54,9 +53,4 @@ export function orderElement(session: SessionView, texts: PageTexts, locale: str
       ? makeElement("p", { class: "reference" }, `${texts.reference}: `, makeElement("bdi", {}, reference))
       : undefined,
   );
-}
-
-/** What a buyer quotes and the merchant finds: the order's number, else the beginning of the payment's id. */
-export function referenceOf({ id, reference }: SessionView): string {
-  return reference ?? `pay_${id.slice("cs_".length)}`.slice(0, shortIdLength);
 }

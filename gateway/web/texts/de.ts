@@ -65,7 +65,7 @@ export const de: PageTexts = {
     "Wir erreichen den Zahlungsdienst nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut. Falls Sie schon bezahlt haben, wird nichts erneut abgebucht.",
   formTitle: "Das Zahlungsformular wurde nicht geladen",
   formText:
-    "Etwas blockiert das Formular des Zahlungsdienstleisters. Schalten Sie Inhaltsblocker für diese Seite aus, versuchen Sie einen anderen Browser oder öffnen Sie den Link auf einem anderen Gerät.",
+    "Das Formular des Zahlungsdienstleisters ist nicht angekommen. Versuchen Sie es gleich noch einmal. Hilft das nicht, blockiert es vielleicht etwas: Schalten Sie Inhaltsblocker für diese Seite aus, versuchen Sie einen anderen Browser oder öffnen Sie den Link auf einem anderen Gerät.",
   serverTitle: "Bei uns ist etwas schiefgegangen",
   serverText: "Bitte versuchen Sie es gleich noch einmal. Falls Sie schon bezahlt haben, wird nichts erneut abgebucht.",
   retry: "Erneut versuchen",

@@ -63,7 +63,7 @@ export const en: PageTexts = {
     "We cannot reach the payment service. Check your connection and try again. If you have already paid, you will not be charged again.",
   formTitle: "The payment form did not load",
   formText:
-    "Something blocks the payment processor's form. Switch off content blockers for this page, try another browser, or open this link on another device.",
+    "The payment processor's form did not arrive. Try again in a moment. If that does not help, something may block it: switch off content blockers for this page, try another browser, or open this link on another device.",
   serverTitle: "Something went wrong on our side",
   serverText: "Please try again in a moment. If you have already paid, you will not be charged again.",
   retry: "Try again",

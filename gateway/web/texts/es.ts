@@ -63,7 +63,7 @@ export const es: PageTexts = {
     "No podemos conectar con el servicio de pago. Revise su conexión e inténtelo de nuevo. Si ya pagó, no se le cobrará otra vez.",
   formTitle: "El formulario de pago no se cargó",
   formText:
-    "Algo bloquea el formulario del proveedor de pagos. Desactive los bloqueadores en esta página, pruebe con otro navegador o abra este enlace en otro dispositivo.",
+    "El formulario del proveedor de pagos no ha llegado. Vuelva a intentarlo en un momento. Si no ayuda, puede que algo lo bloquee: desactive los bloqueadores en esta página, pruebe con otro navegador o abra este enlace en otro dispositivo.",
   serverTitle: "Algo falló por nuestra parte",
   serverText: "Inténtelo de nuevo en un momento. Si ya pagó, no se le cobrará otra vez.",
   retry: "Intentar de nuevo",

@@ -64,7 +64,7 @@ export const fr: PageTexts = {
     "Le service de paiement est injoignable. Vérifiez votre connexion et réessayez. Si vous avez déjà payé, vous ne serez pas débité à nouveau.",
   formTitle: "Le formulaire de paiement ne s'est pas chargé",
   formText:
-    "Quelque chose bloque le formulaire du prestataire de paiement. Désactivez les bloqueurs de contenu pour cette page, essayez un autre navigateur ou ouvrez ce lien sur un autre appareil.",
+    "Le formulaire du prestataire de paiement n'est pas arrivé. Réessayez dans un instant. Si cela ne suffit pas, quelque chose le bloque peut-être : désactivez les bloqueurs de contenu pour cette page, essayez un autre navigateur ou ouvrez ce lien sur un autre appareil.",
   serverTitle: "Un problème est survenu de notre côté",
   serverText: "Réessayez dans un instant. Si vous avez déjà payé, vous ne serez pas débité à nouveau.",
   retry: "Réessayer",

@@ -63,7 +63,7 @@ export const it: PageTexts = {
     "Il servizio di pagamento non è raggiungibile. Controlla la connessione e riprova. Se hai già pagato, non ci saranno altri addebiti.",
   formTitle: "Il modulo di pagamento non si è caricato",
   formText:
-    "Qualcosa blocca il modulo del fornitore del servizio di pagamento. Disattiva i blocchi dei contenuti per questa pagina, prova un altro browser o apri il link su un altro dispositivo.",
+    "Il modulo del fornitore del servizio di pagamento non è arrivato. Riprova tra un momento. Se non basta, forse qualcosa lo blocca: disattiva i blocchi dei contenuti per questa pagina, prova un altro browser o apri il link su un altro dispositivo.",
   serverTitle: "Qualcosa è andato storto da parte nostra",
   serverText: "Riprova tra un momento. Se hai già pagato, non ci saranno altri addebiti.",
   retry: "Riprova",

@@ -63,7 +63,7 @@ export const nl: PageTexts = {
     "We kunnen de betaaldienst niet bereiken. Controleer uw verbinding en probeer het opnieuw. Als u al hebt betaald, wordt er niets opnieuw afgeschreven.",
   formTitle: "Het betaalformulier is niet geladen",
   formText:
-    "Iets blokkeert het formulier van de betaaldienstverlener. Zet blokkeerders voor deze pagina uit, probeer een andere browser of open deze link op een ander apparaat.",
+    "Het formulier van de betaaldienstverlener is niet aangekomen. Probeer het zo nog eens. Helpt dat niet, dan blokkeert iets het misschien: zet blokkeerders voor deze pagina uit, probeer een andere browser of open deze link op een ander apparaat.",
   serverTitle: "Er ging bij ons iets mis",
   serverText: "Probeer het zo opnieuw. Als u al hebt betaald, wordt er niets opnieuw afgeschreven.",
   retry: "Opnieuw proberen",

@@ -62,7 +62,7 @@ export const pl: PageTexts = {
     "Nie możemy połączyć się z usługą płatności. Sprawdź połączenie i spróbuj ponownie. Jeśli płatność już wykonano, nic nie zostanie pobrane drugi raz.",
   formTitle: "Formularz płatności się nie wczytał",
   formText:
-    "Coś blokuje formularz operatora płatności. Wyłącz blokowanie treści na tej stronie, użyj innej przeglądarki lub otwórz ten link na innym urządzeniu.",
+    "Formularz operatora płatności nie dotarł. Spróbuj ponownie za chwilę. Jeśli to nie pomoże, może coś go blokuje: wyłącz blokowanie treści na tej stronie, użyj innej przeglądarki lub otwórz ten link na innym urządzeniu.",
   serverTitle: "Coś poszło nie tak po naszej stronie",
   serverText: "Spróbuj ponownie za chwilę. Jeśli płatność już wykonano, nic nie zostanie pobrane drugi raz.",
   retry: "Spróbuj ponownie",

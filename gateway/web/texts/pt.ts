@@ -63,7 +63,7 @@ export const pt: PageTexts = {
     "Não conseguimos contactar o serviço de pagamento. Verifique a ligação e tente de novo. Se já pagou, não voltará a ser cobrado.",
   formTitle: "O formulário de pagamento não carregou",
   formText:
-    "Algo bloqueia o formulário do prestador de pagamentos. Desative os bloqueadores de conteúdo nesta página, experimente outro navegador ou abra esta ligação noutro dispositivo.",
+    "O formulário do prestador de pagamentos não chegou. Tente de novo dentro de momentos. Se não resultar, talvez algo o bloqueie: desative os bloqueadores de conteúdo nesta página, experimente outro navegador ou abra esta ligação noutro dispositivo.",
   serverTitle: "Algo correu mal do nosso lado",
   serverText: "Tente de novo dentro de momentos. Se já pagou, não voltará a ser cobrado.",
   retry: "Tentar de novo",

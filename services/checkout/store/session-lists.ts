@@ -22,7 +22,10 @@ export interface ListFilter extends Owner {
   readonly orderReference: string;
   /** Exact but for the case of letters; empty: all. */
   readonly customerEmail: string;
-  /** A session's id, or the beginning of an order reference or of an e-mail in any case; empty: no search. */
+  /**
+   * A session's id or its payment's, or the first fourteen characters of either behind its prefix, which buyers quote;
+   * or the beginning of an order reference or of an e-mail in any case; empty: no search.
+   */
   readonly q: string;
 }
 
@@ -78,15 +81,28 @@ const hasEmail = "t.customer_email <> ''";
 // So many are gathered from an index and sorted in about 10 ms.
 const hitsMaxDefault = 10_000;
 
+// Fourteen characters hold the millisecond and some bits more: a range of the primary key with a few in it, whoever's.
+const idBeginning = /^(?:cs|pay)_([0-9a-z]{14,26})$/;
+const idLength = 26;
+
 async function waysOf(sql: Sql, q: string, hitsMax: number): Promise<readonly Way[]> {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
-  if (q.startsWith("cs_")) return [{ match: new Condition("t.id = ?", q), hitsMax }];
+  const [, own] = idBeginning.exec(q) ?? [];
+  const byId = own === undefined ? [] : [{ match: idsThatBegin(own), hitsMax }];
+  if (q.startsWith("cs_")) return own === undefined ? [{ match: new Condition("t.id = ?", q), hitsMax }] : byId;
   // The database's own small letters: those of the index.
   const [row] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
   return [
+    ...byId,
     { match: beginsWith(hasReference, "t.order_reference", q), hitsMax },
     { match: beginsWith(hasEmail, "lower(t.customer_email)", row?.small ?? q), hitsMax },
   ];
+}
+
+/** All ids are of one length, so that this holds in every collation. */
+function idsThatBegin(own: string): Condition {
+  const [first, last] = ["0", "z"].map((letter) => `cs_${own.padEnd(idLength, letter)}`);
+  return new Condition("t.id between ? and ?", first, last);
 }
 
 async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSession[]> {

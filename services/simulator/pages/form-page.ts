@@ -101,5 +101,5 @@ const brandSymbols = `<svg class="symbols" aria-hidden="true" focusable="false">
 <symbol id="brand-discover" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#4d4d4d"/><circle cx="24" cy="12" r="6" fill="#f76f20"/></symbol>
 <symbol id="brand-diners" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#0079be"/><circle cx="18" cy="12" r="7" fill="#fff"/></symbol>
 <symbol id="brand-jcb" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#0b4ea2"/><text x="18" y="16" text-anchor="middle" font-size="10" font-weight="800" fill="#fff">JCB</text></symbol>
-<symbol id="brand-unionpay" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#00447c"/><text x="18" y="15.5" text-anchor="middle" font-size="8" font-weight="800" fill="#fff">UnionPay</text></symbol>
+<symbol id="brand-unionpay" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#00447c"/><text x="18" y="15.5" text-anchor="middle" textLength="31" lengthAdjust="spacingAndGlyphs" font-size="8" font-weight="800" fill="#fff">UnionPay</text></symbol>
 </svg>`;

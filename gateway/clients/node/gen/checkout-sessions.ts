@@ -165,7 +165,10 @@ export interface ListCheckoutSessionsQuery {
   reference?: string | undefined;
   /** Exact, any case. At most 254 characters. */
   customer_email?: string | undefined;
-  /** A session's id, or the beginning of its reference or of its e-mail (any case). At most 254 characters. */
+  /**
+   * The id of a session or of its payment, whole or as buyers quote it (the prefix and at least 14 characters), or the
+   * beginning of its reference or of its e-mail (any case). At most 254 characters.
+   */
   q?: string | undefined;
 }
 

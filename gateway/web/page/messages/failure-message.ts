@@ -1,8 +1,8 @@
 // What is told when the payment cannot go on, and what the buyer can do: try again, quote a reference, go back.
+import { referenceOf } from "../../reference.ts";
 import type { CheckoutError, SessionView } from "../../sdk/contract.ts";
 import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText } from "../element.ts";
-import { referenceOf } from "../summary.ts";
 import { backLink, type MessageParts, retryButton } from "./message.ts";
 
 /** What is known of the shop without its session. */
@@ -24,12 +24,14 @@ export function failureMessage(
   const label = fillText(texts.back, { merchant });
   const address = merchant && (session?.cancelUrl ?? shop.address);
   const back = backLink({ id: shop.sessionId }, address || undefined, session?.status ?? "open", label, isFinal);
-  const reference = session ? referenceOf(session) : error?.requestId;
+  // Trouble of ours is found by its request. Whose page it is, is told of sessions alone that are there.
+  const request = session || error?.code === "invalid_secret" ? undefined : error?.requestId;
+  const reference = request ?? (merchant && referenceOf(session ?? { id: shop.sessionId }));
   return {
     sign: "attention",
     title,
     text: fillText(text, { merchant }),
-    facts: reference && error?.code !== "invalid_secret" ? [[texts.reference, reference]] : [],
+    facts: reference ? [[texts.reference, reference]] : [],
     actions: [isFinal ? undefined : retryButton(texts), back],
   };
 }

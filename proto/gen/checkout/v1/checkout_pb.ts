@@ -624,7 +624,8 @@ export type ListSessionsRequest = Message<"checkout.v1.ListSessionsRequest"> & {
   customerEmail: string;
 
   /**
-   * A session's id, or the beginning of an order reference or of an e-mail (any case); empty: all.
+   * The id of a session or of its payment, whole or as buyers quote it (the prefix and at least 14 characters), or the
+   * beginning of an order reference or of an e-mail (any case); empty: all.
    *
    * @generated from field: string q = 11;
    */

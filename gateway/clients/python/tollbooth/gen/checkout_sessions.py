@@ -223,7 +223,8 @@ class CheckoutSessionsResource:
         `to`: Created before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC). At most 40 characters.
         `reference`: Your order number, exactly. At most 100 characters.
         `customer_email`: Exact, any case. At most 254 characters.
-        `q`: A session's id, or the beginning of its reference or of its e-mail (any case). At most 254 characters.
+        `q`: The id of a session or of its payment, whole or as buyers quote it (the prefix and at least 14
+        characters), or the beginning of its reference or of its e-mail (any case). At most 254 characters.
         """
         return self._caller.list(
             CheckoutSession,

@@ -1,0 +1,39 @@
+// Where the parts of the hosted page stand, as a test asks it.
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+
+/** What the window cuts off at a side, or what would have to be scrolled to sideways. */
+export function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const wide = [...document.querySelectorAll("body *")]
+      .filter((e) => e.checkVisibility() && !e.closest(".visually-hidden, .brands"))
+      .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)
+      .map((e) => e.outerHTML.slice(0, 80));
+    const scrolled = document.documentElement.scrollWidth;
+    return scrolled > innerWidth ? [...wide, "scrolls to " + scrolled] : wide;
+  })()`);
+}
+
+/**
+ * The layout of every screen of a desktop: merchant and order in one half, the panel in the other, both in full
+ * height. Where a language is written from right to left it is turned around.
+ */
+export async function seeTwoHalves(page: Page, what: string): Promise<void> {
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
+  const isTurned = (await page.getAttribute("html", "dir")) === "rtl";
+  const half = width / 2;
+  const boxOf = async (selector: string) => {
+    const place = page.locator(selector).first();
+    const box = (await place.count()) > 0 ? await place.boundingBox() : null;
+    return box && { ...box, x: isTurned ? width - box.x - box.width : box.x };
+  };
+  const [merchant, order, panel] = [await boxOf(".merchant"), await boxOf(".order"), await boxOf(".panel")];
+  assert.ok(merchant && panel, what);
+  assert.deepEqual([Math.round(panel.x), Math.round(panel.width)], [half, half], what);
+  assert.ok(panel.height >= height - 1, what);
+  for (const box of [merchant, ...(order ? [order] : [])]) {
+    assert.ok(box.x + box.width <= half && box.x > half / 8, what);
+  }
+  // An ended session tells no order.
+  if (order) assert.ok(Math.abs(merchant.x - order.x) < 1 && order.y > merchant.y, what);
+}
