@@ -5,14 +5,18 @@
 import { rm } from "node:fs/promises";
 import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
+import { secondsSinceLastEnd } from "./harness/child-cpu-time.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
+import { idleWatch } from "./harness/machine-load.ts";
+import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run-costs.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
-import { type GroupName, groupNames, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
+import { type GroupName, groupNames, groupOf, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
 import { startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
-const parallel = 2; // the least that a machine for tests has
+/** Two processors are the least that a machine for tests has; as many files again begin while a quarter of it is idle. */
+const lanes = { least: 2, most: 4, hasRoom: idleWatch(0.25) };
 const fileMsMax = 300_000; // the slowest file takes a minute alone; the limit is for hangs, not for a busy machine
 const checkMsMax = 120_000;
 /** Files of other projects stay as they came. */
@@ -20,6 +24,7 @@ const vendoredProtos = ["buf", "google", "grpc"].map((folder) => `--exclude-path
 const root = new URL("..", import.meta.url).pathname;
 /** For the files and for every stack that they start; each would compile everything again. */
 const compileCache = `${root}.local-test/compile-cache`;
+const costsFile = `${root}.local-test/costs.json`;
 
 const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--no-retry]
 npm run check
@@ -32,6 +37,9 @@ Without a part of a path everything runs; npm run check is the types, the linter
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const flaky: string[] = [];
+const costs: Cost[] = [];
+/** CPU of what files share, which is nobody's own: servers and the stack. */
+let sharedCpuSeconds = 0;
 const stops: (() => Promise<void>)[] = [];
 
 helpIfAsked(usage);
@@ -44,6 +52,7 @@ async function main(): Promise<void> {
   process.channel?.unref();
   const began = performance.now();
   const selection = selectFiles(root, parts);
+  const known = keptCosts(costsFile);
   try {
     const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: compileCache };
     for (const round of rounds) {
@@ -54,7 +63,7 @@ async function main(): Promise<void> {
       }
       if (jobs.length === 0) continue;
       console.log(`\n${only ?? round.join(", ")}`);
-      flaky.push(...(await runJobs(jobs, parallel, report)));
+      flaky.push(...(await runJobs(longestFirst(jobs, known), lanes, report)));
     }
     if (totals.passed + totals.failed + totals.skipped === 0) fail("no test matches");
   } catch (error) {
@@ -62,7 +71,11 @@ async function main(): Promise<void> {
   } finally {
     await stopAll();
   }
-  console.log(`\n${((performance.now() - began) / 1000).toFixed(1)} s`);
+  await keepCosts(costsFile, costs);
+  if (costs.length > 0) console.log(`\n${costTable(costs).join("\n")}`);
+  sharedCpuSeconds += secondsSinceLastEnd() ?? 0;
+  const shared = `${sharedCpuSeconds.toFixed(1)} CPU s of the servers and the stack that files share`;
+  console.log(`\n${((performance.now() - began) / 1000).toFixed(1)} s, ${shared}`);
   if (flaky.length > 0) console.log(`flaky: ${flaky.length} files passed only when run again: ${flaky.join(", ")}`);
   const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
   console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
@@ -95,6 +108,7 @@ async function jobsOf(
   if (files.length > 0 && (group === "contract" || group === "flows") && !env.TEST_STACK_FILE) {
     Object.assign(env, await sharedStack(env));
   }
+  sharedCpuSeconds += secondsSinceLastEnd() ?? 0; // what ended while they started
   // The shared stack may be what made it fail: without one, the file starts its own.
   const { TEST_STACK_FILE: _, ...clean } = env;
   const tests = files.map(
@@ -149,6 +163,8 @@ function report(name: string, outcome: Outcome, standing: Standing): void {
     totals.failed += outcome.failed;
     totals.skipped += outcome.skipped;
   }
+  const group = name.endsWith(".test.ts") ? groupOf(name) : "check";
+  costs.push({ name, group, seconds: outcome.ms / 1000, cpuSeconds: outcome.cpuSeconds });
   const word = isGood ? "ok  " : standing === "counts" ? "FAIL" : "fail, will be run again:";
   const count = `${outcome.passed}/${outcome.passed + outcome.failed}`;
   console.log(`  ${word} ${name}  ${count}  ${outcome.ms} ms${outcome.problem && `  (${outcome.problem})`}`);

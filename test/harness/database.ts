@@ -41,6 +41,17 @@ export async function freshDatabase(service?: ServiceName): Promise<TestDatabase
   };
 }
 
+/**
+ * The services' databases of a stack, migrated before it starts: its own migration has only the roles' rights to give.
+ * @param stem the databases are named `<stem>_<service>`
+ */
+export async function stackDatabases(stem: string, services: readonly ServiceName[]): Promise<void> {
+  await asAdmin(async (admin) => {
+    for (const service of services)
+      await copyDatabase(admin, `${stem}_${service}`, await migratedTemplate(admin, service));
+  });
+}
+
 /** What services log in as on the run's server, as the migrate command has it. */
 export const serviceRoles = "test_{service}";
 const rolePassword = "test";

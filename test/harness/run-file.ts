@@ -2,6 +2,7 @@
 // proved.
 import { type ChildProcess, spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
+import { secondsSinceLastEnd } from "./child-cpu-time.ts";
 
 /** What one file or command came to. */
 export interface Outcome {
@@ -9,6 +10,8 @@ export interface Outcome {
   failed: number;
   skipped: number;
   ms: number;
+  /** CPU seconds of its processes, the programs that it started included; undefined where the system does not tell. */
+  cpuSeconds: number | undefined;
   /** Why it counts as failed, beyond its tests; empty when it does not. */
   problem: string;
   /** It was ended at its time limit. */
@@ -55,7 +58,7 @@ export async function runCheck(
 }
 
 function runGroup(command: string, args: string[], env: Record<string, string>, limitMs: number) {
-  return new Promise<Pick<Outcome, "ms" | "problem" | "isLate" | "output">>((resolve) => {
+  return new Promise<Omit<Outcome, "passed" | "failed" | "skipped">>((resolve) => {
     const began = performance.now();
     const child = spawn(command, args, {
       detached: true, // a group of its own, which can be ended as a whole
@@ -65,6 +68,7 @@ function runGroup(command: string, args: string[], env: Record<string, string>, 
     groups.add(child);
     let output = "";
     let isLate = false;
+    let cpuSeconds: number | undefined;
     const read = (data: Buffer) => {
       if (output.length < outputMax) output += data.toString();
     };
@@ -78,8 +82,9 @@ function runGroup(command: string, args: string[], env: Record<string, string>, 
       const problem = isLate ? `not done after ${limitMs / 1000} s` : reason;
       clearTimeout(timer);
       groups.delete(child);
-      resolve({ ms: Math.round(performance.now() - began), problem, isLate, output });
+      resolve({ ms: Math.round(performance.now() - began), cpuSeconds, problem, isLate, output });
     };
+    child.once("exit", () => (cpuSeconds = secondsSinceLastEnd()));
     child.once("error", (error) => done(error.message));
     child.once("close", (code, signal) => done(code === 0 ? "" : signal ? `ended by ${signal}` : `exit code ${code}`));
   });

@@ -1,12 +1,23 @@
 // The runner's promise about flakes: a second chance hides nothing, and only a pass of the whole file takes it.
 import assert from "node:assert/strict";
 import type { Outcome } from "./run-file.ts";
-import { type Job, runJobs } from "./run-jobs.ts";
+import { type Job, type Lanes, runJobs } from "./run-jobs.ts";
 import { suite } from "./suite.ts";
 
 const test = suite("run jobs");
-const good: Outcome = { passed: 2, failed: 0, skipped: 0, ms: 1, problem: "", output: "", isLate: false };
+const good: Outcome = {
+  passed: 2,
+  failed: 0,
+  skipped: 0,
+  ms: 1,
+  cpuSeconds: 0,
+  problem: "",
+  output: "",
+  isLate: false,
+};
 const bad: Outcome = { ...good, passed: 1, failed: 1, output: "why" };
+
+const two: Lanes = { least: 2, most: 2, hasRoom: () => true };
 
 /** A job with these outcomes, one for each run. */
 function job(name: string, first: Outcome, ...again: Outcome[]): Job {
@@ -16,7 +27,7 @@ function job(name: string, first: Outcome, ...again: Outcome[]): Job {
 
 async function told(...jobs: Job[]) {
   const lines: string[] = [];
-  const flaky = await runJobs(jobs, 2, (name, { failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
+  const flaky = await runJobs(jobs, two, (name, { failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
   return { lines, flaky };
 }
 
@@ -44,7 +55,23 @@ test("a repeated file runs alone, after all others", async () => {
     return slow(good);
   };
   const jobs = ["a", "b", "c", "d"].map((name): Job => ({ name, run: () => slow(bad), runAgain: alone }));
-  assert.deepEqual(await runJobs(jobs, 2, () => {}), ["a", "b", "c", "d"]);
+  assert.deepEqual(await runJobs(jobs, two, () => {}), ["a", "b", "c", "d"]);
+});
+
+test("more than the least run at once while there is room, and never more than the most", async () => {
+  const seenWith = async (room: number) => {
+    let [running, most] = [0, 0];
+    const run = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running--;
+      return good;
+    };
+    const jobs = Array.from({ length: 12 }, (_, at): Job => ({ name: `${at}`, run }));
+    await runJobs(jobs, { least: 2, most: 5, hasRoom: () => running < room }, () => {});
+    return most;
+  };
+  assert.deepEqual([await seenWith(0), await seenWith(4), await seenWith(12)], [2, 4, 5]);
 });
 
 test.run();

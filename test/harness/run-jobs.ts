@@ -1,5 +1,7 @@
-// Runs the jobs of a group a few at a time. One that fails and may be repeated is run once more, alone, when the others
-// have ended; the first outcome is told too, and the second one counts.
+// Runs the jobs of a group a few at a time, and more while the machine has nothing to do: many files mostly wait. One that
+// fails and may be repeated is run once more, alone, when the others have ended; the first outcome is told too, and the
+// second one counts.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Outcome } from "./run-file.ts";
 
 /** A file or a command to run. */
@@ -13,24 +15,30 @@ export interface Job {
 /** What an outcome means: it counts, or the job is going to be repeated. */
 export type Standing = "counts" | "repeated";
 
+/** How many run at once. */
+export interface Lanes {
+  readonly least: number;
+  readonly most: number;
+  /** Beyond the least: whether there is room for one more. Asked when one has ended, and at least every half second. */
+  readonly hasRoom: () => boolean;
+}
+
+const askMsMax = 500;
+
 /** @returns the names of those that passed only when they were run again */
 export async function runJobs(
   jobs: readonly Job[],
-  parallel: number,
+  lanes: Lanes,
   report: (name: string, outcome: Outcome, standing: Standing) => void,
 ): Promise<string[]> {
-  const queue = [...jobs];
   const failed: Required<Job>[] = [];
-  const worker = async () => {
-    for (let job = queue.shift(); job; job = queue.shift()) {
-      const outcome = await job.run();
-      const { runAgain } = job;
-      const isRepeated = runAgain !== undefined && outcome.failed > 0 && !outcome.isLate;
-      if (isRepeated) failed.push({ ...job, runAgain });
-      report(job.name, outcome, isRepeated ? "repeated" : "counts");
-    }
-  };
-  await Promise.all(Array.from({ length: parallel }, worker));
+  await runInLanes(jobs, lanes, async (job) => {
+    const outcome = await job.run();
+    const { runAgain } = job;
+    const isRepeated = runAgain !== undefined && outcome.failed > 0 && !outcome.isLate;
+    if (isRepeated) failed.push({ ...job, runAgain });
+    report(job.name, outcome, isRepeated ? "repeated" : "counts");
+  });
   const flaky: string[] = [];
   for (const job of failed) {
     const outcome = await job.runAgain();
@@ -38,4 +46,18 @@ export async function runJobs(
     report(job.name, outcome, "counts");
   }
   return flaky;
+}
+
+async function runInLanes(jobs: readonly Job[], lanes: Lanes, run: (job: Job) => Promise<void>): Promise<void> {
+  const queue = [...jobs];
+  const running = new Set<Promise<void>>();
+  const mayBegin = () => running.size < lanes.least || (running.size < lanes.most && lanes.hasRoom());
+  while (queue.length > 0 || running.size > 0) {
+    while (queue[0] && mayBegin()) {
+      const one = run(queue[0]).finally(() => running.delete(one));
+      running.add(one);
+      queue.shift();
+    }
+    await Promise.race([...running, pause(askMsMax, undefined, { ref: false })]);
+  }
 }

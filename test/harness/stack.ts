@@ -2,10 +2,11 @@
 // that kill or stop parts take a private one.
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startStack } from "../../deploy/local/start.ts";
+import { stackDatabases } from "./database.ts";
 import type { FalseClocks } from "./false-clock.ts";
 import { infra } from "./infra.ts";
 import { tempDir } from "./temp-dir.ts";
@@ -61,5 +62,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
 
 async function placeOnSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
   const servers = await infra();
-  return { databaseUrl: withDatabase(servers.databaseUrl, `stack_${randomBytes(6).toString("hex")}`) };
+  const stem = `stack_${randomBytes(6).toString("hex")}`;
+  await stackDatabases(stem, migratedServices);
+  return { databaseUrl: withDatabase(servers.databaseUrl, stem) };
 }

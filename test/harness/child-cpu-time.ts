@@ -1,0 +1,31 @@
+// What ended child processes have cost in CPU time. Linux keeps one sum of all children that were waited for, with their
+// own waited-for children; Node waits for a child just before it tells its end, so what is new then is that child's.
+import { readFileSync } from "node:fs";
+
+const ticksPerSecond = 100; // USER_HZ of every Linux that Node runs on
+const fieldOfChildrenUser = 13; // cutime in proc(5), counted from the field after the program's name
+
+/** Seconds of all children that have ended; undefined where the system does not tell. */
+function secondsOfEndedChildren(): number | undefined {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name may hold blanks
+    return (Number(fields[fieldOfChildrenUser]) + Number(fields[fieldOfChildrenUser + 1])) / ticksPerSecond;
+  } catch {
+    return undefined;
+  }
+}
+
+let counted = secondsOfEndedChildren() ?? 0;
+
+/**
+ * The CPU seconds of what ended since the last call: called at once when a child's end is told, those of its tree. Two
+ * that end in the same instant are the first one's. What was left behind by a killed parent is nobody's.
+ */
+export function secondsSinceLastEnd(): number | undefined {
+  const seconds = secondsOfEndedChildren();
+  if (seconds === undefined) return undefined;
+  const own = seconds - counted;
+  counted = seconds;
+  return own;
+}
