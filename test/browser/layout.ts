@@ -2,17 +2,20 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 
-/** What the window cuts off at a side, or what would have to be scrolled to sideways. */
-export function cutOff(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(`(() => {
-    const wide = [...document.querySelectorAll("body *")]
-      .filter((e) => e.checkVisibility() && !e.closest(".visually-hidden, .brands"))
-      .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)
-      .map((e) => e.outerHTML.slice(0, 80));
-    const scrolled = document.documentElement.scrollWidth;
-    return scrolled > innerWidth ? [...wide, "scrolls to " + scrolled] : wide;
-  })()`);
+/** What the window cuts off at a side, or what would have to be scrolled to sideways; in the processor's frame, too. */
+export async function cutOff(page: Page): Promise<string[]> {
+  const found = await Promise.all(page.frames().map((frame) => frame.evaluate<string[]>(look)));
+  return found.flat();
 }
+
+const look = `(() => {
+  const wide = [...document.querySelectorAll("body *")]
+    .filter((e) => e.checkVisibility() && !e.closest(".visually-hidden, .brands"))
+    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)
+    .map((e) => e.outerHTML.slice(0, 80));
+  const scrolled = document.documentElement.scrollWidth;
+  return scrolled > innerWidth ? [...wide, "scrolls to " + scrolled] : wide;
+})()`;
 
 /**
  * The layout of every screen of a desktop: merchant and order in one half, the panel in the other, both in full

@@ -1,6 +1,6 @@
-// Every screen of the hosted page: no violation that axe finds, one layout, nothing cut off, the structure that it had
-// when somebody last looked, and a picture under test/artifacts. On a phone in light and a desktop in dark; SCREENS=all
-// takes both in both, and German, Japanese and Arabic, whose parts are the same; PICTURES=1 keeps the pictures of all in
+// Every screen of the hosted page: nothing that axe finds, one layout, nothing cut off, the structure that it had when
+// somebody last looked, and a picture under test/artifacts. On a phone in light and a desktop in dark; SCREENS=all
+// takes both in both, and German, Japanese and Arabic, whose parts are the same; PICTURES=1 keeps all pictures in
 // test/browser/screens.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The first hour in a browser: what `npm start` prints opens and can be paid as it stands, and whatever was open, linked
-// or bought before a second start is there after it.
+// The first hour in a browser: what `npm start` prints opens and can be paid as it stands, and what was open, linked or
+// bought before a second start is there after it.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantApi } from "../harness/api.ts";

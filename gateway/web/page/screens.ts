@@ -214,7 +214,7 @@ export class Screens {
     };
   }
 
-  #reference(session: SessionView): MessageParts["facts"] {
+  #reference(session: SessionView): NonNullable<MessageParts["facts"]> {
     return [[this.#parts.texts.reference, referenceOf(session)]];
   }
 
