@@ -1,13 +1,15 @@
 // `npm test`: type check, lint, protos, structure, unit tests, then what needs servers, contract and flow tests against
-// one stack. One process per file, two at a time. It passes only when every file proves that all its tests passed; one
-// that needs servers and fails is shown and run once more, alone. Usage: npm test -- [part of a path …] [--only
-// check|unit|contract|flows|others] [--no-retry]
+// one stack. One process per file, as many at once as the machine has room for. It passes only when every file proves
+// that all its tests passed; one that needs servers and fails is shown and run once more, alone. Usage: npm test --
+// [part of a path …] [--only check|unit|contract|flows|others] [--no-retry]
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
 import { secondsSinceLastEnd } from "./harness/child-cpu-time.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
-import { idleWatch } from "./harness/machine-load.ts";
+import { roomWatch } from "./harness/machine-load.ts";
 import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run-costs.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
@@ -15,8 +17,8 @@ import { type GroupName, groupNames, groupOf, rounds, type Selection, selectFile
 import { startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
-/** Two processors are the least that a machine for tests has; as many files again begin while a quarter of it is idle. */
-const lanes = { least: 2, most: 4, hasRoom: idleWatch(0.25) };
+/** Two processors are the least that a machine for tests has; more files begin while a quarter of it is idle. */
+const lanes = { least: 2, most: 5, hasRoom: roomWatch({ idleShare: 0.25, freeBytes: 3 * 2 ** 30 }) };
 const fileMsMax = 300_000; // the slowest file takes a minute alone; the limit is for hangs, not for a busy machine
 const checkMsMax = 120_000;
 /** Files of other projects stay as they came. */
@@ -40,6 +42,8 @@ const flaky: string[] = [];
 const costs: Cost[] = [];
 /** CPU of what files share, which is nobody's own: servers and the stack. */
 let sharedCpuSeconds = 0;
+/** Of the shared stack. */
+let openConsoles: (() => Promise<void>) | undefined;
 const stops: (() => Promise<void>)[] = [];
 
 helpIfAsked(usage);
@@ -105,9 +109,8 @@ async function jobsOf(
   }
   const isOnServers = group === "contract" || group === "flows" || group === "others";
   if (files.length > 0 && isOnServers && !env.TEST_DATABASE_URL) Object.assign(env, await servers());
-  if (files.length > 0 && (group === "contract" || group === "flows") && !env.TEST_STACK_FILE) {
-    Object.assign(env, await sharedStack(env));
-  }
+  if (files.some(sharesStack) && !env.TEST_STACK_FILE) Object.assign(env, await sharedStack(env));
+  if (files.some(sharesConsoles)) await openConsoles?.();
   sharedCpuSeconds += secondsSinceLastEnd() ?? 0; // what ended while they started
   // The shared stack may be what made it fail: without one, the file starts its own.
   const { TEST_STACK_FILE: _, ...clean } = env;
@@ -143,12 +146,22 @@ async function servers(): Promise<Record<string, string>> {
   return infraEnvironment(infra);
 }
 
-/** One stack for every contract and flow test; its address is passed on as the path of its stack.json. */
+/** Files that use the stack of the run; one that does not may stand there, too. */
+function sharesStack(file: string): boolean {
+  return /^test\/(contract|flows|browser)\//.test(file) || sharesConsoles(file);
+}
+
+function sharesConsoles(file: string): boolean {
+  return file.startsWith("test/console/") && readFileSync(join(root, file), "utf8").includes("sharedConsoles(");
+}
+
+/** One stack for all that leave its parts alone; its address is passed on as the path of its stack.json. */
 async function sharedStack(env: Record<string, string>): Promise<Record<string, string>> {
   const { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE } = env;
   Object.assign(process.env, { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE });
   const stateDir = await tempDir("run");
   const running = await startTestStack({ stateDir });
+  openConsoles = () => running.openConsoles();
   stops.push(async () => {
     await running.stop();
     await rm(stateDir, { recursive: true, force: true });
@@ -167,7 +180,8 @@ function report(name: string, outcome: Outcome, standing: Standing): void {
   costs.push({ name, group, seconds: outcome.ms / 1000, cpuSeconds: outcome.cpuSeconds });
   const word = isGood ? "ok  " : standing === "counts" ? "FAIL" : "fail, will be run again:";
   const count = `${outcome.passed}/${outcome.passed + outcome.failed}`;
-  console.log(`  ${word} ${name}  ${count}  ${outcome.ms} ms${outcome.problem && `  (${outcome.problem})`}`);
+  const cpu = outcome.cpuSeconds === undefined ? "" : `, ${outcome.cpuSeconds.toFixed(1)} s of CPU`;
+  console.log(`  ${word} ${name}  ${count}  ${outcome.ms} ms${cpu}${outcome.problem && `  (${outcome.problem})`}`);
   if (!isGood) console.log(outcome.output.trimEnd().replace(/^/gm, "    | "));
 }
 

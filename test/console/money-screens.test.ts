@@ -2,9 +2,9 @@
 // bytes few, and a picture of each under test/artifacts for people to judge.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
-import { signInNew, startConsoleStack } from "../harness/console.ts";
+import { sharedConsoles, signInNew } from "../harness/console.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
@@ -15,21 +15,21 @@ const test = suite("console money screens", { timeoutMs: 240_000, hookTimeoutMs:
 const inBrowser = browserSuite(test);
 // One round trip to paint: what fits into the first packets of a connection that has just warmed up.
 const pageBytesMax = 30_000;
-let running: RunningStack;
+let stack: StackInfo;
 let merchant: TestMerchant;
 let visit: Visit;
 const ids = { paid: "", declined: "", held: "", session: "", dispute: "" };
 
 test.before(async () => {
-  running = await startConsoleStack();
-  merchant = await freshMerchant(running.stack);
-  const paid = await purchase(running.stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
+  stack = await sharedConsoles();
+  merchant = await freshMerchant(stack);
+  const paid = await purchase(stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
   (await merchant.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_000, reason: "Broken pot" })).expect(
     201,
   );
-  const declined = await purchase(running.stack, merchant, { reference: "order-1043" }, cards.declined);
-  const held = await purchase(running.stack, merchant, { capture_method: "manual", amount: 12_000 });
-  const { dispute } = await disputedPurchase(running.stack, merchant);
+  const declined = await purchase(stack, merchant, { reference: "order-1043" }, cards.declined);
+  const held = await purchase(stack, merchant, { capture_method: "manual", amount: 12_000 });
+  const { dispute } = await disputedPurchase(stack, merchant);
   Object.assign(ids, {
     paid: paid.payment,
     declined: declined.payment,
@@ -38,13 +38,12 @@ test.before(async () => {
     dispute,
   });
   visit = await inBrowser.open({ bypassCSP: true, viewport: desktop });
-  await signInNew(visit, running.stack, {
+  await signInNew(visit, stack, {
     email: "screens@example.com",
     name: "Robin Example",
     merchantId: merchant.id,
   });
 });
-test.after(async () => await running.stop());
 
 const screens: { readonly name: string; readonly path: () => string }[] = [];
 
@@ -53,7 +52,7 @@ function screen(name: string, path: () => string, reach: (page: Page) => Promise
   screens.push({ name, path });
   inBrowser.alone(`${name} can be used by everybody`, async () => {
     const { page } = visit;
-    const answer = await page.goto(`${running.stack.console}/${merchant.id}/sandbox${path()}`);
+    const answer = await page.goto(`${stack.console}/${merchant.id}/sandbox${path()}`);
     assert.ok((answer?.status() ?? 500) < 300 || answer?.status() === 422);
     assert.ok(Number(answer?.headers()["content-length"] ?? 0) < pageBytesMax);
     await reach(page);
@@ -106,12 +105,12 @@ screen("a link", () => `/links/${ids.session}`);
 
 inBrowser.alone("in German every screen fits a small phone, and no code stands where a word belongs", async () => {
   const { page } = visit;
-  await page.goto(`${running.stack.console}/account`);
+  await page.goto(`${stack.console}/account`);
   await page.getByLabel("Language").selectOption("de");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Ihr Konto ist gespeichert.").waitFor();
   for (const { name, path } of screens) {
-    await page.goto(`${running.stack.console}/${merchant.id}/sandbox${path()}`);
+    await page.goto(`${stack.console}/${merchant.id}/sandbox${path()}`);
     await unfold(page);
     await assertFitsPhone(page, `${name} German`);
     const words = await page.locator("main :is(dd, td, .chip, .timeline strong, .paging)").allInnerTexts();

@@ -1,9 +1,9 @@
 // Screens that no list of routes reaches: those before and around a sign-in, and those that show a secret once. Each
 // can be used by everybody.
 import type { Page } from "playwright-core";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
-import { addAuthenticator, invite, signInNew, startConsoleStack } from "../harness/console.ts";
+import { addAuthenticator, invite, sharedConsoles, signInNew } from "../harness/console.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";
 import { assertUsable } from "./usable.ts";
@@ -12,21 +12,20 @@ const test = suite("console's other screens", { timeoutMs: 120_000, hookTimeoutM
 const visit = browserSuite(test);
 // axe is put in as a script of the page, which its policy forbids.
 const options = { viewport: desktop, bypassCSP: true } as const;
-let running: RunningStack;
+let stack: StackInfo;
 let receiver: Receiver;
 let owner: Visit;
 let base: string;
 
 test.before(async () => {
-  running = await startConsoleStack();
-  receiver = await startReceiver(running.stack.tls);
+  stack = await sharedConsoles();
+  receiver = await startReceiver(stack.tls);
   owner = await visit.open(options);
-  await signInNew(owner, running.stack, { email: "olivia@example.com", name: "Olivia Owner" });
-  base = `${running.stack.console}/${running.stack.merchant_id}/sandbox`;
+  await signInNew(owner, stack, { email: "olivia@screens.example", name: "Olivia Owner" });
+  base = `${stack.console}/${stack.merchant_id}/sandbox`;
 });
 test.after(async () => {
   await receiver?.close();
-  await running.stop();
 });
 
 async function press(page: Page, name: string): Promise<void> {
@@ -36,18 +35,17 @@ async function press(page: Page, name: string): Promise<void> {
 visit(
   "the way in, from the sign-in to the first passkey or authenticator app, can be used by everybody",
   async ({ page, context }) => {
-    const { stack } = running;
     await page.goto(`${stack.console}/sign-in`);
     await page.locator("summary", { hasText: "No passkey at hand?" }).click();
     await assertUsable(page, "sign-in");
-    await page.getByLabel("E-mail address").fill("nobody@example.com");
+    await page.getByLabel("E-mail address").fill("nobody@screens.example");
     await press(page, "Send a link");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await assertUsable(page, "link sent");
     await page.goto(`${stack.console}/invitations/none`);
     await assertUsable(page, "an invitation that is over");
     await addAuthenticator({ page, context });
-    await page.goto(await invite(stack, { email: "ann@example.com" }));
+    await page.goto(await invite(stack, { email: "ann@screens.example" }));
     await assertUsable(page, "an invitation");
     await page.getByLabel("Your name").fill("Ann Example");
     await press(page, "Accept and set up sign-in");
@@ -63,8 +61,7 @@ visit(
 visit(
   "one's own account, and what comes when a session has ended in the middle, can be used by everybody",
   async ({ page, context }) => {
-    const { stack } = running;
-    await signInNew({ page, context }, stack, { email: "bob@example.com", name: "Bob Example" });
+    await signInNew({ page, context }, stack, { email: "bob@screens.example", name: "Bob Example" });
     await page.goto(`${stack.console}/account`);
     await assertUsable(page, "account");
     await page.goto(`${stack.console}/choose`);
@@ -116,7 +113,7 @@ visit.alone("a signing secret that was just made or replaced can be read and cop
 visit.alone("an invitation that was just made can be read by everybody", async () => {
   const { page } = owner;
   await page.goto(`${base}/team/invite`);
-  await page.getByLabel("E-mail address").fill("sam@example.com");
+  await page.getByLabel("E-mail address").fill("sam@screens.example");
   await page.getByLabel("Viewer", { exact: true }).check();
   await press(page, "Invite");
   await page.getByRole("heading", { name: "The invitation is made" }).waitFor();

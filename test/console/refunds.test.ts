@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { withDatabase } from "../../deploy/local/databases.ts";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
-import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
@@ -15,33 +15,32 @@ import { purchase } from "./purchases.ts";
 
 const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
+let stack: StackInfo;
 let merchant: TestMerchant;
 let base: string;
 
 test.before(async () => {
-  running = await startConsoleStack();
-  merchant = await freshMerchant(running.stack);
+  stack = await sharedConsoles();
+  merchant = await freshMerchant(stack);
   base = `/${merchant.id}/sandbox`;
 });
-test.after(async () => await running.stop());
 
-const at = (path: string) => `${running.stack.console}${base}${path}`;
+const at = (path: string) => `${stack.console}${base}${path}`;
 const refundsOf = async (payment: string) =>
   (await merchant.api.get(`/v1/payments/${payment}/refunds`)).expect(200).list("data").length;
 const refundedOf = async (payment: string) =>
   (await merchant.api.get(`/v1/payments/${payment}`)).expect(200).number("refunded_amount");
 
 async function owner(email: string): Promise<Person> {
-  const opened = await openAs(visit, running.stack, { email, merchantId: merchant.id });
-  return await personOf(opened, running.stack, "/account");
+  const opened = await openAs(visit, stack, { email, merchantId: merchant.id });
+  return await personOf(opened, stack, "/account");
 }
 
 visit(
   "a colleague refunds a part, and the payment says who did it and why",
   async ({ page, context }) => {
-    const { payment } = await purchase(running.stack, merchant);
-    await signInNew({ page, context }, running.stack, {
+    const { payment } = await purchase(stack, merchant);
+    await signInNew({ page, context }, stack, {
       email: "rina@example.com",
       name: "Rina",
       merchantId: merchant.id,
@@ -67,7 +66,7 @@ visit(
 
 visit.alone("two tabs that refund the same payment at once make one refund", async () => {
   const person = await owner("tabs@example.com");
-  const { payment } = await purchase(running.stack, merchant);
+  const { payment } = await purchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const tabs = await Promise.all([person.fieldsOf(path), person.fieldsOf(path)]);
   const answers = await Promise.all(
@@ -91,7 +90,7 @@ visit.alone("two tabs that refund the same payment at once make one refund", asy
 
 visit.alone("a form that is sent twelve times at once refunds once", async () => {
   const person = await owner("double@example.com");
-  const { payment } = await purchase(running.stack, merchant);
+  const { payment } = await purchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const { once = "" } = await person.fieldsOf(path);
   const answers = await Promise.all(
@@ -103,7 +102,7 @@ visit.alone("a form that is sent twelve times at once refunds once", async () =>
 
 visit.alone("a key of another payment, or none, refunds nothing twice and never another payment", async () => {
   const person = await owner("keys@example.com");
-  const [one, two] = [await purchase(running.stack, merchant), await purchase(running.stack, merchant)];
+  const [one, two] = [await purchase(stack, merchant), await purchase(stack, merchant)];
   const { once = "" } = await person.fieldsOf(`${base}/payments/${one.payment}/refund`);
   await person.post(`${base}/payments/${two.payment}/refund`, { once, amount: "1.00", reason: "" });
   assert.deepEqual([await refundedOf(one.payment), await refundedOf(two.payment)], [0, 100]);
@@ -111,7 +110,7 @@ visit.alone("a key of another payment, or none, refunds nothing twice and never 
 
 visit.alone("more than is left, nothing, and what is no amount are refused with what was typed", async () => {
   const person = await owner("wrong@example.com");
-  const { payment } = await purchase(running.stack, merchant);
+  const { payment } = await purchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   for (const amount of ["42.51", "0", "0.00", "-5", "1e3", "1.234", "abc", "", "1,000.00", "99999999999999999999"]) {
     const { once = "" } = await person.fieldsOf(path);
@@ -124,10 +123,10 @@ visit.alone("more than is left, nothing, and what is no amount are refused with 
 
 visit.alone("support refunds up to its limit and in its currency, whatever the form says", async () => {
   const joining = { email: "support@example.com", role: "support", merchantId: merchant.id };
-  const opened = await openAs(visit, running.stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
-  const person = await personOf(opened, running.stack, "/account");
-  const euros = await purchase(running.stack, merchant);
-  const dollars = await purchase(running.stack, merchant, { currency: "USD" });
+  const opened = await openAs(visit, stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
+  const person = await personOf(opened, stack, "/account");
+  const euros = await purchase(stack, merchant);
+  const dollars = await purchase(stack, merchant, { currency: "USD" });
   const refund = async (payment: string, amount: string) => {
     const path = `${base}/payments/${payment}/refund`;
     return await person.post(path, { ...(await person.fieldsOf(path)), amount, reason: "", currency: "EUR" });
@@ -145,9 +144,9 @@ visit.alone("support refunds up to its limit and in its currency, whatever the f
 
 visit.alone("many small refunds at once, each under a key of its own, are no way around support's limit", async () => {
   const joining = { email: "split@example.com", role: "support", merchantId: merchant.id };
-  const opened = await openAs(visit, running.stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
-  const person = await personOf(opened, running.stack, "/account");
-  const { payment } = await purchase(running.stack, merchant);
+  const opened = await openAs(visit, stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
+  const person = await personOf(opened, stack, "/account");
+  const { payment } = await purchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   await Promise.all(
     Array.from({ length: 6 }, (_, n) => person.post(path, { once: `mine-${n}`, amount: "9.00", reason: "" })),
@@ -159,8 +158,8 @@ visit.alone("many small refunds at once, each under a key of its own, are no way
 visit(
   "much money of a payment, also in parts, asks for a fresh proof, and carries on with what was typed",
   async ({ page, context }) => {
-    const { payment } = await purchase(running.stack, merchant, { amount: 1_500_000 });
-    await signInNew({ page, context }, running.stack, { email: "grave@example.com", merchantId: merchant.id });
+    const { payment } = await purchase(stack, merchant, { amount: 1_500_000 });
+    await signInNew({ page, context }, stack, { email: "grave@example.com", merchantId: merchant.id });
     await forgetProofs();
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Amount to refund").fill("10000.01");
@@ -176,7 +175,7 @@ visit(
     await page.getByLabel("Amount to refund").fill("1.00");
     await page.getByRole("button", { name: "Refund" }).click();
     await page.getByText("Is it still you?").first().waitFor();
-    const small = (await purchase(running.stack, merchant)).payment;
+    const small = (await purchase(stack, merchant)).payment;
     await page.goto(at(`/payments/${small}/refund`));
     await page.getByLabel("Amount to refund").fill("1.00");
     await page.getByRole("button", { name: "Refund" }).click();
@@ -188,22 +187,26 @@ visit(
 /** As if five minutes had passed. */
 async function forgetProofs(): Promise<void> {
   const client = new pg.Client({
-    connectionString: withDatabase(running.stack.database, `${databaseName()}_merchant`),
+    connectionString: withDatabase(stack.database, `${databaseName()}_merchant`),
   });
   await client.connect();
-  await client.query("update console_sessions set proved_at = now() - interval '1 hour' where proved_at is not null");
+  await client.query(
+    `update console_sessions set proved_at = now() - interval '1 hour'
+     where proved_at is not null and person_id in (select person_id from memberships where merchant_id = $1)`,
+    [merchant.id],
+  );
   await client.end();
 }
 
 function databaseName(): string {
-  return new URL(running.stack.database).pathname.slice(1);
+  return new URL(stack.database).pathname.slice(1);
 }
 
 visit(
   "nothing of a refund is lost when the session ends in the middle of it, and nothing is sent unasked",
   async ({ page, context }) => {
-    const { payment } = await purchase(running.stack, merchant);
-    await signInNew({ page, context }, running.stack, { email: "ended@example.com", merchantId: merchant.id });
+    const { payment } = await purchase(stack, merchant);
+    await signInNew({ page, context }, stack, { email: "ended@example.com", merchantId: merchant.id });
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Amount to refund").fill("12.34");
     await page.getByLabel("Reason").fill("Half of it was missing");
@@ -222,7 +225,7 @@ visit(
 
 visit.alone("a refund that fails later is told, and its money can be refunded again", async () => {
   const person = await owner("later@example.com");
-  const { payment } = await purchase(running.stack, merchant, {}, cards.refundFailsLater);
+  const { payment } = await purchase(stack, merchant, {}, cards.refundFailsLater);
   const path = `${base}/payments/${payment}/refund`;
   await person.post(path, { ...(await person.fieldsOf(path)), amount: "42.50", reason: "" });
   await eventually("the refund to fail", async () => (await refundedOf(payment)) === 0);

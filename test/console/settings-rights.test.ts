@@ -8,10 +8,10 @@ import { connectPeer } from "#platform/rpc/client.ts";
 import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
-import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
@@ -93,7 +93,7 @@ const forms = {
 const roles = ["owner", "admin", "developer", "support", "finance", "viewer"] as const;
 type Role = (typeof roles)[number];
 
-let running: RunningStack;
+let stack: StackInfo;
 let base: string;
 let merchantId: string;
 /** By the beginning of the path: the ids of the stack's own merchant, and of another one. */
@@ -103,26 +103,25 @@ let actions: ReadonlyMap<string, readonly string[]>;
 const people = new Map<Role, SignedIn>();
 
 test.before(async () => {
-  running = await startConsoleStack();
-  merchantId = running.stack.merchant_id;
+  stack = await sharedConsoles();
+  merchantId = stack.merchant_id;
   base = `/${merchantId}/sandbox`;
   for (const role of roles) {
-    const { context } = await openAs(visit, running.stack, { email: `${role}@example.com`, name: role, role });
-    people.set(role, await signedIn(context, running.stack.console ?? ""));
+    const { context } = await openAs(visit, stack, { email: `${role}@rights.example`, name: role, role });
+    people.set(role, await signedIn(context, stack.console ?? ""));
   }
-  const peer = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   const { roles: table } = await peer.client(PeopleService).listRoles({ door: Door.MERCHANTS });
   actions = new Map(table.map(({ name, actions: held }) => [name, held]));
   peer.close();
-  const other = await freshMerchant(running.stack);
-  own = await objectsOf(merchantId, running.stack.api_key);
+  const other = await freshMerchant(stack);
+  own = await objectsOf(merchantId, stack.api_key);
   others = await objectsOf(other.id, other.apiKey);
 });
-test.after(async () => await running.stop());
 
 /** One object of each kind, made as its merchant makes them. */
 async function objectsOf(of: string, apiKey: string): Promise<Record<string, string>> {
-  const { rpc, rpc_token: token, gateway } = running.stack;
+  const { rpc, rpc_token: token, gateway } = stack;
   const [merchant, webhook] = [connectPeer({ url: rpc.merchant, token }), connectPeer({ url: rpc.webhook, token })];
   try {
     const api = merchantApi(gateway, apiKey);
@@ -236,7 +235,7 @@ for (const role of roles) {
 visit.alone("another merchant's id in any address is the id of nothing, and so is each of its objects", async () => {
   const person = personOf("owner");
   const form_token = await tokenOf(person);
-  const elsewhere = `/${(await freshMerchant(running.stack)).id}/sandbox`;
+  const elsewhere = `/${(await freshMerchant(stack)).id}/sandbox`;
   for (const route of Object.keys(pages)) {
     assert.is((await getPage(person, addressOf(route, others, elsewhere))).status, 404, route);
     if (route.includes(":")) assert.is((await getPage(person, addressOf(route, others))).status, 404, `own ${route}`);
@@ -327,7 +326,7 @@ visit.alone("no address with a scheme of its own can be clicked, and no secret s
     const fields = { ...typed, font_family: "inter", logo_url: url, terms_url: url };
     assert.is((await sendForm(person, `${base}/branding`, fields)).status, 422, url);
     assert.is(
-      (await sendForm(person, `${base}/profile`, { form_token, name: "x", email: "x@example.com", website: url }))
+      (await sendForm(person, `${base}/profile`, { form_token, name: "x", email: "x@screens.example", website: url }))
         .status,
       422,
     );
@@ -349,7 +348,7 @@ async function everyScreen({ page }: Pick<Visit, "page">, width: number, scheme:
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
   const found: string[] = [];
   for (const route of Object.keys(pages)) {
-    await page.goto(`${running.stack.console}${addressOf(route, own)}`);
+    await page.goto(`${stack.console}${addressOf(route, own)}`);
     await page.evaluate(axe);
     const violations: string[] = await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
@@ -365,7 +364,7 @@ for (const [width, scheme] of shown) {
   visit.alone(`every screen can be used by everybody at ${width} pixels, ${scheme}`, async () => {
     // axe is put in as a script of the page, which its policy forbids.
     const someone = await visit.open({ bypassCSP: true });
-    await signInNew(someone, running.stack, { email: `axe-${width}@example.com`, name: "Axe" });
+    await signInNew(someone, stack, { email: `axe-${width}@example.com`, name: "Axe" });
     const found = await everyScreen(someone, width, scheme);
     await someone.close();
     assert.is(found.join("\n"), "");

@@ -1,46 +1,38 @@
 // People come in, sign in and go out, in a real browser whose passkeys are real but for the finger.
 import * as assert from "uvu/assert";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { signInLinksMax } from "../../services/merchant/rules/people/session.ts";
 import { browserSuite } from "../harness/browser.ts";
-import {
-  addAuthenticator,
-  invite,
-  mailTo,
-  type ReceivedMail,
-  signInNew,
-  startConsoleStack,
-} from "../harness/console.ts";
+import { addAuthenticator, invite, mailTo, type ReceivedMail, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("console sign-in", { timeoutMs: 120_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
+let stack: StackInfo;
 
 test.before(async () => {
-  running = await startConsoleStack();
+  stack = await sharedConsoles();
 });
-test.after(async () => await running.stop());
 
 visit(
   "an invitation leads to a passkey of one's own, and the passkey alone signs in from then on",
   async ({ page, context }) => {
-    await signInNew({ page, context }, running.stack, { email: "ann@example.com", name: "Ann Example" });
-    assert.match(page.url(), `/${running.stack.merchant_id}/sandbox/home`);
+    await signInNew({ page, context }, stack, { email: "ann@example.com", name: "Ann Example" });
+    assert.match(page.url(), `/${stack.merchant_id}/sandbox/home`);
     await page.locator("summary", { hasText: "Ann Example" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("You are signed out.").waitFor();
-    await page.goto(`${running.stack.console}/account`);
+    await page.goto(`${stack.console}/account`);
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await page.waitForURL(`${running.stack.console}/account`);
+    await page.waitForURL(`${stack.console}/account`);
     assert.is(await page.getByLabel("Name").inputValue(), "Ann Example");
   },
 );
 
 visit("an invitation is opened without being used, and accepted once", async ({ page, context }) => {
-  const link = await invite(running.stack, { email: "bob@example.com" });
+  const link = await invite(stack, { email: "bob@example.com" });
   for (let times = 0; times < 3; times += 1) assert.is((await fetch(link)).status, 200);
   await addAuthenticator({ page, context });
   await page.goto(link);
@@ -52,19 +44,19 @@ visit("an invitation is opened without being used, and accepted once", async ({ 
 
 visit("a session that can only add a way to sign in sees nothing else", async ({ page, context }) => {
   await addAuthenticator({ page, context });
-  await page.goto(await invite(running.stack, { email: "eve@example.com" }));
+  await page.goto(await invite(stack, { email: "eve@example.com" }));
   await page.getByLabel("Your name").fill("Eve Example");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("button", { name: "Set up a passkey" }).waitFor();
-  for (const path of ["/account", `/${running.stack.merchant_id}/sandbox/payments`]) {
-    await page.goto(`${running.stack.console}${path}`);
+  for (const path of ["/account", `/${stack.merchant_id}/sandbox/payments`]) {
+    await page.goto(`${stack.console}${path}`);
     assert.match(page.url(), "/way-in");
   }
 });
 
 visit("nothing that was typed is lost when the session has ended", async ({ page, context }) => {
-  await signInNew({ page, context }, running.stack, { email: "cleo@example.com", name: "Cleo" });
-  await page.goto(`${running.stack.console}/account`);
+  await signInNew({ page, context }, stack, { email: "cleo@example.com", name: "Cleo" });
+  await page.goto(`${stack.console}/account`);
   await page.getByLabel("Name").fill("Cleo <b>Renamed</b>");
   await context.clearCookies();
   await page.getByRole("button", { name: "Save" }).click();
@@ -76,16 +68,16 @@ visit("nothing that was typed is lost when the session has ended", async ({ page
 });
 
 visit("a form from anywhere but our own page of this session changes nothing", async ({ page, context }) => {
-  await signInNew({ page, context }, running.stack, { email: "dan@example.com", name: "Dan" });
+  await signInNew({ page, context }, stack, { email: "dan@example.com", name: "Dan" });
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   const send = (headers: Record<string, string>, token: string) =>
-    fetch(`${running.stack.console}/account`, {
+    fetch(`${stack.console}/account`, {
       method: "POST",
       redirect: "manual",
       headers: { cookie, "content-type": "application/x-www-form-urlencoded", ...headers },
       body: new URLSearchParams({ name: "Mallory", language: "", form_token: token }),
     });
-  await page.goto(`${running.stack.console}/account`);
+  await page.goto(`${stack.console}/account`);
   const token = await page.locator("form[method=post] input[name=form_token]").first().inputValue();
   const ours = { "sec-fetch-site": "same-origin" };
   for (const site of ["cross-site", "same-site", "none"]) {
@@ -101,7 +93,7 @@ visit("a form from anywhere but our own page of this session changes nothing", a
 
 visit("no page of a console can be framed or stored, or tells other sites where somebody was", async () => {
   for (const path of ["/sign-in", "/invitations/none", "/nothing-here"]) {
-    const { headers } = await fetch(`${running.stack.console}${path}`);
+    const { headers } = await fetch(`${stack.console}${path}`);
     assert.match(headers.get("content-security-policy") ?? "", "frame-ancestors 'none'", path);
     assert.not.match(headers.get("content-security-policy") ?? "", "unsafe", path);
     assert.is(headers.get("x-frame-options"), "DENY", path);
@@ -111,11 +103,11 @@ visit("no page of a console can be framed or stored, or tells other sites where 
 });
 
 visit("the operators' door knows no session of the merchants', and the other way round", async ({ page, context }) => {
-  await signInNew({ page, context }, running.stack, { email: "olga@example.com", name: "Olga", merchantId: "" });
-  assert.match(page.url(), `${running.stack.operators_console}/merchants`);
+  await signInNew({ page, context }, stack, { email: "olga@example.com", name: "Olga", merchantId: "" });
+  assert.match(page.url(), `${stack.operators_console}/merchants`);
   const [session] = (await context.cookies()).filter(({ name }) => name.endsWith("operators-session"));
   assert.ok(session, "there is a session");
-  const elsewhere = await fetch(`${running.stack.console}/account`, {
+  const elsewhere = await fetch(`${stack.console}/account`, {
     redirect: "manual",
     headers: { cookie: `tollbooth-merchants-session=${session?.value}` },
   });
@@ -124,8 +116,8 @@ visit("the operators' door knows no session of the merchants', and the other way
 });
 
 visit("the mailbox has the invitation, and its link is the one that works", async ({ page, context }) => {
-  const link = await invite(running.stack, { email: "gus@example.com" });
-  const { text } = await mailTo(running.stack, "gus@example.com");
+  const link = await invite(stack, { email: "gus@example.com" });
+  const { text } = await mailTo(stack, "gus@example.com");
   assert.ok(text.includes(link), "the mail has the link");
   await addAuthenticator({ page, context });
   await page.goto(link);
@@ -136,20 +128,20 @@ visit(
   "a browser that has used a mailed link is sent links also while strangers ask for them",
   async ({ page, context }) => {
     const email = "lia@example.com";
-    await signInNew({ page, context }, running.stack, { email, name: "Lia" });
+    await signInNew({ page, context }, stack, { email, name: "Lia" });
     await context.clearCookies();
     const askAndSignIn = async () => {
       const seen = (await signInMailsTo(email)).map(({ text }) => text);
-      await page.goto(`${running.stack.console}/sign-in`);
+      await page.goto(`${stack.console}/sign-in`);
       await page.getByText("No passkey at hand?").click();
       await page.getByLabel("E-mail address").fill(email);
       await page.getByRole("button", { name: "Send a link" }).click();
       await page.getByText("a link is on its way").waitFor();
       const isNew = ({ subject, text }: ReceivedMail) => subject === signInSubject && !seen.includes(text);
-      const { text } = await mailTo(running.stack, email, isNew);
+      const { text } = await mailTo(stack, email, isNew);
       await page.goto(/http\S+\/sign-in\/links\/\S+/.exec(text)?.[0] ?? "");
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
-      await page.waitForURL(`${running.stack.console}/way-in`);
+      await page.waitForURL(`${stack.console}/way-in`);
       await context.clearCookies({ name: /-session$/ });
     };
     await askAndSignIn();
@@ -159,7 +151,7 @@ visit(
       headers: { "sec-fetch-site": "same-origin" },
       body: new URLSearchParams({ email }),
     } as const;
-    for (let n = 0; n < 5; n += 1) await fetch(`${running.stack.console}/sign-in/link`, stranger);
+    for (let n = 0; n < 5; n += 1) await fetch(`${stack.console}/sign-in/link`, stranger);
     await eventually(
       "what strangers may ask for",
       async () => (await signInMailsTo(email)).length === signInLinksMax || undefined,
@@ -172,12 +164,12 @@ visit(
 visit(
   "the link in a mail ends mails of its kind without a sign-in: opening it does nothing, one click does",
   async ({ page, context }) => {
-    await signInNew({ page, context }, running.stack, { email: "iris@example.com", name: "Iris" });
-    await freshKey(running.stack, running.stack.merchant_id);
-    const { headers } = await mailTo(running.stack, "iris@example.com", (mail) => "list-unsubscribe" in mail.headers);
+    await signInNew({ page, context }, stack, { email: "iris@example.com", name: "Iris" });
+    await freshKey(stack, stack.merchant_id);
+    const { headers } = await mailTo(stack, "iris@example.com", (mail) => "list-unsubscribe" in mail.headers);
     const link = /<(http[^>]+)>/.exec(headers["list-unsubscribe"] ?? "")?.[1] ?? "";
     assert.is((await fetch(link)).status, 200);
-    await page.goto(`${running.stack.console}/${running.stack.merchant_id}/sandbox/notifications`);
+    await page.goto(`${stack.console}/${stack.merchant_id}/sandbox/notifications`);
     assert.ok(await page.getByLabel("somebody makes an API key").isChecked());
     const body = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
     assert.is((await fetch(link, { method: "POST", body })).status, 200);
@@ -190,7 +182,7 @@ visit(
 const signInSubject = "Your link to sign in";
 
 async function signInMailsTo(address: string): Promise<readonly ReceivedMail[]> {
-  const answer = await fetch(`${running.stack.mailbox}/mails.json`);
+  const answer = await fetch(`${stack.mailbox}/mails.json`);
   // As our own mailbox writes them.
   const mails = (await answer.json()) as readonly ReceivedMail[];
   return mails.filter(({ to, subject }) => to.includes(address) && subject === signInSubject);

@@ -10,18 +10,19 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const smallPhone = { width: 320, height: 640 } as const;
 const sizes = { phone: smallPhone, desktop } as const;
 
-/**
- * Looks at the page as it stands, and keeps a picture of each look under test/artifacts. The page's visit must bypass
- * the page's policy: axe is put in as a script.
- */
+/** SCREENS=all: a picture of each look is kept under test/artifacts; else of what fails alone. */
+const keepsAll = process.env.SCREENS === "all";
+
+/** Looks at the page as it stands. Its visit must bypass the page's policy: axe is put in as a script. */
 export async function assertUsable(page: Page, name: string): Promise<void> {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      await shoot(page, `console-${name.replace(/\W+/g, "-")}-${size}-${colorScheme}`);
-      assert.deepEqual(await violations(page), [], `${name}, ${size} ${colorScheme}`);
-      assert.ok(await fits(page), `${name}, ${size}: no wider than its window`);
+      const [found, isNarrow] = [await violations(page), await fits(page)];
+      if (keepsAll || found.length > 0 || !isNarrow) await shoot(page, pictureOf(name, `${size}-${colorScheme}`));
+      assert.deepEqual(found, [], `${name}, ${size} ${colorScheme}`);
+      assert.ok(isNarrow, `${name}, ${size}: no wider than its window`);
     }
   }
   await page.setViewportSize(desktop);
@@ -30,8 +31,13 @@ export async function assertUsable(page: Page, name: string): Promise<void> {
 /** On a small phone. */
 export async function assertFitsPhone(page: Page, name: string): Promise<void> {
   await page.setViewportSize(smallPhone);
-  await shoot(page, `console-${name.replace(/\W+/g, "-")}-phone`);
-  assert.ok(await fits(page), `${name}: no wider than its window`);
+  const isNarrow = await fits(page);
+  if (keepsAll || !isNarrow) await shoot(page, pictureOf(name, "phone"));
+  assert.ok(isNarrow, `${name}: no wider than its window`);
+}
+
+function pictureOf(name: string, look: string): string {
+  return `console-${name.replace(/\W+/g, "-")}-${look}`;
 }
 
 async function fits(page: Page): Promise<boolean> {

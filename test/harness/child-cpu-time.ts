@@ -1,5 +1,6 @@
-// What ended child processes have cost in CPU time. Linux keeps one sum of all children that were waited for, with their
-// own waited-for children; Node waits for a child just before it tells its end, so what is new then is that child's.
+// What ended child processes have cost in CPU time. Linux keeps one sum of all children that were waited for, with
+// their own waited-for children; Node waits for a child just before it tells its end, so what is new then is that
+// child's.
 import { readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of every Linux that Node runs on

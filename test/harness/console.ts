@@ -6,13 +6,30 @@ import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { BrowserSuite, Visit } from "./browser.ts";
 import { eventually } from "./eventually.ts";
-import { startTestStack, type TestStackOptions } from "./stack.ts";
+import { freshMerchant } from "./merchant.ts";
+import { stack, startTestStack, type TestStackOptions } from "./stack.ts";
 
 /** A stack whose consoles are open. */
 export async function startConsoleStack(options: TestStackOptions = {}): Promise<RunningStack> {
   const running = await startTestStack(options);
   await running.openConsoles();
   return running;
+}
+
+/**
+ * The consoles of the run's stack, as a merchant of the file's own sees them: for tests that leave its parts alone.
+ * People are the whole stack's, so each file has addresses of its own. A file run alone starts its own stack.
+ */
+export async function sharedConsoles(): Promise<StackInfo> {
+  const shared = process.env.TEST_STACK_FILE ? await stack() : await ownConsoles();
+  const { id, apiKey } = await freshMerchant(shared);
+  return { ...shared, merchant_id: id, api_key: apiKey };
+}
+
+async function ownConsoles(): Promise<StackInfo> {
+  const own = await startConsoleStack({ keepsParentAlive: false });
+  process.once("beforeExit", () => void own.stop());
+  return own.stack;
 }
 
 /** Who joins, and as what. */

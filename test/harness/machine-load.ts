@@ -1,10 +1,18 @@
-// Whether the machine has processors to spare, by what they did lately.
-import { cpus } from "node:os";
+// Whether the machine has room for more work, by what its processors did lately and by its memory.
+import { cpus, freemem } from "node:os";
 
 const windowMs = 1_000; // what began a moment ago shows by then what it takes
 
-/** Answers true when at least this share of the machine was idle since it last looked, which it does once a second. */
-export function idleWatch(share: number): () => boolean {
+/** What must be left over. */
+export interface Room {
+  /** Of all processors' time. */
+  readonly idleShare: number;
+  /** Of memory; a stack with a browser takes a gigabyte and a half. */
+  readonly freeBytes: number;
+}
+
+/** Answers true at most once a second: when the machine has had this room since it was asked the last time. */
+export function roomWatch(room: Room): () => boolean {
   let before = processorTimes();
   return () => {
     const now = processorTimes();
@@ -12,7 +20,7 @@ export function idleWatch(share: number): () => boolean {
     if (total < windowMs * now.processors) return false;
     const idle = (now.idle - before.idle) / total;
     before = now;
-    return idle >= share;
+    return idle >= room.idleShare && freemem() >= room.freeBytes;
   };
 }
 

@@ -2,15 +2,27 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./run-costs.ts";
+import { runCheck } from "./run-file.ts";
 import { suite } from "./suite.ts";
 import { tempDir } from "./temp-dir.ts";
 
 const test = suite("costs of a run");
+const limitMs = 30_000;
 const cost = (name: string, seconds: number, cpuSeconds?: number): Cost => ({
   name,
   group: "flows",
   seconds,
   cpuSeconds,
+});
+
+test("the CPU seconds of a run are those of its program and of what that one started, and of nobody else", async () => {
+  const burn = "while (process.cpuUsage().user < 300_000);";
+  const burnTwice = `require("node:child_process").execFileSync(process.execPath, ["-e", "${burn}"]); ${burn}`;
+  const dear = await runCheck(process.execPath, ["-e", burnTwice], limitMs);
+  const cheap = await runCheck(process.execPath, ["-e", ""], limitMs);
+  if (process.platform !== "linux") return assert.equal(dear.cpuSeconds, undefined);
+  assert.ok((dear.cpuSeconds ?? 0) >= 0.6, `${dear.cpuSeconds} s`);
+  assert.ok((cheap.cpuSeconds ?? 1) < 0.3, `${cheap.cpuSeconds} s`);
 });
 
 test("what never ran comes first, then what took longest; nothing is left out", () => {

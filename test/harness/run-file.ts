@@ -22,8 +22,11 @@ export interface Outcome {
 const outputMax = 2 * 1024 * 1024; // more is a loop that prints; the beginning tells enough
 const groups = new Set<ChildProcess>();
 
-/** Ends everything that runs now: the whole groups, since tests start servers. */
+let isEnded = false;
+
+/** Ends everything that runs now: the whole groups, since tests start servers. Nothing begins any more. */
 export function killRunning(): void {
+  isEnded = true;
   for (const child of groups) killGroup(child);
 }
 
@@ -59,6 +62,7 @@ export async function runCheck(
 
 function runGroup(command: string, args: string[], env: Record<string, string>, limitMs: number) {
   return new Promise<Omit<Outcome, "passed" | "failed" | "skipped">>((resolve) => {
+    if (isEnded) return;
     const began = performance.now();
     const child = spawn(command, args, {
       detached: true, // a group of its own, which can be ended as a whole

@@ -1,6 +1,6 @@
-// Runs the jobs of a group a few at a time, and more while the machine has nothing to do: many files mostly wait. One that
-// fails and may be repeated is run once more, alone, when the others have ended; the first outcome is told too, and the
-// second one counts.
+// Runs the jobs of a group a few at a time, and more while the machine has nothing to do: many files mostly wait. One
+// that fails and may be repeated is run once more, alone, when the others have ended; the first outcome is told too,
+// and the second one counts.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Outcome } from "./run-file.ts";
 

@@ -9,7 +9,10 @@ export type GroupName = (typeof groupNames)[number];
  * The order of a run; the groups of a round share one queue. Files on whole stacks and in browsers take longest: they
  * come first, so that short ones fill the end and no processor waits for the last of a group.
  */
-export const rounds: readonly (readonly GroupName[])[] = [["check"], ["unit"], ["others", "flows", "contract"]];
+export const rounds: readonly (readonly GroupName[])[] = [
+  ["check", "unit"],
+  ["others", "flows", "contract"],
+];
 
 /** Test files by group, paths from the root. */
 export type Selection = Record<GroupName, string[]>;
