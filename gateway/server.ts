@@ -16,10 +16,10 @@ import { KeyUses } from "./auth/key-uses.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
 import { guardBodies } from "./http/body-guard.ts";
 import { readAddresses, trustedProxies } from "./http/caller-address.ts";
-import { displayFormats } from "./http/display-text.ts";
 import { errorHandler, sendError } from "./http/error-handler.ts";
 import { badRequestText, refuseExpectation } from "./http/http-parser-error.ts";
 import { bodyMaxBytes, parseBody } from "./http/json-body.ts";
+import { ownFormats } from "./http/own-formats.ts";
 import { secureTransport, transportSecurity } from "./http/transport-security.ts";
 import { closeGently } from "./http/unread-body.ts";
 import { AddressLimits } from "./limits/address-limits.ts";
@@ -150,7 +150,7 @@ function createApp(config: GatewayConfig): FastifyInstance {
       // The same rule as the services', so that none of them refuses what was let in here.
       onCreate: (ajv) => {
         ajv.addFormat("email", isEmail);
-        for (const [name, fits] of Object.entries(displayFormats)) ajv.addFormat(name, fits);
+        for (const [name, fits] of Object.entries(ownFormats)) ajv.addFormat(name, fits);
       },
     },
     // A path that cannot be decoded is the path of nothing. No hook has run for it.

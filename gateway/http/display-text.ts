@@ -14,6 +14,9 @@ const inLine = `\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029${direction}`;
 const inText = `\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${direction}`;
 const strange: Readonly<Record<string, string>> = { [displayLine]: inLine, [displayText]: inText };
 
+/** Character class, in a pattern, of what a line takes. */
+export const lineCharacters = `[^${inLine}]`;
+
 /** JSON Schema pattern of a text that must hold something besides blanks. */
 export const notBlank = "\\S";
 

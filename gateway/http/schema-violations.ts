@@ -4,8 +4,9 @@ import type { FastifyError } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { detailsMax } from "../failures.ts";
-import { displayFormats, displayProblem, notBlank } from "./display-text.ts";
+import { notBlank } from "./display-text.ts";
 import { fieldName } from "./json-body.ts";
+import { formatProblem } from "./own-formats.ts";
 import { unknownProblem } from "./unknown-names.ts";
 
 export type SchemaError = NonNullable<FastifyError["validation"]>[number];
@@ -63,8 +64,7 @@ const wordsOf: Readonly<Record<string, Words>> = {
   minProperties: (_, error) => `must have at least one of ${fieldsOf(error)}`,
   pattern: (_, error) =>
     error.params.pattern === notBlank ? "must not be blank" : `must look like ${exampleOf(error)}`,
-  format: (_, { params }) =>
-    String(params.format) in displayFormats ? displayProblem : `must be a valid ${params.format}`,
+  format: (_, { params }) => formatProblem(String(params.format)) ?? `must be a valid ${params.format}`,
 };
 
 /** Keywords of a schema that have words of their own; the others of ours name a field, or hold schemas. */

@@ -1,7 +1,7 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/members.ts";
-import { displayPattern } from "../http/display-text.ts";
+import { toldPattern } from "../http/own-formats.ts";
 import { componentName } from "../json/parts/component.ts";
 
 /** JSON of any shape. */
@@ -19,7 +19,7 @@ export function published(schema: object, components: JsonObject): JsonObject {
 function plain(schema: object, components: JsonObject): JsonObject {
   const words = openWords(schema);
   const { format, pattern } = membersOf(schema);
-  const shown = displayPattern(format, pattern);
+  const shown = toldPattern(format, pattern);
   return {
     ...Object.fromEntries(
       Object.entries(schema).map(([key, value]) => [

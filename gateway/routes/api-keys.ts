@@ -5,6 +5,7 @@ import { Failure, invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import { displayLine } from "../http/display-text.ts";
+import { moment } from "../http/own-formats.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema } from "../json/parts/field.ts";
@@ -38,6 +39,7 @@ const ApiKeyRequest = component(
     ),
     expires_at: Type.Optional(
       Type.String({
+        format: moment,
         maxLength: 40,
         description:
           "RFC 3339, in the future, and not later than the calling key's own; absent: the calling key's own, or never.",

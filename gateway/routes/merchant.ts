@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayLine, notBlank } from "../http/display-text.ts";
+import { httpsUrl } from "../http/own-formats.ts";
 import {
   BrandingJson,
   backgroundStyles,
@@ -38,7 +39,12 @@ const ProfileChange = component(
       clearable({ pattern: "^\\+[1-9][0-9]{6,14}$", description: "E.164.", examples: ["+49301234567"] }),
     ),
     website: Type.Optional(
-      clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example"] }),
+      clearable({
+        format: httpsUrl,
+        maxLength: 2048,
+        description: "https URL.",
+        examples: ["https://lemonbooks.example"],
+      }),
     ),
     country: Type.Optional(
       Type.String({
@@ -55,7 +61,7 @@ const color = (description: string) =>
   clearable({ pattern: "^#[0-9A-Fa-f]{6}$", description: `${description}, \`#rrggbb\`.`, examples: ["#0a7d4f"] });
 
 const legalUrl = (what: string, example: string) =>
-  clearable({ maxLength: 2048, description: `https URL of the ${what}.`, examples: [example] });
+  clearable({ format: httpsUrl, maxLength: 2048, description: `https URL of the ${what}.`, examples: [example] });
 
 const BrandingChange = component(
   "BrandingChange",
@@ -63,7 +69,12 @@ const BrandingChange = component(
     display_name: Type.Optional(clearable({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] })),
     tagline: Type.Optional(clearable({ format: displayLine, maxLength: 140, examples: ["Books with zest"] })),
     logo_url: Type.Optional(
-      clearable({ maxLength: 2048, description: "https URL.", examples: ["https://lemonbooks.example/logo.svg"] }),
+      clearable({
+        format: httpsUrl,
+        maxLength: 2048,
+        description: "https URL.",
+        examples: ["https://lemonbooks.example/logo.svg"],
+      }),
     ),
     accent_color: Type.Optional(color("Accent")),
     secondary_color: Type.Optional(color("Second colour")),

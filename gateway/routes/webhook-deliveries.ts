@@ -3,6 +3,7 @@
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { moment } from "../http/own-formats.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema, wordSchema } from "../json/parts/field.ts";
 import { dataSchema, pageQuery } from "../json/parts/list.ts";
@@ -37,6 +38,7 @@ const RetryFailed = component(
   Type.Object(
     {
       since: Type.String({
+        format: moment,
         maxLength: 40,
         description: "RFC 3339: deliveries that were queued then or later.",
         examples: ["2025-11-21T08:30:00.000Z"],

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
+import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { environmentSchema, environmentText, idSchema, listed, wordSchema } from "../json/parts/field.ts";
@@ -22,6 +23,7 @@ const tag = "Webhooks";
 const endpointId = Type.Object({ id: idSchema("endpoint", "Id of the endpoint.") });
 
 const endpointUrl = Type.String({
+  format: httpsUrl,
   minLength: 1,
   maxLength: 2048,
   description: "https only.",

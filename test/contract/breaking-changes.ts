@@ -1,7 +1,7 @@
 // What of an earlier release's OpenAPI document a later one takes back (docs/contract.md §12): an operation, a field, a
 // code or a value that is gone, and anything sent that is no longer accepted. What is new is no break.
 import { type Members, membersOf } from "#platform/values/members.ts";
-import { displayPattern } from "../../gateway/http/display-text.ts";
+import { toldPattern } from "../../gateway/http/own-formats.ts";
 
 type Json = unknown;
 
@@ -98,7 +98,7 @@ function valueBreaks(direction: Direction, place: string, before: Members, after
   return was.filter((value) => !is.includes(value)).map((value) => `${place}: value ${String(value)} is gone`);
 }
 
-/** That no control characters are taken where people read was decided; the pattern only says what the format says. */
+/** That no control characters are taken where people read was decided; else the pattern says what the format says. */
 function boundBreaks(place: string, before: Members, after: Members): string[] {
   const [most, least] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const narrower = [
@@ -107,7 +107,7 @@ function boundBreaks(place: string, before: Members, after: Members): string[] {
       (bound) => number(after[bound], least) > Math.max(number(before[bound], least), leastOf(bound, before)),
     ),
   ];
-  const isTold = after.pattern === displayPattern(after.format, before.pattern);
+  const isTold = after.pattern === toldPattern(after.format, before.pattern);
   const isOther = after.pattern !== undefined && after.pattern !== before.pattern && !isTold;
   const pattern = isOther ? ["pattern"] : [];
   return [...narrower, ...pattern].map(

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { displayFormats } from "../../gateway/http/display-text.ts";
+import { ownFormats } from "../../gateway/http/own-formats.ts";
 import { type Answer, api } from "../harness/api.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -143,7 +143,7 @@ function strictAjv(root: JsonObject): Ajv2020 {
 
 /** References resolve to the components as they are: a request may have more where the document allows it. */
 function openAjv(root: JsonObject): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: displayFormats });
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: ownFormats });
   addFormats.default(ajv);
   for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
     ajv.addSchema(objectOf(schema), `#/components/schemas/${name}`);

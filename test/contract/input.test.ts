@@ -168,4 +168,46 @@ test("escape characters and overrides of the writing direction are refused in ev
   }
 });
 
+test("what is no https address, or shows another one than is stored, is refused in the gateway's words", async () => {
+  const order = { amount: 1, currency: "EUR" };
+  const addresses: [operation: string, field: string, body: object][] = [
+    ["updateProfile", "website", {}],
+    ["updateBranding", "logo_url", {}],
+    ["updateBranding", "terms_url", {}],
+    ["updateBranding", "privacy_url", {}],
+    ["createCheckoutSession", "success_url", order],
+    ["createCheckoutSession", "cancel_url", order],
+    ["createWebhookEndpoint", "url", { event_types: ["test.ping"] }],
+  ];
+  const problem = "must be an https URL without user information and control characters";
+  const strange = ["\u001b[31m", "\u202egpj", "\u0007", "\n", "\u2028"].map(
+    (text) => `https://shop.example.com/${text}`,
+  );
+  for (const [operation, field, body] of addresses) {
+    for (const bad of [...strange, " https://shop.example.com", "https:shop.example.com", "shop"]) {
+      const answer = await api.refused(operation, 400, "invalid_body", { body: { ...body, [field]: bad } });
+      assert.deepEqual(answer.at("error.details"), [{ field, problem }], `${operation} ${JSON.stringify(bad)}`);
+    }
+  }
+});
+
+test("the scheme of an address may be written in capitals, and an empty one clears", async () => {
+  const website = async (text: string) =>
+    (await merchant.api.patch("/v1/merchants/me/profile", { website: text })).expect(200);
+  assert.equal((await website("HTTPS://shop.example.com/")).text("website"), "https://shop.example.com/");
+  assert.equal((await website("")).at("website"), undefined);
+});
+
+test("a time that is none is told the form that its field takes", async () => {
+  const key = await api.refused("createApiKey", 400, "invalid_body", { body: { expires_at: "2031-01-01" } });
+  assert.deepEqual(key.at("error.details"), [{ field: "expires_at", problem: "must be an RFC 3339 time" }]);
+  const problem = "must be an RFC 3339 time or a date as YYYY-MM-DD";
+  const wrong = ["from", "to", "captured_from", "captured_to"];
+  const list = await merchant.api.get(`/v1/payments?${new URLSearchParams(wrong.map((name) => [name, "soon"]))}`);
+  assert.deepEqual(
+    list.expect(400).at("error.details"),
+    wrong.map((field) => ({ field, problem })),
+  );
+});
+
 test.run();

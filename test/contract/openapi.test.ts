@@ -274,6 +274,30 @@ test("a text of which not every character is taken says so to who does not know 
   assert.ok(document.takes("updateProfile", { name: "商品" }) && !document.takes("updateProfile", { name: " " }));
 });
 
+test("a program that draws by patterns alone sends addresses and times in the form that is taken", () => {
+  const drawn = (operation: string, field: string, text: string, body: object = {}) =>
+    document.takes(operation, { ...body, [field]: text });
+  const order = { amount: 1, currency: "EUR" };
+  assert.ok(drawn("createCheckoutSession", "success_url", "http://localhost:3000/", order));
+  assert.ok(!drawn("createCheckoutSession", "success_url", "shop", order));
+  for (const field of ["logo_url", "terms_url", "privacy_url"])
+    assert.ok(!drawn("updateBranding", field, "http://a.example"));
+  assert.ok(!drawn("updateProfile", "website", "shop"));
+  assert.ok(
+    !drawn("createApiKey", "expires_at", "2031-01-01") && drawn("createApiKey", "expires_at", "2031-01-01T00:00:00Z"),
+  );
+  const bounds = document.operations.flatMap(({ id, query }) =>
+    Object.entries(query)
+      .filter(([name]) => /(^|_)(from|to|before)$/.test(name))
+      .map(([name, schema]) => ({ id, name, schema })),
+  );
+  assert.ok(bounds.length >= 15);
+  for (const { id, name, schema } of bounds) {
+    const told = new RegExp(String(schema.pattern), "u");
+    assert.ok(told.test("2025-11-01") && told.test("2025-11-01T08:30:00Z") && !told.test("soon"), `${id} ${name}`);
+  }
+});
+
 test("whatever has a pattern has an example, which is what a refusal shows", () => {
   const without: string[] = [];
   const look = (value: unknown, place: string): void => {

@@ -5,6 +5,7 @@ import { invalid } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { displayLine } from "../../http/display-text.ts";
+import { returnUrl, urlProblem } from "../../http/own-formats.ts";
 
 /** RFC 5321's longest address; the form is checked, not whether it exists. */
 export const emailInput = (description: string) =>
@@ -14,7 +15,7 @@ export const currencyInput = (description: string) =>
   Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: ["EUR"] });
 
 export const urlInput = (description: string) =>
-  Type.String({ maxLength: 2048, description, examples: ["https://shop.example.com/thanks"] });
+  Type.String({ format: returnUrl, maxLength: 2048, description, examples: ["https://shop.example.com/thanks"] });
 
 /** The merchant's own order number (docs/contract.md §4). */
 export const referenceInput = Type.String({
@@ -48,12 +49,12 @@ export function returnUrlOf(field: string, text: string, environment: Environmen
   const isAllowed =
     url?.protocol === "https:" || (url?.protocol === "http:" && isLocal && environment === Environment.SANDBOX);
   if (!url || !isAllowed || url.username !== "" || url.password !== "") {
-    throw invalid(field, "must be an https URL without user information");
+    throw invalid(field, urlProblem);
   }
   return text;
 }
 
-/** An https URL without user information. */
+/** An https URL without user information; the merchant service wants its scheme in lower case. */
 export function httpsUrlOf(field: string, text: string): string {
-  return returnUrlOf(field, text, Environment.LIVE);
+  return returnUrlOf(field, text, Environment.LIVE).replace(/^https/i, "https");
 }

@@ -4,10 +4,12 @@ import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
+import { dayOrMoment, dayOrMomentProblem, momentProblem } from "../../http/own-formats.ts";
 
 const boundSchema = (what: string, moment: string, example: string) =>
   Type.Optional(
     Type.String({
+      format: dayOrMoment,
       maxLength: 40,
       description: `${what}: RFC 3339 or YYYY-MM-DD (the day's ${moment} moment, UTC).`,
       examples: [example],
@@ -70,8 +72,9 @@ export function timeRange(query: { from?: string; to?: string }): { since?: Time
 
 /** A moment in the future or the past, as RFC 3339 text. @throws Failure INVALID_BODY. */
 export function momentOf(field: string, text: string): Timestamp {
-  if (dateOnly.test(text)) throw invalid(field, "must be an RFC 3339 time");
-  return timestamp(nanosOf(field, text, 0n));
+  const nanos = instant(text);
+  if (nanos === undefined) throw invalid(field, momentProblem);
+  return timestamp(nanos);
 }
 
 /** A moment, or a day's first one. @throws Failure INVALID_BODY. */
@@ -85,7 +88,7 @@ const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Z
 /** Nanoseconds since the epoch. */
 function nanosOf(field: string, text: string, restOfDay: bigint): bigint {
   const nanos = dateOnly.test(text) ? dayStart(text) : instant(text);
-  if (nanos === undefined) throw invalid(field, "must be an RFC 3339 time or a date as YYYY-MM-DD");
+  if (nanos === undefined) throw invalid(field, dayOrMomentProblem);
   return dateOnly.test(text) ? nanos + restOfDay : nanos;
 }
 

@@ -1,6 +1,7 @@
 // Disputes: list, read, answer with evidence, accept (docs/contract.md §5). Their files: routes/dispute-files.ts.
 import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { dayOrMoment } from "../../http/own-formats.ts";
 import { keyOrOwn, markReplay } from "../../idempotency.ts";
 import { DisputeItem, DisputeOwn, disputeStatuses, presentDisputeItem, presentDisputeOwn } from "../../json/dispute.ts";
 import { NewEvidence, splitEvidence } from "../../json/evidence.ts";
@@ -13,7 +14,7 @@ import type { Peers } from "../../peers.ts";
 const tag = "Disputes";
 const disputeId = Type.Object({ id: idSchema("dispute", "Id of the dispute.") });
 const moment = (description: string, example: string) =>
-  Type.Optional(Type.String({ maxLength: 40, description, examples: [example] }));
+  Type.Optional(Type.String({ format: dayOrMoment, maxLength: 40, description, examples: [example] }));
 
 const listQuery = Type.Object({
   ...pageQueryOf("dispute"),

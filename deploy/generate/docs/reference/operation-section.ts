@@ -2,7 +2,7 @@
 // answer and an error.
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
-import { displayFormats } from "../../../../gateway/http/display-text.ts";
+import { ownFormats } from "../../../../gateway/http/own-formats.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { codeBlock, codeGroup } from "../code-blocks.ts";
 import { errorsAddress } from "../contents.ts";
@@ -137,7 +137,7 @@ function wrongField({ body, query }: ApiOperation, document: Members): { field: 
   const fields = Object.entries(membersOf(resolved(document, body ?? {}).properties));
   for (const [field, value] of fields) {
     const { pattern, examples, format } = membersOf(value);
-    const isShown = pattern !== undefined && !(String(format) in displayFormats);
+    const isShown = pattern !== undefined && !(String(format) in ownFormats);
     if (isShown && Array.isArray(examples)) return { field, problem: `must look like ${examples[0]}` };
   }
   for (const { name, schema } of query) {

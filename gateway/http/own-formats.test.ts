@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { suite } from "../../test/harness/suite.ts";
+import { displayFormats, displayLine } from "./display-text.ts";
+import { dayOrMoment, formatProblem, httpsUrl, moment, ownFormats, returnUrl, toldPattern } from "./own-formats.ts";
+
+const test = suite("own formats");
+const fits = (format: string, text: string) => (ownFormats[format] ?? assert.fail())(text);
+
+test("an address that people see holds no character that a line does not take", () => {
+  for (const format of [httpsUrl, returnUrl]) {
+    for (let code = 0; code < 0x3000; code++) {
+      const character = String.fromCodePoint(code);
+      const isTaken = fits(format, `https://shop.example/${character}`);
+      assert.equal(isTaken, displayFormats[displayLine]?.(character), `${format} ${code.toString(16)}`);
+    }
+  }
+});
+
+test("an address names its scheme and something behind it, or is empty", () => {
+  for (const text of ["https://shop.example", "HTTPS://shop.example/ü?a=b#c", ""])
+    assert.ok(fits(httpsUrl, text), text);
+  for (const text of [
+    "http://shop.example",
+    "https:shop.example",
+    " https://shop.example",
+    "https://",
+    "shop",
+    "javascript:1",
+  ]) {
+    assert.ok(!fits(httpsUrl, text), text);
+  }
+  assert.ok(fits(returnUrl, "http://localhost:3000/") && !fits(returnUrl, "ftp://localhost/"));
+});
+
+test("a moment is RFC 3339, and a day counts only where one may say it", () => {
+  const whole = ["2025-11-21T08:30:00.000Z", "2025-11-21t23:59:59z", "2024-02-29T00:00:00.123456789+23:59"];
+  for (const text of whole) assert.ok(fits(moment, text) && fits(dayOrMoment, text), text);
+  assert.ok(fits(dayOrMoment, "2025-11-21") && !fits(moment, "2025-11-21"));
+  const wrong = ["", "now", "2025-13-01", "2025-00-01", "2025-11-32", "2025-11-21T24:00:00Z", "2025-11-21T08:60:00Z"];
+  const more = ["2025-11-21T08:30:60Z", "2025-11-21T08:30:00", "2025-11-21 08:30:00Z", "2025-11-21T08:30:00+24:00"];
+  for (const text of [...wrong, ...more]) assert.ok(!fits(moment, text) && !fits(dayOrMoment, text), text);
+});
+
+test("each format of ours has its words and its pattern, and no other has", () => {
+  for (const format of Object.keys(ownFormats)) {
+    assert.match(formatProblem(format) ?? "", /^must /);
+    assert.ok(toldPattern(format, undefined), format);
+  }
+  assert.equal(formatProblem("email"), undefined);
+  assert.equal(toldPattern("email", "^a$"), undefined);
+});
+
+test.run();

@@ -1,0 +1,51 @@
+// The formats of ours that a request's schema can name: how the gateway checks them, in which words it refuses, and as
+// which pattern the document tells them to programs that do not know our names.
+import { displayFormats, displayPattern, displayProblem, lineCharacters } from "./display-text.ts";
+
+/** An https address that people see. */
+export const httpsUrl = "https-url";
+/** The same, or one on this machine, which a sandbox session may have. */
+export const returnUrl = "return-url";
+/** RFC 3339. */
+export const moment = "moment";
+/** RFC 3339, or a date alone. */
+export const dayOrMoment = "day-or-moment";
+
+export const urlProblem = "must be an https URL without user information and control characters";
+export const momentProblem = "must be an RFC 3339 time";
+export const dayOrMomentProblem = "must be an RFC 3339 time or a date as YYYY-MM-DD";
+
+const date = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
+const hourAndMinute = "(?:[01]\\d|2[0-3]):[0-5]\\d";
+const time = `[Tt]${hourAndMinute}:[0-5]\\d(?:\\.\\d{1,9})?(?:[Zz]|[+-]${hourAndMinute})`;
+// An empty one clears what is stored, or is none.
+const url = (scheme: string) => `^(?:${scheme}://${lineCharacters}+)?$`;
+
+// What a pattern cannot say is checked where the value is read: whether the calendar has the day, and the host.
+const patterned: Readonly<Record<string, readonly [pattern: string, problem: string]>> = {
+  [httpsUrl]: [url("[Hh][Tt][Tt][Pp][Ss]"), urlProblem],
+  [returnUrl]: [url("[Hh][Tt][Tt][Pp][Ss]?"), urlProblem],
+  [moment]: [`^${date}${time}$`, momentProblem],
+  [dayOrMoment]: [`^${date}(?:${time})?$`, dayOrMomentProblem],
+};
+
+/** By format: whether a text fits. */
+export const ownFormats: Readonly<Record<string, (text: string) => boolean>> = {
+  ...displayFormats,
+  ...Object.fromEntries(
+    Object.entries(patterned).map(([format, [pattern]]) => {
+      const form = new RegExp(pattern, "u");
+      return [format, (text: string) => form.test(text)];
+    }),
+  ),
+};
+
+/** What is wrong with a text that does not fit; undefined: the format is none of ours. */
+export function formatProblem(format: string): string | undefined {
+  return format in displayFormats ? displayProblem : patterned[format]?.[1];
+}
+
+/** What the document says beside the format. @param pattern of the schema; undefined: it has none */
+export function toldPattern(format: unknown, pattern: unknown): string | undefined {
+  return patterned[String(format)]?.[0] ?? displayPattern(format, pattern);
+}
