@@ -9,7 +9,7 @@ import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
 import { type GroupName, groupNames, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
-import { startTestStack } from "./harness/stack.ts";
+import { shapeOfRun, startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
 const parallel = 2; // the least that a machine for tests has
@@ -28,6 +28,7 @@ Without a part of a path everything runs; npm run check is the types, the linter
 
   --only        one group
   --no-retry    a file on servers that fails is not run once more, alone
+  TOLLBOOTH_SHAPE=one  contract and flows use a stack whose parts share one process
   TEST_BACKEND  containers or embedded forces where PostgreSQL and NATS come from; default: what is there`;
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -134,7 +135,9 @@ async function sharedStack(env: Record<string, string>): Promise<Record<string, 
   const { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE } = env;
   Object.assign(process.env, { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE });
   const stateDir = await tempDir("run");
-  const running = await startTestStack({ stateDir });
+  const shape = shapeOfRun();
+  const running = await startTestStack({ stateDir, shape });
+  console.log(`\nthe stack: ${shape === "one" ? "one process" : "separate processes"}`);
   stops.push(async () => {
     await running.stop();
     await rm(stateDir, { recursive: true, force: true });
