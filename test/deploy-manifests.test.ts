@@ -7,12 +7,15 @@ import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob, normalize } from "node:path";
 import { parse } from "yaml";
+import { Part } from "#platform/parts/part.ts";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
+import { prefixOfPart } from "#platform/process/together.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { operatorSettings } from "../deploy/cli/peers.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
+import { environmentIn, partNames } from "../deploy/one/parts.ts";
 import { consoleSettings, readConsoleConfig } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
@@ -182,6 +185,38 @@ test("compose.yaml: every setting of every container is known to its process, no
       readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
     }
   }));
+
+test("compose-small.yaml: every setting of every part is known to it, none is missing, and production refuses none", () =>
+  inFolder((folder) => {
+    const compose = parse(readFileSync(join(root, "deploy/image/compose-small.yaml"), "utf8"), { merge: true });
+    const { environment, ...container } = compose.services.one;
+    assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], ["one"]]);
+    const plain = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+    readsParts(withMountedFiles(Object.fromEntries(plain), folder), "compose-small");
+  }));
+
+/** Reads the environment of a process of several parts as each part does. */
+function readsParts(env: Record<string, string>, where: string): void {
+  const parts = partNames.filter((name) => env.PARTS?.split(", ").includes(name));
+  assert.ok(parts.length > 5);
+  const isOf = (name: string, program: string) =>
+    [name, name.replace(/_FILE$/, "")].some((each) => each in (settingsOf[program] ?? {}));
+  const told = environmentIn(parts, env);
+  for (const part of parts) {
+    const program = part === "operators-console" ? "console" : part;
+    // What is for all need not be for each.
+    const mine = Object.entries(told(part)).filter(
+      ([name]) => isOf(name, program) || `${prefixOfPart(part)}${name}` in env,
+    );
+    new Part(part).run(() => readsAll(program, definedOnly(mine), `${where} ${part}`));
+  }
+  const forAll = Object.keys(env).filter((name) => !name.includes("__") && name !== "PARTS");
+  const unknown = forAll.filter((name) => !parts.some((part) => isOf(name, part)) && !readByLibraries.test(name));
+  assert.deepEqual(unknown, [], where);
+}
+
+const definedOnly = (entries: readonly (readonly [string, string | undefined])[]): Record<string, string> =>
+  Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 async function inFolder(work: (folder: string) => void): Promise<void> {
   const folder = await tempDir("mounted");

@@ -44,6 +44,9 @@ export function partProgram<C>(
 // A part that cannot start tries again as a supervisor would start its process again.
 const retryFirstMs = 200;
 const retryMaxMs = 10_000;
+// The parts that callers reach wait this long for the others: a start is a second or two, and one whose database is away
+// must not keep them shut.
+const openAfterMs = 10_000;
 // What is left to a part that stops after others have used up the time.
 const graceMsMin = 250;
 
@@ -77,7 +80,7 @@ interface Prepared {
 /**
  * Runs parts in one process.
  * @param stages of which the last stops first. It opens to the outside when all others, which start together, have
- * started or failed once.
+ * started, failed once, or had their time.
  * @param envOf what the environment says to a part
  */
 export async function runTogether(
@@ -106,7 +109,7 @@ export async function runTogether(
     );
     const start = (some: readonly Prepared[]) => some.map((each) => each.part.run(() => startPart(each, stopping)));
     const inner = start(prepared.slice(0, -1).flat());
-    await Promise.all(inner.map(({ tried }) => tried));
+    await Promise.race([Promise.all(inner.map(({ tried }) => tried)), pause(openAfterMs, undefined, { ref: false })]);
     const outer = start(prepared.slice(-1).flat());
     await Promise.all([...inner, ...outer].map(({ started }) => started));
     if (!isStopping) tellReady(log, stop);
@@ -188,10 +191,11 @@ async function stopAll(prepared: readonly (readonly Prepared[])[], { lameDuckMs,
       graceMs: Math.max(graceMsMin, Math.min(graceMs, endsAt - performance.now())),
     };
     const ends = await Promise.allSettled(
-      stage.map(({ part, running, spans }) =>
+      stage.map(({ part, running, spans, log }) =>
         part.run(async () => {
           await running?.stop(drain);
           await spans?.stop();
+          log.info("stopped");
         }),
       ),
     );
