@@ -1,5 +1,5 @@
-// Whose secrets are whose in compose.yaml and compose-small.yaml: the files that each container finds in the volume of secrets are those that
-// it is told to read.
+// Whose secrets are whose in compose.yaml and compose-small.yaml: the files that each container finds in the volume of
+// secrets are those that it is told to read.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";

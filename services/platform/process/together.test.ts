@@ -5,7 +5,13 @@ import { environmentOfPart } from "./together.ts";
 const test = suite("parts of a process");
 
 test("a part is told what is for all and what is for it alone, and nothing of another one", () => {
-  const env = { LOG_LEVEL: "warn", PORT: "1", CHECKOUT__PORT: "2", OPERATORS_CONSOLE__PORT: "3", PAYMENTS__SECRET: "x" };
+  const env = {
+    LOG_LEVEL: "warn",
+    PORT: "1",
+    CHECKOUT__PORT: "2",
+    OPERATORS_CONSOLE__PORT: "3",
+    PAYMENTS__SECRET: "x",
+  };
   assert.equal(environmentOfPart("checkout", env), { LOG_LEVEL: "warn", PORT: "2" });
   assert.equal(environmentOfPart("operators-console", env), { LOG_LEVEL: "warn", PORT: "3" });
   assert.equal(environmentOfPart("gateway", env), { LOG_LEVEL: "warn", PORT: "1" });

@@ -44,8 +44,8 @@ export function partProgram<C>(
 // A part that cannot start tries again as a supervisor would start its process again.
 const retryFirstMs = 200;
 const retryMaxMs = 10_000;
-// The parts that callers reach wait this long for the others: a start is a second or two, and one whose database is away
-// must not keep them shut.
+// The parts that callers reach wait this long for the others: a start is a second or two, and one whose database is
+// away must not keep them shut.
 const openAfterMs = 10_000;
 // What is left to a part that stops after others have used up the time.
 const graceMsMin = 250;
