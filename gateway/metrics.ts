@@ -1,5 +1,5 @@
 // What operators see of the public API: requests by route, status and time. Labels are patterns and codes, never ids.
-import { Counter, Histogram } from "prom-client";
+import { Counter, Histogram } from "#platform/parts/metric.ts";
 
 /** Seconds a request took, from its first byte to the end of its answer. */
 export const httpRequests = new Histogram({

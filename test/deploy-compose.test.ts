@@ -1,5 +1,5 @@
-// Whose secrets are whose in compose.yaml: the files that each container finds in the volume of secrets are those that
-// it is told to read.
+// Whose secrets are whose in compose.yaml and compose-small.yaml: the files that each container finds in the volume of
+// secrets are those that it is told to read.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -16,6 +16,7 @@ interface Container {
   readonly command?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly volumes?: readonly (string | Mount)[];
+  readonly profiles?: readonly string[];
 }
 
 interface Mount {
@@ -26,7 +27,12 @@ interface Mount {
 }
 
 const textOf = (file: string) => readFileSync(join(root, "deploy", file), "utf8");
-const containers: Readonly<Record<string, Container>> = parse(textOf("image/compose.yaml"), { merge: true }).services;
+const servicesOf = (file: string): Readonly<Record<string, Container>> =>
+  parse(textOf(`image/${file}`), { merge: true }).services;
+const containers: Readonly<Record<string, Container>> = {
+  ...servicesOf("compose.yaml"),
+  one: servicesOf("compose-small.yaml").one ?? {},
+};
 let made = "";
 
 test.before(async () => {
@@ -70,6 +76,20 @@ test("secrets that are there stay as they are; of those of an earlier release it
   } finally {
     renameSync(join(made, "postgres-tls.away"), join(made, "postgres-tls"));
   }
+});
+
+test("the one process takes the place of every process of ours, and none of them runs beside it", () => {
+  const small = servicesOf("compose-small.yaml");
+  const parts = String(small.one?.environment?.PARTS).split(", ");
+  const off = Object.keys(small).filter((name) => small[name]?.profiles?.includes("separate"));
+  assert.deepEqual(off.sort(), parts.sort());
+  const own = ["secrets", "migrate", "operator", "simulator", "postgres", "nats", "one"];
+  assert.deepEqual(
+    Object.keys(containers)
+      .filter((name) => !own.includes(name))
+      .sort(),
+    parts,
+  );
 });
 
 test("the whole volume is mounted where it is written, and nowhere else", () => {

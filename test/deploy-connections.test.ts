@@ -39,8 +39,9 @@ function replicasAtOnce(objects: Objects, service: string): number {
   const scaled = objects.find(
     ({ kind, metadata }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind) && metadata.name === service,
   );
-  const most: number = scaled?.spec.maxReplicas ?? scaled?.spec.maxReplicaCount ?? assert.fail(service);
-  const { strategy, minReadySeconds, template } = find(objects, "Deployment", service).spec;
+  const isAlone = objects.some(({ kind, metadata }) => kind === "Deployment" && metadata.name === service);
+  const { replicas, strategy, minReadySeconds, template } = find(objects, "Deployment", isAlone ? service : "one").spec;
+  const most: number = scaled?.spec.maxReplicas ?? scaled?.spec.maxReplicaCount ?? replicas ?? assert.fail(service);
   const { LAME_DUCK_SECONDS, DRAIN_SECONDS } = find(objects, "ConfigMap", "tollbooth-common").data;
   const { preStop } = template.spec.containers[0].lifecycle;
   const stopSeconds = preStop.sleep.seconds + Number(LAME_DUCK_SECONDS) + Number(DRAIN_SECONDS);
@@ -69,12 +70,18 @@ testRendered(
   },
 );
 
-testRendered(test, "local: the same, with the simulator's", () => {
-  const objects = renderOverlay("local");
+const fitsOneServer = (overlay: "local" | "small", more: number) => {
+  const objects = renderOverlay(overlay);
   const args: string[] = find(objects, "StatefulSet", "postgres").spec.template.spec.containers[0].args;
   const max = args.map((arg) => /^-cmax_connections=(\d+)$/.exec(arg)?.[1]).find(Boolean);
-  fits(ofServices(objects) + ofOthers + ofSimulator, Number(max) - superuserReserved);
-});
+  fits(ofServices(objects) + ofOthers + more, Number(max) - superuserReserved);
+};
+
+testRendered(test, "local: the same, with the simulator's", () => fitsOneServer("local", ofSimulator));
+// Twice as many replicas, should the only one not be enough.
+testRendered(test, "small: the same, of its one pod, and there is room for a second one", () =>
+  fitsOneServer("small", ofServices(renderOverlay("small"))),
+);
 
 testRendered(
   test,

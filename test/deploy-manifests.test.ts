@@ -7,12 +7,15 @@ import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob, normalize } from "node:path";
 import { parse } from "yaml";
+import { Part } from "#platform/parts/part.ts";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
+import { environmentOfPart, prefixOfPart } from "#platform/process/together.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { operatorSettings } from "../deploy/cli/peers.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
+import { environmentIn, partNames } from "../deploy/one/parts.ts";
 import { consoleSettings, readConsoleConfig } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { checkoutSettings } from "../services/checkout/settings.ts";
@@ -44,7 +47,10 @@ const eachOverlay = (guarantee: string, body: Parameters<typeof eachRendered>[2]
   eachRendered(test, guarantee, body);
 
 const deployments = (objects: readonly KubeObject[]) =>
-  ofKind(objects, "Deployment").filter(({ metadata }) => services.includes(metadata.name));
+  ofKind(objects, "Deployment").filter(({ metadata }) => [...services, "one"].includes(metadata.name));
+/** The deployment of which a process of ours is a part, where all are parts of one. */
+const deploymentOf = (objects: readonly KubeObject[], name: string) =>
+  deployments(objects).find(({ metadata }) => [name, "one"].includes(metadata.name)) ?? assert.fail(name);
 // biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
 const podOf = (workload: KubeObject): any => workload.spec.template.spec;
 
@@ -78,7 +84,8 @@ function assertRestricted(workload: KubeObject): void {
 }
 
 // Ours, which the operator builds: by the tag of the build, but for production, whose overlay asks for the digest.
-const ownImages = { local: /^tollbooth:local$/, staging: /^registry\.example\.com\/tollbooth:\d+\.\d+\.\d+$/ };
+const byTag = /^registry\.example\.com\/tollbooth:\d+\.\d+\.\d+$/;
+const ownImages = { local: /^tollbooth:local$/, small: byTag, staging: byTag };
 const byDigest = /^[\w./-]+(:[\w][\w.-]*)?@sha256:[0-9a-f]{64}$/;
 
 eachOverlay("every image of others is named by its digest, and in production ours too", (objects, overlay) => {
@@ -110,13 +117,13 @@ test("every image of others in compose.yaml and the Dockerfile is named by its d
   );
 });
 
-eachOverlay("every deployment is probed, spread, stopped in time, budgeted and scaled", (objects) =>
+eachOverlay("every deployment is probed, spread, stopped in time, budgeted and scaled", (objects, overlay) =>
   inFolder((folder) => {
     assert.deepEqual(
       deployments(objects)
         .map(({ metadata }) => metadata.name)
         .sort(),
-      [...services].sort(),
+      overlay === "small" ? ["one"] : [...services].sort(),
     );
     for (const deployment of deployments(objects)) {
       const { name } = deployment.metadata;
@@ -135,14 +142,24 @@ eachOverlay("every deployment is probed, spread, stopped in time, budgeted and s
       assert.match(env.NODE_OPTIONS ?? "", /--max-old-space-size-percentage=\d\d$/);
       const covers = (object: KubeObject) => object.metadata.name === name;
       assert.ok(ofKind(objects, "PodDisruptionBudget").some(covers), `${name} has no budget`);
-      assert.ok(
-        ofKind(objects, "HorizontalPodAutoscaler", "ScaledObject").filter(covers).length === 1,
-        `${name} scaling`,
-      );
-      assert.ok(ofKind(objects, "Service").some(covers), `${name} has no service`);
+      // One that is small has a number, and whoever outgrows it takes separate processes.
+      const scalers = ofKind(objects, "HorizontalPodAutoscaler", "ScaledObject").filter(covers);
+      assert.equal(scalers.length, name === "one" ? 0 : 1, `${name} scaling`);
+      for (const served of name === "one" ? services : [name]) assertServed(objects, deployment, served);
     }
   }),
 );
+
+/** The service of that name leads to the deployment's pods, at a port that they have. */
+function assertServed(objects: readonly KubeObject[], deployment: KubeObject, name: string): void {
+  const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+  assert.deepEqual(service.spec.selector, deployment.spec.selector.matchLabels, name);
+  const ports: { name: string }[] = podOf(deployment).containers[0].ports;
+  assert.ok(
+    ports.some((port) => port.name === service.spec.ports[0].targetPort),
+    name,
+  );
+}
 
 eachOverlay(
   "every setting of every container is known to its process, none is missing, and production refuses none",
@@ -151,6 +168,7 @@ eachOverlay(
       for (const workload of workloads(objects)) {
         const program = podOf(workload).containers[0].args?.[0];
         if (program in settingsOf) readsAll(program, environmentOfContainer(objects, workload, folder), overlay);
+        if (program === "one") readsParts(environmentOfContainer(objects, workload, folder), overlay);
       }
     }),
 );
@@ -182,6 +200,38 @@ test("compose.yaml: every setting of every container is known to its process, no
       readsAll(program, withMountedFiles(Object.fromEntries(plain), folder), "compose");
     }
   }));
+
+test("compose-small.yaml: every setting of every part is known to it, none is missing, and production refuses none", () =>
+  inFolder((folder) => {
+    const compose = parse(readFileSync(join(root, "deploy/image/compose-small.yaml"), "utf8"), { merge: true });
+    const { environment, ...container } = compose.services.one;
+    assert.deepEqual([container.read_only, container.cap_drop, container.command], [true, ["ALL"], ["one"]]);
+    const plain = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+    readsParts(withMountedFiles(Object.fromEntries(plain), folder), "compose-small");
+  }));
+
+/** Reads the environment of a process of several parts as each part does. */
+function readsParts(env: Record<string, string>, where: string): void {
+  const parts = partNames.filter((name) => env.PARTS?.split(", ").includes(name));
+  assert.ok(parts.length > 5);
+  const isOf = (name: string, program: string) =>
+    [name, name.replace(/_FILE$/, "")].some((each) => each in (settingsOf[program] ?? {}));
+  const told = environmentIn(parts, env);
+  for (const part of parts) {
+    const program = part === "operators-console" ? "console" : part;
+    // What is for all need not be for each.
+    const mine = Object.entries(told(part)).filter(
+      ([name]) => isOf(name, program) || `${prefixOfPart(part)}${name}` in env,
+    );
+    new Part(part).run(() => readsAll(program, definedOnly(mine), `${where} ${part}`));
+  }
+  const forAll = Object.keys(env).filter((name) => !name.includes("__") && name !== "PARTS");
+  const unknown = forAll.filter((name) => !parts.some((part) => isOf(name, part)) && !readByLibraries.test(name));
+  assert.deepEqual(unknown, [], where);
+}
+
+const definedOnly = (entries: readonly (readonly [string, string | undefined])[]): Record<string, string> =>
+  Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 async function inFolder(work: (folder: string) => void): Promise<void> {
   const folder = await tempDir("mounted");
@@ -223,7 +273,7 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
   simulator: Object.fromEntries(simulatorNames.split(" ").map((name) => [name, { parse: (raw: string) => raw }])),
 };
 
-for (const overlay of ["staging", "production"] as const) {
+for (const overlay of ["small", "staging", "production"] as const) {
   testRendered(
     test,
     `${overlay}: who is on call finds the commands in a pod that waits, with the operator's token and nothing else, and that nobody calls`,
@@ -285,8 +335,8 @@ eachOverlay(
   (objects, overlay) =>
     inFolder((folder) => {
       for (const name of ["gateway", "console"]) {
-        const asked = deployments(objects).find(({ metadata }) => metadata.name === name) ?? assert.fail();
-        const { TRUST_PROXY } = environmentOfContainer(objects, asked, folder);
+        const asked = deploymentOf(objects, name);
+        const { TRUST_PROXY } = environmentOfPart(name, environmentOfContainer(objects, asked, folder));
         if (overlay === "local") assert.equal(TRUST_PROXY, undefined);
         else assert.match(TRUST_PROXY ?? "", /^[1-9]$/);
       }
@@ -500,7 +550,7 @@ test("the secrets command makes every Secret that production mounts, and each da
   );
 });
 
-testRendered(test, "the secrets command makes every Secret that the local overlay mounts", () => {
+testRendered(test, "the secrets command makes every Secret that overlays without a store mount", () => {
   const at = "@postgres:5432/tollbooth_{service}?sslmode=verify-full&sslrootcert=/run/secrets/postgres-ca/ca.crt";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
@@ -508,7 +558,8 @@ testRendered(test, "the secrets command makes every Secret that the local overla
   const keys = new Map<unknown, string[]>(
     items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]),
   );
-  const missing = workloads(renderOverlay("local")).flatMap((workload) =>
+  const pods = [...workloads(renderOverlay("local")), ...workloads(renderOverlay("small"))];
+  const missing = pods.flatMap((workload) =>
     secretsOf(podOf(workload).volumes).filter(({ secretName, items: picked = [] }) => {
       const has = keys.get(secretName);
       return !has || picked.some(({ key }) => !has.includes(key));
@@ -541,7 +592,7 @@ eachOverlay("who logs in at a server in the cluster finds the certificate of its
     const told = ofKind(objects, "ConfigMap").filter(({ metadata }) => maps.includes(metadata.name));
     return told.some(({ data }) => Object.keys(data).some((name) => name.endsWith("DATABASE_URL_FILE")));
   });
-  assert.ok(clients.length >= 5);
+  assert.ok(clients.length >= 5 || clients.some(({ metadata }) => metadata.name === "one"));
   for (const client of clients) {
     const { containers, volumes } = podOf(client);
     const mounts: { name: string; mountPath: string }[] = containers[0].volumeMounts;

@@ -147,8 +147,20 @@ const keda = `
   keda      > nats:8222
 `;
 
+// All but migrate are parts of one pod: what each may, and nothing between them that a policy could tell.
+const small = `
+  anywhere  > one:8080 one:8083
+  operator  > one:8091 one:8092 one:8093 one:8094 ${names}
+  one       > nats:4222 postgres:5432 internet:* ${names}
+  migrate   > nats:4222 postgres:5432 ${names}
+  nats      > ${names}
+  postgres  > ${names}
+  stranger  > ${names}
+`;
+
 const pictures: Readonly<Record<Overlay, readonly string[]>> = {
   local: [base, postgres, nats, simulator, "simulator > postgres:5432"],
+  small: [small],
   staging: [
     base,
     postgresOutside("192.0.2.0/24"),

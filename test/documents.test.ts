@@ -60,7 +60,18 @@ test("nothing cites papers that are not in the repository", () => {
 });
 
 /** What a container is told beside the nouns. */
-const processes = ["gateway", "console", "checkout", "payments", "merchant", "webhook", "simulator", "idle", "warm"];
+const processes = [
+  "gateway",
+  "console",
+  "checkout",
+  "payments",
+  "merchant",
+  "webhook",
+  "simulator",
+  "one",
+  "idle",
+  "warm",
+];
 const isCommand = (noun: string, verb: string) =>
   (verb === "" && processes.includes(noun)) ||
   (noun in nouns && (verb === "" || verb in (nouns[noun] ?? {}) || "" in (nouns[noun] ?? {})));

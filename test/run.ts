@@ -14,7 +14,7 @@ import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harn
 import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
 import { type GroupName, groupNames, groupOf, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
-import { startTestStack } from "./harness/stack.ts";
+import { shapeOfRun, startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
 /** Two processors are the least that a machine for tests has; more files begin while a quarter of it is idle. */
@@ -35,6 +35,7 @@ Without a part of a path everything runs; npm run check is the types, the linter
 
   --only        one group
   --no-retry    a file on servers that fails is not run once more, alone
+  TOLLBOOTH_SHAPE=one  contract and flows use a stack whose parts share one process
   TEST_BACKEND  containers or embedded forces where PostgreSQL and NATS come from; default: what is there`;
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
@@ -160,8 +161,11 @@ async function sharedStack(env: Record<string, string>): Promise<Record<string, 
   const { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE } = env;
   Object.assign(process.env, { TEST_DATABASE_URL, TEST_NATS_URL, NODE_COMPILE_CACHE });
   const stateDir = await tempDir("run");
-  const running = await startTestStack({ stateDir });
+  const shape = shapeOfRun();
+  const running = await startTestStack({ stateDir, shape });
   openConsoles = () => running.openConsoles();
+  console.log(`
+the stack: ${shape === "one" ? "one process" : "separate processes"}`);
   stops.push(async () => {
     await running.stop();
     await rm(stateDir, { recursive: true, force: true });

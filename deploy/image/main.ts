@@ -11,6 +11,7 @@ const processes: Readonly<Record<string, string>> = {
   merchant: "../../services/merchant/main.ts",
   webhook: "../../services/webhook/main.ts",
   simulator: "../../services/simulator/main.ts",
+  one: "../one/main.ts",
 };
 /** What the processes are made of; loading it starts nothing. */
 const parts = [
@@ -20,7 +21,7 @@ const parts = [
   "services/payments/service",
   "services/merchant/service",
 ];
-const moreParts = ["services/webhook/service", "services/simulator/service", "deploy/cli/nouns"];
+const moreParts = ["deploy/one/parts", "services/webhook/service", "services/simulator/service", "deploy/cli/nouns"];
 
 const dayMs = 86_400_000;
 

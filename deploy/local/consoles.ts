@@ -9,7 +9,7 @@ import { freePort } from "./free-port.ts";
 import type { KeptPorts } from "./kept-ports.ts";
 import { inheritedBy, program } from "./processes.ts";
 import type { WantedStack } from "./running-stack.ts";
-import { type PeoplePlaces, type Surroundings, urlOf } from "./services.ts";
+import { consoleNames, type PeoplePlaces, type Surroundings, urlOf } from "./services.ts";
 import type { StackInfo } from "./stack-file.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -82,7 +82,7 @@ export async function startConsoles(
   supervisor: Supervisor,
 ): Promise<void> {
   const scripts = { console: consoleScript, "operators-console": consoleScript, mailbox: mailboxScript } as const;
-  const names = ["console", "operators-console", "mailbox"] as const;
+  const names = [...(wanted.shape === "one" ? [] : consoleNames), "mailbox"] as const;
   const inherited = inheritedBy(wanted);
   const parts = await Promise.all(
     names.map(async (name) => {

@@ -1,25 +1,71 @@
 // The processes of a stack, each with its environment, and the demo shop beside them: a merchant's program, which gets
 // an API key, the certificate for localhost and nothing else of ours.
 import { join } from "node:path";
+import { prefixOfPart } from "#platform/process/together.ts";
 import { type ChildProgram, runChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { limitedWarnings } from "./log-line.ts";
 import type { WantedStack } from "./running-stack.ts";
-import { environmentOf, processNames, type Surroundings, scriptOf, shopScript } from "./services.ts";
+import {
+  type ConsoleName,
+  consoleNames,
+  environmentOf,
+  oneHeap,
+  oneScript,
+  type ProcessName,
+  processNames,
+  type Surroundings,
+  scriptOf,
+  shopScript,
+} from "./services.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TlsFiles } from "./tls.ts";
 
-export async function startProcesses(wanted: WantedStack, around: Surroundings, supervisor: Supervisor): Promise<void> {
+/** @param consoles what each is told; they are parts of the one process, where there is one */
+export async function startProcesses(
+  wanted: WantedStack,
+  around: Surroundings,
+  consoles: Readonly<Record<ConsoleName, Record<string, string>>>,
+  supervisor: Supervisor,
+): Promise<void> {
   const inherited = inheritedBy(wanted);
-  const environment = (name: (typeof processNames)[number]) => {
+  const environment = (name: ProcessName) => {
     const set = environmentOf(name, around);
     return withOwn({ ...inherited, ...set }, wanted.envOf?.(name, set));
   };
-  const parts = processNames.map((name) => ({
+  const alone = (name: ProcessName) => ({
     name,
     start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
-  }));
-  await supervisor.start(...parts);
+  });
+  if (wanted.shape === "separate") return await supervisor.start(...processNames.map(alone));
+  const together = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
+  const one = { name: "one", start: () => runChild(program(wanted, "one", oneScript, together)) };
+  await supervisor.start(alone("simulator"), one);
+}
+
+/** What each part would be told in a process of its own, under its name. */
+function environmentOfOne(
+  wanted: WantedStack,
+  around: Surroundings,
+  consoles: Readonly<Record<ConsoleName, Record<string, string>>>,
+): Record<string, string> {
+  const own = processNames.flatMap((name) => {
+    if (name === "simulator") return [];
+    const set = environmentOf(name, around);
+    return [[name, { ...set, ...wanted.envOf?.(name, set) }] as const];
+  });
+  const told = [...own, ...consoleNames.map((name) => [name, { HOST: "127.0.0.1", ...consoles[name] }] as const)];
+  const entries = told.flatMap(([name, env]) =>
+    // Options of Node are the process's.
+    Object.entries(env).flatMap(([key, value]) =>
+      key === "NODE_OPTIONS" ? [] : [[`${prefixOfPart(name)}${key}`, value] as const],
+    ),
+  );
+  return {
+    ...Object.fromEntries(entries),
+    PARTS: told.map(([name]) => name).join(","),
+    NODE_OPTIONS: `${oneHeap} ${process.env.NODE_OPTIONS ?? ""}`.trim(),
+  };
 }
 
 /** What the shop is told. */

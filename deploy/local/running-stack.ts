@@ -1,10 +1,12 @@
 // What a caller of startStack chooses, and what it can do with the stack that it gets.
-import type { StackSettings } from "./settings.ts";
+import type { StackSettings, StackShape } from "./settings.ts";
 import type { StackInfo } from "./stack-file.ts";
 
 /** What a stack is started with; see StackSettings for the defaults of `npm start`. */
-export interface StackOptions extends Omit<StackSettings, "natsNamespace"> {
+export interface StackOptions extends Omit<StackSettings, "natsNamespace" | "shape"> {
   natsNamespace?: string;
+  /** By default each process is one of its own. */
+  shape?: StackShape;
   /** True: nothing is written to the terminal. */
   quiet?: boolean;
   /** Shown each warning or error that a process logs; absent: they stand in the logs alone. */

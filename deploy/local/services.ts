@@ -1,4 +1,5 @@
-// The six processes of a stack: where their code is, which port each one has, and what is set in its environment.
+// The six processes of a stack: where their code is, which port each one has, and what is set in its environment. All
+// but the outside company may be parts of one process.
 import { join } from "node:path";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { StackDatabases } from "./databases.ts";
@@ -11,12 +12,15 @@ import type { TlsFiles } from "./tls.ts";
 /** In the order of use: each calls those before it. */
 export const processNames = ["simulator", "merchant", "payments", "checkout", "webhook", "gateway"] as const;
 export type ProcessName = (typeof processNames)[number];
+/** Where people work: processes of their own, or parts of the one. */
+export const consoleNames = ["console", "operators-console"] as const;
+export type ConsoleName = (typeof consoleNames)[number];
 /** All but the outside company. */
 export type OwnProcessName = Exclude<ProcessName, "simulator">;
 
 /** Stopped one stage after the other, so that no request in flight loses what it needs. */
 export const stopStages: string[][] = [
-  ["gateway", "shop", "console", "operators-console", "mailbox"],
+  ["gateway", "one", "shop", "console", "operators-console", "mailbox"],
   ["checkout", "webhook", "simulator"],
   ["payments"],
   ["merchant"],
@@ -60,6 +64,12 @@ const loopback = "127.0.0.0/8,::1/128";
  * 400 MB resident at full load.
  */
 export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
+
+/** The same for one process of all parts. */
+export const oneHeap = "--max-semi-space-size=8";
+
+/** The program of which all processes but the simulator are parts, in a stack of that shape. */
+export const oneScript = join(root, "deploy/one/main.ts");
 
 /** The file that runs a process. @param from the folder of a release; default: this one's */
 export function scriptOf(name: ProcessName, from: string = root): string {

@@ -1,6 +1,15 @@
 // What the user can set for a local stack, from the environment; every wrong setting is named in one go.
 import { resolve } from "node:path";
-import { commonSettings, integer, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
+import {
+  commonSettings,
+  integer,
+  oneOf,
+  optional,
+  readConfig,
+  text,
+  url,
+  withDefault,
+} from "#platform/process/config.ts";
 
 /** A stack's settings. */
 export interface StackSettings {
@@ -20,9 +29,14 @@ export interface StackSettings {
   natsUrl?: string;
   /** First word of subjects and streams; keeps stacks apart that share a NATS server. */
   natsNamespace: string;
+  /** `one`: the gateway, the services and the consoles in one process; `separate`: each in its own. */
+  shape: StackShape;
   /** Where buyers' pages are served; absent: by the gateway at its own address. */
   checkoutOrigin?: string;
 }
+
+export const stackShapes = ["separate", "one"] as const;
+export type StackShape = (typeof stackShapes)[number];
 
 const stateDirDefault = ".local";
 
@@ -36,6 +50,7 @@ export const stackSettings = {
   STATE_DIR: withDefault(text, stateDirDefault),
   DATABASE_URL: optional(url("postgres", "postgresql")),
   NATS_URL: optional(commonSettings.NATS_URL),
+  TOLLBOOTH_SHAPE: withDefault(oneOf(...stackShapes), "separate"),
   NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
   LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
   CHECKOUT_ORIGIN: optional(url("https", "http")),
@@ -47,6 +62,7 @@ export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
   return {
     stateDir: resolve(read.STATE_DIR),
     natsNamespace: read.NATS_NAMESPACE,
+    shape: read.TOLLBOOTH_SHAPE,
     ...(read.PORT === undefined ? {} : { port: read.PORT }),
     ...(read.SIMULATOR_PORT === undefined ? {} : { simulatorPort: read.SIMULATOR_PORT }),
     ...(read.SHOP_PORT === undefined ? {} : { shopPort: read.SHOP_PORT }),

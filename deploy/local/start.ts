@@ -1,4 +1,4 @@
-// Starts the whole system on this machine: PostgreSQL, NATS and the six processes, migrated and seeded, each part
+// Starts the whole system on this machine: PostgreSQL, NATS and the processes, migrated and seeded, each part
 // restarted when it crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it
 // says in one line.
 import { readFile } from "node:fs/promises";
@@ -32,6 +32,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     ...options,
     stateDir: resolve(options.stateDir),
     natsNamespace: options.natsNamespace ?? "tollbooth",
+    shape: options.shape ?? "separate",
   };
   const dir = await openStateDir(wanted.stateDir);
   let info: StackInfo | undefined;
@@ -138,7 +139,9 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     adminPorts,
     people,
   };
-  await step("six processes", () => startProcesses(wanted, around, supervisor));
+  const consoles = await consolePlaces(kept, around);
+  const processes = wanted.shape === "one" ? "two processes" : "six processes";
+  await step(processes, () => startProcesses(wanted, around, consoles.environments, supervisor));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>
     sandboxMerchant(dir, urlOf(ports.merchant), operatorToken),
   );
@@ -169,7 +172,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     tls,
     pids: pidsOf(supervisor),
   };
-  return { stack, shop, consoles: await consolePlaces(kept, around) };
+  return { stack, shop, consoles };
 }
 
 function pidsOf(supervisor: Supervisor): Record<string, number> {
@@ -213,6 +216,7 @@ Starts PostgreSQL, NATS and every process on this machine, prints the address an
   DATABASE_URL     a PostgreSQL server of your own; default: one is started
   NATS_URL         a NATS server of your own, with JetStream; default: one is started
   NATS_NAMESPACE   first word of subjects; keeps stacks apart that share a NATS server
+  TOLLBOOTH_SHAPE  one: the API, the services and the consoles in one process; separate (the default): each in its own
   CHECKOUT_ORIGIN  where buyers' pages are served; default: the API's address
   LOG_LEVEL        trace, debug, info, warn, error, fatal or silent; default info
 

@@ -3,7 +3,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { idTimeMs, prefixes } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";

@@ -1,5 +1,5 @@
 // What operators can see of keys at ADMIN_PORT. Every series begins with 0, so that its first step counts as one.
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
 
 /** Merchants that began to make many keys at once, by environment. */
 export const keyBursts = new Counter({

@@ -1,6 +1,6 @@
 // What operators can see of delivery at ADMIN_PORT: how late due work is, how much there is, who holds the slots, how
 // attempts end and how long they take. Labels have few values: no endpoint, no merchant.
-import { Counter, Gauge, Histogram } from "prom-client";
+import { Counter, Gauge, Histogram } from "#platform/parts/metric.ts";
 import type { AttemptError } from "./rules/delivery.ts";
 import type { Standing } from "./rules/lane.ts";
 import type { FinishedAttempt } from "./store/attempts.ts";

@@ -6,6 +6,7 @@ import { Pool } from "undici";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startStack } from "../../deploy/local/start.ts";
 import { freshMerchant } from "../harness/merchant.ts";
+import { shapeOfRun } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { bareSql } from "./bare-sql.ts";
 import { cpuOf, residentMb } from "./cpu.ts";
@@ -18,7 +19,9 @@ helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,
   --warm         seconds of the same load before each measurement over HTTP, 1 to 60; default 5
   --connections  numbers from 1 to 64, separated by commas; default 1,32
   --only         measurements whose names begin so; default: all
-  --statements   PostgreSQL's costliest besides`);
+  --statements   PostgreSQL's costliest besides
+
+  TOLLBOOTH_SHAPE=one  a stack whose parts share one process`);
 const { values } = parseWords({
   options: {
     seconds: { type: "string", default: "5" },
@@ -37,16 +40,18 @@ if (!connectionCounts.every((n) => n >= 1 && n <= 64)) throw new Error("--connec
 const only = values.only?.split(",");
 const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
+const shape = shapeOfRun();
 let barePool: Pool | undefined;
 const stateDir = await tempDir("bench");
 console.log(
-  `Main flows, ${seconds} s per measurement, everything on this machine's ${(await import("node:os")).cpus().length} cores\n`,
+  `Main flows, ${shape === "one" ? "one process" : "separate processes"}, ${seconds} s per measurement, everything on this machine's ${(await import("node:os")).cpus().length} cores\n`,
 );
 const running = await startStack({
   port: 0,
   stateDir,
   quiet: true,
   durable: true,
+  shape,
   env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0" },
 });
 try {
@@ -59,12 +64,11 @@ try {
 async function report(): Promise<void> {
   const { stack } = running;
   const statements = values.statements ? await watchStatements(running) : undefined;
-  show(
-    "resident memory, idle, MB",
+  const memory = () =>
     Object.entries(stack.pids)
       .map(([name, pid]) => `${name} ${residentMb(pid)}`)
-      .join(" · "),
-  );
+      .join(" · ");
+  show("resident memory, idle, MB", memory());
   const merchant = await freshMerchant(stack);
   const gateway = new Pool(stack.gateway, { connections: 64, pipelining: 1 });
   const processor = new Pool(stack.processor, { connections: 16, pipelining: 1 });
@@ -147,6 +151,7 @@ async function report(): Promise<void> {
     const refund = () => ({ method: "POST", path: `/v1/payments/${some()}/refunds`, body: '{"amount":1}' }) as const;
     await drive("refund 1 unit", connections, refund, sql.refund);
   }
+  show("\nresident memory after the load, MB", memory());
   await statements?.close();
   await gateway.close();
   await processor.close();

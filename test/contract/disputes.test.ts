@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -10,6 +9,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { jpegFile, pdfFile, pngFile } from "../harness/sample-files.ts";
 import { stack } from "../harness/stack.ts";
+import { logFile } from "../harness/stack-logs.ts";
 import { suite } from "../harness/suite.ts";
 import { asBuyer, type Caller, caller } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
@@ -320,9 +320,8 @@ test("nothing that is sent as evidence is in a log, an event or the audit log, r
     return entries.list("data").length > 0 && entries.raw;
   });
   assert.match(audit, /dispute_response.evidence_requested/);
-  const folder = join(dirname(dirname(running.tls.ca)), "logs");
   const logs = ["gateway", "checkout", "payments", "merchant", "webhook", "simulator"];
-  const written = await Promise.all(logs.map((name) => readFile(join(folder, `${name}.log`), "utf8")));
+  const written = await Promise.all(logs.map((name) => readFile(logFile(running, name), "utf8")));
   for (const told of [...written, audit]) assert.ok(!told.includes("Mustermann"));
 });
 

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
+import { logFile } from "../harness/stack-logs.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("request log");
@@ -20,12 +20,10 @@ test.before(async () => {
   merchant = await freshMerchant(running);
 });
 
-const logFile = (service: string) => join(dirname(dirname(running.tls.ca)), "logs", `${service}.log`);
-
 async function lineOf(answer: Answer): Promise<Record<string, unknown>> {
   const id = answer.headers.get("request-id") ?? "";
   return await eventually("the log line", async () => {
-    const lines = (await readFile(logFile("gateway"), "utf8")).split("\n");
+    const lines = (await readFile(logFile(running, "gateway"), "utf8")).split("\n");
     const line = lines.find((each) => each.includes(id) && each.includes('"msg":"request"'));
     return line && { ...JSON.parse(line) };
   });
@@ -66,7 +64,7 @@ test("session secrets, API keys and bodies are in no log of any service", async 
   const hidden = [secret, secret.slice(-43), merchant.apiKey, endpoint.text("signing_secret"), "hush hush", "whisper@"];
   hidden.push(session.text("render.client_secret"));
   for (const service of ["gateway", "checkout", "payments", "merchant", "webhook"]) {
-    const log = await readFile(logFile(service), "utf8");
+    const log = await readFile(logFile(running, service), "utf8");
     for (const text of hidden) assert.ok(!log.includes(text), `${service} logs ${text.slice(0, 12)}…`);
   }
 });

@@ -1,6 +1,7 @@
-// kill -9 of each process under the main job, at every step at once, and proof that nothing was lost or doubled once it
-// is back.
+// kill -9 of each process under the main job, at every step at once, and of the one process where all are parts of it:
+// proof that nothing was lost or doubled once it is back.
 import assert from "node:assert/strict";
+import type { StackShape } from "../../deploy/local/settings.ts";
 import type { RunningStack } from "../../deploy/local/start.ts";
 import { type Answer, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -15,20 +16,29 @@ let running: RunningStack;
 let receiver: Receiver;
 const test = suite("kill -9", { timeoutMs: 240_000 });
 
-test.before(start);
-test.after(async () => {
-  await receiver.close();
-  await running.stop();
-});
+test.before(() => start("separate"));
+test.after(stop);
 
 for (const name of ["checkout", "payments", "merchant", "webhook", "gateway", "simulator"]) {
   test(`${name} killed at every step of the main job loses and doubles nothing`, () => killAtEveryStep(name));
 }
 
-async function start(): Promise<void> {
+test("one process of all parts killed at every step of the main job loses and doubles nothing", async () => {
+  await stop();
+  await start("one");
+  await killAtEveryStep("one");
+});
+
+async function stop(): Promise<void> {
+  await receiver.close();
+  await running.stop();
+}
+
+async function start(shape: StackShape): Promise<void> {
   // A crashed process holds keys, calls and circuits no longer than these, 90, 30 and 10 s as a rule. The pauses
   // between questions to the processor grow from the second one, so that several fit into the wait below.
   running = await startTestStack({
+    shape,
     env: {
       IDEMPOTENCY_LEASE_SECONDS: "3",
       RECONCILE_AFTER_SECONDS: "1",

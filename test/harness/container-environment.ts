@@ -32,10 +32,10 @@ export function environmentOfContainer(
   const pod = workload.spec.template.spec;
   const [container] = pod.containers;
   const env: Record<string, string> = {};
-  for (const { configMapRef } of container.envFrom ?? []) {
+  for (const { configMapRef, prefix = "" } of container.envFrom ?? []) {
     const map = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === configMapRef.name);
     if (!map) throw new Error(`${workload.metadata.name}: there is no config map ${configMapRef.name}`);
-    Object.assign(env, map.data);
+    for (const [name, value] of Object.entries<string>(map.data)) env[`${prefix}${name}`] = value;
   }
   for (const { name, value, valueFrom } of container.env ?? [])
     env[name] = value ?? (valueFrom.fieldRef ? name.toLowerCase() : exampleOf(valueFrom.secretKeyRef?.key));

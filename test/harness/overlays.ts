@@ -10,7 +10,7 @@ import { tempDir } from "./temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Folders of deploy/kubernetes/overlays. */
-export const overlays = ["local", "staging", "production"] as const;
+export const overlays = ["local", "small", "staging", "production"] as const;
 export type Overlay = (typeof overlays)[number];
 
 export const hasKubectl = ((): boolean => {

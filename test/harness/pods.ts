@@ -176,7 +176,7 @@ async function surroundings(dir: string, migrated: boolean): Promise<Surrounding
     webhook: await serviceLogin(of.webhook, "webhook"),
   };
   return {
-    settings: { port: 0, stateDir: dir, natsNamespace },
+    settings: { port: 0, stateDir: dir, natsNamespace, shape: "separate" },
     secrets: await stackSecrets(dir),
     databases: { stem: "", of, usedBy },
     natsUrl,

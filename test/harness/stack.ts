@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
+import { type StackShape, stackShapes } from "../../deploy/local/settings.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startStack } from "../../deploy/local/start.ts";
 import { stackDatabases } from "./database.ts";
@@ -21,9 +22,16 @@ export function stack(): Promise<StackInfo> {
 }
 
 async function ownStack(): Promise<StackInfo> {
-  const own = await startTestStack({ keepsParentAlive: false });
+  const own = await startTestStack({ keepsParentAlive: false, shape: shapeOfRun() });
   process.once("beforeExit", () => void own.stop());
   return own.stack;
+}
+
+/** Which shape the stack has that tests share: `TOLLBOOTH_SHAPE=one npm test -- --only contract`. */
+export function shapeOfRun(): StackShape {
+  const shape = stackShapes.find((each) => each === (process.env.TOLLBOOTH_SHAPE ?? "separate"));
+  if (shape === undefined) throw new Error(`TOLLBOOTH_SHAPE must be one of ${stackShapes.join(", ")}`);
+  return shape;
 }
 
 /** What a test may choose. */

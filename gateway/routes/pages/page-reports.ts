@@ -1,7 +1,7 @@
 // What browsers report of the payment page's policy: a script, a frame or a request that it stopped. Counted, and
 // logged by what and from where, never with a path, a query or a sample, which may hold a buyer's secret. Anybody can
 // send such a report: it proves nothing.
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { membersOf } from "#platform/values/members.ts";
 import type { GatewayContext } from "../../auth/auth.ts";

@@ -1,8 +1,9 @@
 // Screens a session at each stage: counts what the rules in effect ask for, lets them judge, and keeps the decision.
 // What passes at creation is kept with the session; an opening is kept only when it was blocked, since reading a
 // session is no place for a write.
-import { Counter } from "prom-client";
+
 import type { Database } from "#platform/database/database.ts";
+import { Counter } from "#platform/parts/metric.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { networkOf } from "#platform/values/address-network.ts";

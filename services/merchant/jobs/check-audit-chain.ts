@@ -1,7 +1,8 @@
 // Proves the audit log once a day, a stretch at a time, shared by all replicas: chains entries that are in no chain, follows every chain
 // from its beginning, and seals the heads of those that hold. What does not hold is told and left as it is.
-import { Counter, Gauge } from "prom-client";
+
 import type { JobContext } from "#platform/jobs/job.ts";
+import { Counter, Gauge } from "#platform/parts/metric.ts";
 import { chainLateEntries } from "../flows/append-audit.ts";
 import { type SealDeps, sealHead } from "../flows/seal-audit-head.ts";
 import { type Break, breaches, followChain, missingTail, origin } from "../rules/audit-chain.ts";

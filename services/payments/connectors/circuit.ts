@@ -14,7 +14,7 @@ import {
   TimeoutStrategy,
   timeout,
 } from "cockatiel";
-import { Counter, Gauge } from "prom-client";
+import { Counter, Gauge } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { processorShareMs } from "#platform/values/time-budget.ts";

@@ -4,8 +4,8 @@
 // processor's reference, so a run that broke anywhere is continued, never doubled.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Counter } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
+import { Counter } from "#platform/parts/metric.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";

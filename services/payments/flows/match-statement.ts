@@ -2,7 +2,7 @@
 // of the statement · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle,
 // which takes in what we missed, and compare again · 4 keep what still differs. Then what we captured in the period and
 // the statement does not have. Never a correction.
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { type Id, isId } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";

@@ -1,8 +1,9 @@
 // Reads each account's own event list once a minute, so that a webhook that was lost, or held back for ever, is made
 // good within two. What a webhook brought is known by its id and passed over. The list is read by the processor's
 // clock, a little further back than it was read before, since entries can show up late.
-import { Gauge } from "prom-client";
+
 import type { JobContext } from "#platform/jobs/job.ts";
+import { Gauge } from "#platform/parts/metric.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";

@@ -1,8 +1,9 @@
 // Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose
 // buyer never came back, intents that nobody will pay any more. Only the processor's own word moves money.
-import { Gauge } from "prom-client";
+
 import type { Tx } from "#platform/database/database.ts";
 import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import { Gauge } from "#platform/parts/metric.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";

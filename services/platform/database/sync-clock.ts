@@ -1,6 +1,7 @@
 // Keeps the process's clock (values/clock.ts) in step with its database's.
-import { Counter, Gauge } from "prom-client";
+
 import type { JobContext } from "#platform/jobs/job.ts";
+import { Counter, Gauge } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs, isClockSet, setClock } from "#platform/values/clock.ts";
 import type { Sql } from "./database.ts";

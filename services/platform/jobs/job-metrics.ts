@@ -1,6 +1,7 @@
 // What operators see of the jobs of a process: when each last succeeded, how long its run takes, how often it failed.
 // Times are monotonic, so that no step of a clock makes a job late.
-import { Counter, Gauge } from "prom-client";
+import { Counter, Gauge } from "#platform/parts/metric.ts";
+import { ownState } from "#platform/parts/part.ts";
 
 const failures = new Counter({
   name: "tollbooth_job_failures_total",
@@ -28,7 +29,7 @@ export class WatchedJob {
     this.limitMs = limitMs;
     this.#everyMs = everyMs;
     failures.inc({ name }, 0);
-    watched.add(this);
+    watched().add(this);
   }
 
   /** Watches one run. */
@@ -51,7 +52,7 @@ export class WatchedJob {
 
   /** The process has ended it. */
   end(): void {
-    watched.delete(this);
+    watched().delete(this);
   }
 
   /** Runs that failed since the last one that succeeded. */
@@ -70,16 +71,16 @@ export class WatchedJob {
   }
 }
 
-const watched = new Set<WatchedJob>();
+const watched = ownState(() => new Set<WatchedJob>());
 
 /** The jobs of this process. */
 export function watchedJobs(): readonly WatchedJob[] {
-  return [...watched];
+  return [...watched()];
 }
 
-function gaugeEach(gauge: Gauge<"name">, ms: (job: WatchedJob) => number): void {
+function gaugeEach(gauge: Pick<Gauge<"name">, "reset" | "set">, ms: (job: WatchedJob) => number): void {
   gauge.reset();
-  for (const job of watched) gauge.set({ name: job.name }, ms(job) / 1_000);
+  for (const job of watched()) gauge.set({ name: job.name }, ms(job) / 1_000);
 }
 
 new Gauge({

@@ -2,13 +2,14 @@
 // stream and who consumes it, how far its encryption key is used up. Asked at each scrape; what cannot be found out is
 // left out rather than told wrongly.
 import type pg from "pg";
-import { Gauge } from "prom-client";
 import { copiesOf, type Source, takenBy } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import { type EncryptionCount, encryptionStates, encryptionsMax } from "#platform/database/encryption-count.ts";
 import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
 import { outboxState } from "#platform/events/outbox.ts";
 import { lastLossSeconds, untakenSeconds } from "#platform/events/stream-record.ts";
+import { Gauge } from "#platform/parts/metric.ts";
+import { ownState } from "#platform/parts/part.ts";
 
 /** Where the state is read. */
 export interface StateSources {
@@ -18,12 +19,13 @@ export interface StateSources {
   readonly encryptions: EncryptionCount;
 }
 
-const sources = new Set<StateSources>();
+const sources = ownState(() => new Set<StateSources>());
 
 /** From now on scrapes tell of these. @returns ends it */
 export function tellState(given: StateSources): () => void {
-  sources.add(given);
-  return () => void sources.delete(given);
+  const own = sources();
+  own.add(given);
+  return () => void own.delete(given);
 }
 
 new Gauge({
@@ -31,7 +33,7 @@ new Gauge({
   help: "Connections of this process's pool: open, idle, and requests that wait for one.",
   labelNames: ["state"] as const,
   collect() {
-    const sum = (count: (pool: pg.Pool) => number) => [...sources].reduce((n, { db }) => n + count(db.pool), 0);
+    const sum = (count: (pool: pg.Pool) => number) => [...sources()].reduce((n, { db }) => n + count(db.pool), 0);
     this.set(
       { state: "open" },
       sum((pool) => pool.totalCount),
@@ -51,24 +53,25 @@ new Gauge({
   name: "tollbooth_broker_connected",
   help: "1 while NATS answers this process, else 0.",
   collect() {
-    for (const { bus } of sources) this.set(bus.answering ? 1 : 0);
+    for (const { bus } of sources()) this.set(bus.answering ? 1 : 0);
   },
 });
 
 /** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
 function oneReading(read: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+  const own = ownState<{ underWay?: Promise<void> | undefined }>(() => ({}));
   return () => {
-    underWay ??= read().finally(() => {
-      underWay = undefined;
+    const state = own();
+    state.underWay ??= read().finally(() => {
+      state.underWay = undefined;
     });
-    return underWay;
+    return state.underWay;
   };
 }
 
 const readOutboxes = oneReading(async () => {
   const states = await Promise.all(
-    [...sources].map(async ({ service, db }) => ({ service, state: await outboxState(db).catch(() => undefined) })),
+    [...sources()].map(async ({ service, db }) => ({ service, state: await outboxState(db).catch(() => undefined) })),
   );
   for (const gauge of [waiting, oldest]) gauge.reset();
   for (const { service, state } of states) {
@@ -92,7 +95,7 @@ const oldest = new Gauge({
 
 const readStreams = oneReading(async () => {
   const states = await Promise.all(
-    [...sources].map(async ({ service, bus, db }) => {
+    [...sources()].map(async ({ service, bus, db }) => {
       const state = await bus.state(service);
       const known = state && state !== "missing" ? state : undefined;
       return { state: known, ages: await untakenOf(db, known) };
@@ -175,7 +178,7 @@ new Gauge({
   labelNames: ["source"] as const,
   async collect() {
     this.reset();
-    for (const { service, db } of sources) {
+    for (const { service, db } of sources()) {
       const at = await lastLossSeconds(db).catch(() => undefined);
       if (at !== undefined) this.set({ source: service }, at);
     }
@@ -184,7 +187,7 @@ new Gauge({
 
 const readKeys = oneReading(async () => {
   const states = await Promise.all(
-    [...sources].map(async ({ service, db, encryptions: { keyId: key } }) => {
+    [...sources()].map(async ({ service, db, encryptions: { keyId: key } }) => {
       const known = await encryptionStates(db).catch(() => undefined);
       return { service, key, state: known?.get(key) };
     }),

@@ -3,6 +3,7 @@
 // NAME_FILE names a file that holds the value of NAME, for secrets that are mounted.
 import { readFileSync } from "node:fs";
 import { eventKeysFile } from "#platform/broker/event-keys.ts";
+import { currentPart, partAt } from "#platform/parts/part.ts";
 import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
 import { assertTlsFiles, certificateFile } from "#platform/secrets/certificate-file.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
@@ -16,6 +17,9 @@ export interface Setting<T> {
   readonly fallback?: T;
   readonly optional?: true;
 }
+
+/** Where settings are read. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The values of settings after reading. */
 export type Configured<S extends Record<string, Setting<unknown>>> = {
@@ -33,7 +37,7 @@ export class ConfigError extends Error {
  */
 export function readConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = process.env,
 ): Configured<S> {
   const { values, problems } = parseConfig(settings, env);
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
@@ -43,7 +47,7 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
 /** The values of the settings that can be read, and a line for each that cannot. */
 export function parseConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): { readonly values: Partial<Configured<S>>; readonly problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -64,7 +68,7 @@ export function parseConfig<S extends Record<string, Setting<unknown>>>(
  * The text of the setting, or of the file that NAME_FILE names without the end of its last line; undefined: neither is
  * set.
  */
-function rawValue(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+function rawValue(env: Environment, name: string): string | undefined {
   const raw = env[name] || undefined;
   const path = env[`${name}_FILE`] || undefined;
   if (path === undefined) return raw;
@@ -148,6 +152,13 @@ export function url(...schemes: readonly string[]): Setting<string> {
       return raw.replace(/\/+$/, "");
     },
   };
+}
+
+/** Where another service answers: a URL with one of the schemes or, in a process of several parts, one of them. */
+export function peerUrl(...schemes: readonly string[]): Setting<string> {
+  const outside = url(...schemes);
+  const isInside = (raw: string) => currentPart() !== undefined && partAt(raw) !== undefined;
+  return { parse: (raw) => (isInside(raw) ? raw : outside.parse(raw)) };
 }
 
 /** A token: one word that fits into a header. */

@@ -36,6 +36,8 @@ export const processSettings = {
 export interface Running {
   /** Whether it can take calls now; asked by `/readyz` on the admin port. */
   ready(): Promise<boolean>;
+  /** Asks callers to leave, and still answers them. */
+  leave?(): void;
   stop(drain: Drain): Promise<void>;
 }
 
@@ -51,14 +53,7 @@ export async function runProcess<C>(
 ): Promise<void> {
   // A wrong one is told with the other settings.
   const log = createLog(name, logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info");
-  process.on("unhandledRejection", (error) => {
-    log.fatal({ err: error }, "unhandled rejection");
-    process.exit(1);
-  });
-  process.on("uncaughtException", (error) => {
-    log.fatal({ err: error }, "uncaught exception");
-    process.exit(1);
-  });
+  endOnDefect(log);
   try {
     const [{ ADMIN_PORT, HOST, ...settings }, config] = readBoth(() => readConfig(processSettings), read);
     const spans = await startTracing(name, settings, log);
@@ -68,30 +63,54 @@ export async function runProcess<C>(
     // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
     if (ADMIN_PORT !== undefined) await serveAdmin({ name, port: ADMIN_PORT, host: HOST, ready });
     const started = await start(config);
-    running = {
-      ...started,
-      stop: async (drain) => {
-        await started.stop(drain);
-        await spans?.stop();
-      },
+    running = started;
+    const stopAll = async (drain: Drain) => {
+      await started.stop(drain);
+      await spans?.stop();
     };
-    const stop = stopOnSignal(log, running, drainOf(settings), () => (stopping = true));
-    if (process.connected === false) return stop("supervisor gone"); // while we were starting
-    process.send?.({ ready: true });
-    log.info("ready");
-    // Node does so only at an orderly end, which a killed process has not: its successor would compile everything
-    // again.
-    flushCompileCache();
+    const stop = stopOnSignal(log, stopAll, drainOf(settings), () => (stopping = true));
+    tellReady(log, stop);
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof CertificateRefused)
-      process.stderr.write(`${name}: ${error.message.replaceAll("\n", `\n${name}: `)}\n`);
-    else log.fatal({ err: error }, "could not start");
-    process.exit(1);
+    endUnstarted(name, error, log);
   }
 }
 
+/** A process that has met what nobody thought of starts anew. */
+export function endOnDefect(log: Log): void {
+  process.on("unhandledRejection", (error) => {
+    log.fatal({ err: error }, "unhandled rejection");
+    process.exit(1);
+  });
+  process.on("uncaughtException", (error) => {
+    log.fatal({ err: error }, "uncaught exception");
+    process.exit(1);
+  });
+}
+
+export function tellReady(log: Log, stop: Stop): void {
+  if (process.connected === false) {
+    stop("supervisor gone"); // while we were starting
+    return;
+  }
+  process.send?.({ ready: true });
+  log.info("ready");
+  // Node does so only at an orderly end, which a killed process has not: its successor would compile everything again.
+  flushCompileCache();
+}
+
+/** What is wrong with the settings is a line for each of them, on standard error. */
+export function endUnstarted(name: string, error: unknown, log: Log): never {
+  if (isWrongSetting(error)) process.stderr.write(`${name}: ${error.message.replaceAll("\n", `\n${name}: `)}\n`);
+  else log.fatal({ err: error }, "could not start");
+  process.exit(1);
+}
+
+export function isWrongSetting(error: unknown): error is Error {
+  return error instanceof ConfigError || error instanceof CertificateRefused;
+}
+
 /** @throws ConfigError that names what is wrong with either, each thing once: an operator mends it in one round. */
-function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
+export function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
   const problems: string[] = [];
   const attempt = <T>(read: () => T): T[] => {
     try {
@@ -107,7 +126,8 @@ function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
   throw new ConfigError([...new Set(problems)].join("\n"));
 }
 
-async function startTracing(
+/** Begins to record spans, if they are wanted. @returns how to end it */
+export async function startTracing(
   name: string,
   settings: Omit<Configured<typeof processSettings>, "ADMIN_PORT" | "HOST">,
   log: Log,
@@ -121,7 +141,13 @@ async function startTracing(
 
 type Stop = (why: string) => void;
 
-function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drainOf>, onStop: () => void): Stop {
+/** Stops in order when the process is told to, and ends it. @returns how to do so for another reason */
+export function stopOnSignal(
+  log: Log,
+  stopAll: (drain: Drain) => Promise<void>,
+  drain: ReturnType<typeof drainOf>,
+  onStop: () => void,
+): Stop {
   let stopping = false;
   const stop = (why: string) => {
     if (stopping) return;
@@ -132,7 +158,7 @@ function stopOnSignal(log: Log, running: Running, drain: ReturnType<typeof drain
       log.error("did not stop in time");
       process.exit(1);
     }, drain.stopMaxMs);
-    running.stop(drain).then(
+    stopAll(drain).then(
       () => {
         clearTimeout(limit);
         process.exit(0);

@@ -1,7 +1,16 @@
 // What production mode (NODE_ENV=production) refuses at the start, named all at once: what is left of a trial, and what
 // would let somebody on the network read or change money. Where something else stands in for it, a setting of its own
 // says what; the rest has no excuse.
-import { ConfigError, type Configured, oneOf, optional, parseConfig, type Setting, withDefault } from "./config.ts";
+import {
+  ConfigError,
+  type Configured,
+  type Environment,
+  oneOf,
+  optional,
+  parseConfig,
+  type Setting,
+  withDefault,
+} from "./config.ts";
 import { keyManagementProblems } from "./open-keys.ts";
 
 /** What stands in: a mesh that encrypts, a network that nobody else is on, or that it is a trial and no real money. */
@@ -17,7 +26,6 @@ export const productionSettings = {
   ALLOW_LOOPBACK_ORIGIN: excuse,
 } as const;
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /**

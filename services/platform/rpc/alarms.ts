@@ -1,7 +1,7 @@
 // Calls that nobody should ever see: ended by a defect, or made by somebody who is not known or not allowed. Counted
 // apart from all others and from 0 for every method, since Prometheus sees a rise only, and one of them is enough.
 import type { DescService } from "@bufbuild/protobuf";
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
 
 const reasons = ["INTERNAL_ERROR", "CALLER_UNKNOWN", "CALLER_REFUSED"] as const;
 const known: ReadonlySet<string> = new Set(reasons);

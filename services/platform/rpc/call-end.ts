@@ -32,6 +32,17 @@ export class CallEnd {
     this.#controller.abort();
   }
 
+  /** What the work gives, unless the call ends first; the work goes on. @throws the signal's reason */
+  until<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const onEnd = () => reject(signal.reason);
+      if (signal.aborted) onEnd();
+      else signal.addEventListener("abort", onEnd);
+      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onEnd));
+    });
+  }
+
   /** The call is over: nothing can end it any more. */
   release(): void {
     clearTimeout(this.#timer);

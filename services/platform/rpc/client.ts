@@ -5,11 +5,13 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { partAt } from "#platform/parts/part.ts";
 import { fixedToken, type OwnToken } from "#platform/secrets/callers.ts";
 import { inSpan, outgoingTraceparent } from "#platform/telemetry/trace.ts";
 import { callContext, remainingMs } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { callPatienceMs } from "#platform/values/time-budget.ts";
+import { insideTransport } from "./inside.ts";
 import { unaryTransport } from "./transport.ts";
 
 export interface Peer {
@@ -28,10 +30,16 @@ const unfinishedPauseMsMax = 1_000;
 // A part that crashed again and again is back within this.
 const awayMsMax = 12_000;
 
-/** A peer at `http://host:port`, for unary calls. Failed calls throw the Failure that the peer gave. */
+/**
+ * A peer at `http://host:port`, or in this process (rpc/inside.ts), for unary calls. Failed calls throw the Failure
+ * that the peer gave.
+ */
 export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
   const token = typeof options.token === "string" ? fixedToken(options.token) : options.token;
-  const transport = unaryTransport({ url: options.url, headers: () => outgoing(token.value) });
+  const headers = () => outgoing(token.value);
+  const part = partAt(options.url);
+  const transport =
+    part === undefined ? unaryTransport({ url: options.url, headers }) : insideTransport({ part, headers });
   const bounded = withinCaller(transport, token);
   return {
     client: (service) => createClient(service, bounded),

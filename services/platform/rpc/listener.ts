@@ -84,13 +84,19 @@ export class RpcListener {
     return (this.#net.address() as AddressInfo).port;
   }
 
+  /** Asks every caller to leave; whatever comes is still answered. */
+  leave(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    for (const session of this.#sessions) leaveSession(session);
+  }
+
   /**
    * Lets callers leave, then takes nothing new and waits for what is under way.
    * @param onHalfTime called when half of the grace time is over and calls still run
    */
   async close({ lameDuckMs, graceMs }: Drain, onHalfTime: () => void): Promise<void> {
-    this.#draining = true;
-    for (const session of this.#sessions) leaveSession(session);
+    this.leave();
     await pause(lameDuckMs);
     const closed = new Promise<void>((resolve) => this.#net.close(() => resolve()));
     this.#h2.close();

@@ -8,6 +8,7 @@ import { recoveryRpc } from "#platform/operate/recovery-rpc.ts";
 import { replayRpc } from "#platform/operate/replay-rpc.ts";
 import { type StateSources, tellState } from "#platform/operate/state-metrics.ts";
 import { statusRpc } from "#platform/operate/status-rpc.ts";
+import { boundHere, currentPart } from "#platform/parts/part.ts";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -17,6 +18,7 @@ import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { beginAlarms } from "./alarms.ts";
 import { atDoor, CallGate } from "./call.ts";
 import { HealthState } from "./health.ts";
+import { InsideDoor } from "./inside.ts";
 import { type Patience, RpcListener } from "./listener.ts";
 import { reflection } from "./reflection.ts";
 import { forKnownCallers } from "./refusal.ts";
@@ -29,6 +31,8 @@ export interface RpcServer {
    * else does.
    */
   ready(): Promise<boolean>;
+  /** Answers health checks with NOT_SERVING and asks callers to leave, but still answers whatever comes. */
+  leave(): void;
   /** Answers health checks with NOT_SERVING, lets callers leave and calls in flight finish, then closes. */
   close(drain?: Drain): Promise<void>;
 }
@@ -69,13 +73,14 @@ export async function serveRpc(options: {
   const reflect = reflection(services);
   const adapter = connectNodeAdapter({
     routes: (router) => {
-      options.routes(unary.noting(router));
+      const noted = unary.noting(router);
+      options.routes(noted);
       if (options.status) {
-        router.service(StatusService, statusRpc(options.status));
-        router.service(ReplayService, replayRpc(options.status));
-        router.service(RecoveryService, recoveryRpc(options.status, options.status.recovery));
+        noted.service(StatusService, statusRpc(options.status));
+        noted.service(ReplayService, replayRpc(options.status));
+        noted.service(RecoveryService, recoveryRpc(options.status, options.status.recovery));
       }
-      health.routes(router);
+      health.routes(noted);
       reflect(router);
     },
     interceptors: [gateInterceptor(gate)],
@@ -89,13 +94,15 @@ export async function serveRpc(options: {
   const door = await RpcListener.open({
     port: options.port,
     host: options.host,
-    h1: (request, response) => {
+    h1: boundHere((request, response) => {
       if (!unary.handle(request, response)) handler(request, response);
-    },
-    h2: handler,
+    }),
+    h2: boundHere(handler),
     connectionMaxAgeMs: options.connectionMaxAgeMs,
     patience: options.patience,
   });
+  const part = currentPart();
+  const inside = part && InsideDoor.open(part.name, unary);
   const endTelling = options.status && tellState(options.status);
   return {
     port: door.port,
@@ -103,9 +110,14 @@ export async function serveRpc(options: {
       await status?.db.ping();
       return true;
     },
+    leave: () => {
+      health.shutdown();
+      door.leave();
+    },
     close: async (drain = drainAtOnce) => {
       health.shutdown();
-      await door.close(drain, () => shutdown.abort(new ConnectError("server is shutting down", Code.Unavailable)));
+      const onHalfTime = () => shutdown.abort(new ConnectError("server is shutting down", Code.Unavailable));
+      await Promise.all([door.close(drain, onHalfTime), inside?.close(drain)]);
       endTelling?.();
     },
   };

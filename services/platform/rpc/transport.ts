@@ -1,15 +1,22 @@
 // The short way out: a Connect transport for unary calls over pooled HTTP/1.1 connections with protobuf bodies. A
 // connection carries one call at a time, so calls spread over the replicas behind a name by themselves. Any Connect
 // server understands it.
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Pool } from "undici";
 import { CallEnd } from "./call-end.ts";
 import { SignsOfLife, signsHeader, type WatchedCall } from "./signs.ts";
 
 // More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
-const connectionsMax = 256;
+export const connectionsMax = 256;
 const connectTimeoutMs = 2_000;
 // Shorter than a stopping server stays a lame duck (process/drain.ts), so that it never closes one under a request.
 const keepAliveMs = 2_000;
@@ -41,24 +48,44 @@ export function unaryTransport(options: {
       const headers: Record<string, string> = {
         ...own,
         [signsHeader]: watched.wish,
-        ...(header ? Object.fromEntries(new Headers(header)) : {}),
-        "content-type": "application/proto",
-        "connect-protocol-version": "1",
-        ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
+        ...callHeaders(header, timeoutMs),
       };
-      const path = `/${method.parent.typeName}/${method.name}`;
-      const { status, bytes } = await exchange(pool, { path, headers, body }, end, watched);
-      if (status !== 200) {
-        throw errorFromJsonBytes(bytes, undefined, new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status)));
-      }
-      const message = fromBinary(method.output, bytes);
-      return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message };
+      return answeredMessage(method, await exchange(pool, { path: pathOf(method), headers, body }, end, watched));
     },
     stream: () => {
       throw new ConnectError("this transport is for unary calls", Code.Unimplemented);
     },
     close: () => void pool.destroy(),
   };
+}
+
+/** What a call says of itself besides whose it is. */
+export function callHeaders(
+  header: ConstructorParameters<typeof Headers>[0],
+  timeoutMs: number | undefined,
+): Record<string, string> {
+  return {
+    ...(header ? Object.fromEntries(new Headers(header)) : {}),
+    "content-type": "application/proto",
+    "connect-protocol-version": "1",
+    ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
+  };
+}
+
+export function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
+}
+
+/** @throws ConnectError that the peer gave */
+export function answeredMessage<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  { status, bytes }: { readonly status: number; readonly bytes: Uint8Array },
+): UnaryResponse<I, O> {
+  if (status !== 200) {
+    throw errorFromJsonBytes(bytes, undefined, new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status)));
+  }
+  const message = fromBinary(method.output, bytes);
+  return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message };
 }
 
 interface Call {
@@ -75,16 +102,23 @@ async function exchange(
 ): Promise<{ status: number; bytes: Uint8Array }> {
   let isAnswered = false;
   try {
-    const answer = await pool.request({ method: "POST", ...call, signal: end.signal, onInfo: () => watched.heard() });
+    const request = { method: "POST" as const, ...call, signal: end.signal, onInfo: () => watched.heard() };
+    // The pool looks at the signal when it is the call's turn, which may be after its deadline.
+    const answer = await end.until(pool.request(request));
     const bytes = await answer.body.bytes();
     isAnswered = true;
     return { status: answer.statusCode, bytes };
   } catch (cause) {
-    throw new ConnectError(...meaningOf(end), undefined, undefined, cause);
+    throw endedCall(end, cause);
   } finally {
     end.release();
     watched.end(isAnswered);
   }
+}
+
+/** A call that got no answer. @param cause what broke it; the client's repetitions go by its code */
+export function endedCall(end: CallEnd, cause: unknown): ConnectError {
+  return new ConnectError(...meaningOf(end), undefined, undefined, cause);
 }
 
 /** Why no answer came. */

@@ -65,6 +65,8 @@ export interface ServiceParts {
 export interface RunningService {
   readonly port: number;
   ready(): Promise<boolean>;
+  /** Asks callers to leave, and still answers them. */
+  leave(): void;
   stop(drain?: Drain): Promise<void>;
 }
 
@@ -101,7 +103,28 @@ async function startOn<D extends Database>(
   const seal = new OwnSeal(config.ENCRYPTION_KEYS);
   const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
   const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log });
-  const outbox = new Outbox({ namespace, source: name });
+  try {
+    return await serveOn({ db, log, bus, seal, encryptions }, { name, config, build });
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+}
+
+async function serveOn<D extends Database>(
+  {
+    db,
+    log,
+    bus,
+    seal,
+    encryptions,
+  }: Pick<ServiceBase<D>, "db" | "log" | "bus"> & {
+    readonly seal: OwnSeal;
+    readonly encryptions: EncryptionCount;
+  },
+  { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,
+): Promise<RunningService> {
+  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
   const recovery = await Recovery.begin({ service: name, db, bus, seal, log });
   const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const parts = await build({ db, log, bus, outbox, vault, recovery });
@@ -116,6 +139,9 @@ async function startOn<D extends Database>(
       for (const { register } of parts.rpc) register(router);
     },
     ...(parts.works && { works: parts.works }),
+  }).catch(async (error) => {
+    await parts.close?.();
+    throw error;
   });
   const upkeep = { replicas: config.NATS_REPLICAS, ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS };
   const jobs = startJobs(
@@ -133,6 +159,7 @@ async function startOn<D extends Database>(
   return {
     port: server.port,
     ready: () => server.ready(),
+    leave: () => server.leave(),
     stop: async (drain) => {
       await server.close(drain);
       await parts.finish?.();

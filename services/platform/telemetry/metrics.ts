@@ -1,8 +1,9 @@
-// Metrics of a process for Prometheus, on an admin port of their own (ADMIN_PORT; off when it is not set), together
-// with a liveness answer. The port is for operators: it is never the one that callers reach.
-import http from "node:http";
+// Metrics of a process, or of one of its parts, for Prometheus, on an admin port of their own (ADMIN_PORT; off when it
+// is not set), together with a liveness answer. The port is for operators: it is never the one that callers reach.
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
+import { Counter, Gauge, Histogram, ownMetrics } from "#platform/parts/metric.ts";
+import { boundHere } from "#platform/parts/part.ts";
 
 /** What is alarmed about money: deploy/runbooks/money-invariant.md says what each means. */
 const moneyAlertKinds = [
@@ -61,33 +62,37 @@ export const rpcCalls = new Histogram({
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 });
 
+const processReady = new Gauge({
+  name: "tollbooth_process_ready",
+  help: "1 while the process takes calls, else 0, as /readyz says it.",
+  labelNames: ["service"] as const,
+});
+
 /** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */
 export async function serveAdmin(options: {
-  /** Of the process. */
+  /** Of the process, or the part. */
   name: string;
   port: number;
   host: string;
   /** A throw counts as not ready. */
   ready: () => Promise<boolean>;
+  /** False: another part tells of the process's memory, CPU and event loop. */
+  tellsOfMachine?: boolean;
 }): Promise<{ port: number; close(): void }> {
-  collectDefaultMetrics();
+  const metrics = ownMetrics({ ofMachine: options.tellsOfMachine ?? true });
   const ready = () => options.ready().catch(() => false);
-  new Gauge({
-    name: "tollbooth_process_ready",
-    help: "1 while the process takes calls, else 0, as /readyz says it.",
-    labelNames: ["service"] as const,
-    async collect() {
-      this.set({ service: options.name }, (await ready()) ? 1 : 0);
-    },
-  });
-  const server = http.createServer((request, response) => {
+  const tell = async () => {
+    processReady.set({ service: options.name }, (await ready()) ? 1 : 0);
+    return await metrics.text();
+  };
+  const answer = boundHere((request: IncomingMessage, response: ServerResponse): void => {
     if (request.url === "/livez") {
       response.end("ok\n");
     } else if (request.url === "/readyz") {
       void ready().then((is) => response.writeHead(is ? 200 : 503).end(is ? "ready\n" : "not ready\n"));
     } else if (request.url === "/metrics") {
-      response.setHeader("content-type", register.contentType);
-      register.metrics().then(
+      response.setHeader("content-type", metrics.contentType);
+      tell().then(
         (text) => response.end(text),
         () => response.writeHead(500).end(),
       );
@@ -95,6 +100,7 @@ export async function serveAdmin(options: {
       response.writeHead(404).end();
     }
   });
+  const server = http.createServer(answer);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);

@@ -11,6 +11,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
+import { ownState } from "#platform/parts/part.ts";
 import { callContext, nextTraceparent } from "#platform/values/call-context.ts";
 
 /**
@@ -35,19 +36,20 @@ export interface OpenSpan {
   end(failure?: string): void;
 }
 
-let tracer: Tracer | undefined;
+const own = ownState<{ tracer?: Tracer | undefined }>(() => ({}));
 
 /** From now on spans are recorded; undefined: no longer. */
 export function recordSpans(given: Tracer | undefined): void {
-  tracer = given;
+  own().tracer = given;
 }
 
 export function isTracing(): boolean {
-  return tracer !== undefined;
+  return own().tracer !== undefined;
 }
 
 /** Opens a span that the caller ends. @returns undefined when nothing records or there is nothing to be a part of */
 export function openSpan(wish: SpanOptions): OpenSpan | undefined {
+  const { tracer } = own();
   if (!tracer) return undefined;
   const parent = contextOf(wish.parent ?? callContext.getStore()?.traceparent);
   if (!parent && !wish.mayBegin) return undefined;
@@ -85,7 +87,7 @@ export async function inSpan<T>(
 /** What a call out of the current span tells the one it calls. */
 export function outgoingTraceparent(): string {
   const current = callContext.getStore()?.traceparent;
-  return tracer && current ? current : nextTraceparent(current);
+  return isTracing() && current ? current : nextTraceparent(current);
 }
 
 function nameOf(error: unknown): string {

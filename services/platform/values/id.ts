@@ -2,7 +2,8 @@
 // (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond; their time never runs
 // ahead of the database's clock by more than a second.
 import { randomBytes } from "node:crypto";
-import { Counter } from "prom-client";
+import { Counter } from "#platform/parts/metric.ts";
+import { ownState } from "#platform/parts/part.ts";
 import { clockMs } from "./clock.ts";
 
 /** Prefix of each noun (docs/contract.md §3); the rest are ours. */
@@ -47,8 +48,7 @@ const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 // Further ahead than this an id would lie about its object's time; the clock has stepped back, and ids follow it.
 const aheadMsMax = 1_000;
-let lastMs = 0;
-let lastRandom = 0n;
+const ownLast = ownState(() => ({ ms: 0, random: 0n }));
 const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
@@ -85,16 +85,17 @@ export function idFloor<N extends Noun>(noun: N, ms: number): Id<N> {
 }
 
 function ulid(nowMs: number): string {
-  const isRebased = lastMs - nowMs > aheadMsMax;
-  if (isRebased && lastMs > 0) rebasedIds.inc();
-  if (nowMs > lastMs || isRebased) {
-    lastMs = nowMs;
+  const last = ownLast();
+  const isRebased = last.ms - nowMs > aheadMsMax;
+  if (isRebased && last.ms > 0) rebasedIds.inc();
+  if (nowMs > last.ms || isRebased) {
+    last.ms = nowMs;
     // The top bit stays free, so that counting up within a millisecond cannot overflow.
-    lastRandom = BigInt(`0x${randomBytes(10).toString("hex")}`) & (randomMask >> 1n);
+    last.random = BigInt(`0x${randomBytes(10).toString("hex")}`) & (randomMask >> 1n);
   } else {
-    lastRandom += 1n;
+    last.random += 1n;
   }
-  let bits = (BigInt(lastMs) << randomBits) | lastRandom;
+  let bits = (BigInt(last.ms) << randomBits) | last.random;
   let text = "";
   for (let i = 0; i < 26; i++) {
     text = alphabet[Number(bits & 31n)] + text;

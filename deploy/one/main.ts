@@ -1,0 +1,26 @@
+// One process for a small installation: the parts that PARTS names, by default the gateway and the four services.
+import { ConfigError, readConfig, type Setting, withDefault } from "#platform/process/config.ts";
+import { runTogether } from "#platform/process/together.ts";
+import { environmentIn, loadParts, type PartName, partNames, serviceNames } from "./parts.ts";
+
+const parts: Setting<readonly PartName[]> = {
+  parse: (raw) =>
+    raw.split(",").map((word) => {
+      const name = partNames.find((each) => each === word.trim());
+      if (name === undefined) throw new Error(`must be some of ${partNames.join(", ")}, comma-separated`);
+      return name;
+    }),
+};
+
+const wanted = readParts();
+await runTogether("one", await loadParts(wanted), environmentIn(wanted, process.env));
+
+function readParts(): readonly PartName[] {
+  try {
+    return readConfig({ PARTS: withDefault(parts, ["gateway", ...serviceNames]) }).PARTS;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`one: ${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,94 @@
+// The parts of an installation that runs in one process: the gateway, the four services and, where they are wanted, the
+// consoles, each made of what its own process is made of. They call each other in memory by the same clients and doors.
+
+import { declaredBy } from "#platform/parts/metric.ts";
+import { addressOfPart } from "#platform/parts/part.ts";
+import type { Environment } from "#platform/process/config.ts";
+import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { readProductionConfig } from "#platform/process/production.ts";
+import { environmentOfPart, type PartProgram, partProgram } from "#platform/process/together.ts";
+// What every service stands on comes first: its metrics are nobody's own.
+import "#platform/service/service.ts";
+
+export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as const;
+export const partNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
+export type PartName = (typeof partNames)[number];
+
+/** Each calls those before it; webhook and checkout, which stand together, stop while both still need payments. */
+const stages: readonly (readonly PartName[])[] = [
+  ["merchant"],
+  ["payments"],
+  ["checkout", "webhook"],
+  ["gateway", "console", "operators-console"],
+];
+
+/** The parts that are wanted, stage by stage. */
+export async function loadParts(wanted: readonly PartName[]): Promise<readonly (readonly PartProgram[])[]> {
+  const programs = new Map<PartName, PartProgram>();
+  for (const name of stages.flat().filter((each) => wanted.includes(each))) {
+    programs.set(name, await declaredBy(name, loads[name]));
+  }
+  return stages.map((stage) => stage.flatMap((name) => programs.get(name) ?? []));
+}
+
+/** What the environment says to a part, and where the others of this process are, whatever it says of them. */
+export function environmentIn(wanted: readonly PartName[], env: Environment): (part: string) => Environment {
+  const peers = serviceNames.filter((name) => wanted.includes(name));
+  const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, addressOfPart(name)] as const);
+  const doors: Environment = { CONSOLE_DOOR: "operators" };
+  return (part) => ({
+    ...environmentOfPart(part, env),
+    ...Object.fromEntries(addresses),
+    ...(part === "operators-console" && doors),
+  });
+}
+
+const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
+  merchant: async () => {
+    const [{ startMerchant }, { merchantSettings, peopleSettings }] = await Promise.all([
+      import("../../services/merchant/service.ts"),
+      import("../../services/merchant/settings.ts"),
+    ]);
+    const read = (env: Environment) => readProductionConfig({ ...merchantSettings, ...peopleSettings }, env);
+    return partProgram("merchant", read, async (config) => startMerchant(await withOpenKeys(config)));
+  },
+  payments: async () => {
+    const [{ startPayments }, { readPaymentsConfig }] = await Promise.all([
+      import("../../services/payments/service.ts"),
+      import("../../services/payments/settings.ts"),
+    ]);
+    return partProgram("payments", readPaymentsConfig, async (config) => startPayments(await withOpenKeys(config)));
+  },
+  checkout: async () => {
+    const [{ startCheckout }, { checkoutSettings }] = await Promise.all([
+      import("../../services/checkout/service.ts"),
+      import("../../services/checkout/settings.ts"),
+    ]);
+    const read = (env: Environment) => readProductionConfig(checkoutSettings, env);
+    return partProgram("checkout", read, async (config) => startCheckout(await withOpenKeys(config)));
+  },
+  webhook: async () => {
+    const [{ startWebhook }, { readWebhookConfig }] = await Promise.all([
+      import("../../services/webhook/service.ts"),
+      import("../../services/webhook/settings.ts"),
+    ]);
+    return partProgram("webhook", readWebhookConfig, async (config) => startWebhook(await withOpenKeys(config)));
+  },
+  gateway: async () => {
+    const [{ startGateway }, { readGatewayConfig }] = await Promise.all([
+      import("../../gateway/server.ts"),
+      import("../../gateway/settings.ts"),
+    ]);
+    return partProgram("gateway", readGatewayConfig, startGateway);
+  },
+  console: () => consoleProgram("console"),
+  "operators-console": () => consoleProgram("operators-console"),
+};
+
+async function consoleProgram(name: "console" | "operators-console"): Promise<PartProgram> {
+  const [{ startConsole }, { readConsoleConfig }] = await Promise.all([
+    import("../../gateway/console/server.ts"),
+    import("../../gateway/console/settings.ts"),
+  ]);
+  return partProgram(name, readConsoleConfig, (config) => startConsole(name, config));
+}

@@ -1,0 +1,205 @@
+// The life of a process that is made of several parts (parts/part.ts): each reads its own settings, `NAME__SETTING` for
+// one part and `SETTING` for all, has its own admin port, and starts, says that it is ready and stops as it does alone.
+// One that cannot start tries again and holds up no other; a defect ends them all.
+import { setTimeout as pause } from "node:timers/promises";
+import { Part } from "#platform/parts/part.ts";
+import { createLog, type Log } from "#platform/telemetry/log.ts";
+import { serveAdmin } from "#platform/telemetry/metrics.ts";
+import { ConfigError, type Environment, logLevels, readConfig } from "./config.ts";
+import { type Drain, drainOf } from "./drain.ts";
+import {
+  endOnDefect,
+  endUnstarted,
+  isWrongSetting,
+  processSettings,
+  type Running,
+  readBoth,
+  startTracing,
+  stopOnSignal,
+  tellReady,
+} from "./process.ts";
+
+/** A part that nobody has begun: what its process is made of where it runs alone. */
+export interface PartProgram {
+  readonly name: string;
+  /** Of its own environment. @throws ConfigError. @returns how to start it */
+  readonly prepare: (env: Environment) => () => Promise<Running>;
+}
+
+/** @param read its own settings. @throws ConfigError. @param start begins serving and answers how to stop */
+export function partProgram<C>(
+  name: string,
+  read: (env: Environment) => C,
+  start: (config: C) => Promise<Running>,
+): PartProgram {
+  return {
+    name,
+    prepare: (env) => {
+      const config = read(env);
+      return () => start(config);
+    },
+  };
+}
+
+// A part that cannot start tries again as a supervisor would start its process again.
+const retryFirstMs = 200;
+const retryMaxMs = 10_000;
+// The parts that callers reach wait this long for the others: a start is a second or two, and one whose database is
+// away must not keep them shut.
+const openAfterMs = 10_000;
+// What is left to a part that stops after others have used up the time.
+const graceMsMin = 250;
+
+/** What stands before the name of a setting that is for one part. */
+export function prefixOfPart(name: string): string {
+  return `${name.toUpperCase().replaceAll("-", "_")}__`;
+}
+
+/** What the environment says to one part: what is for all, and over it what is for this one. */
+export function environmentOfPart(name: string, env: Environment): Environment {
+  const prefix = prefixOfPart(name);
+  const entries = Object.entries(env);
+  const own = entries
+    .filter(([key]) => key.startsWith(prefix))
+    .map(([key, value]) => [key.slice(prefix.length), value] as const);
+  // A value and the file that holds it are one setting.
+  const said = new Set(own.map(([key]) => key.replace(/_FILE$/, "")));
+  const shared = entries.filter(([key]) => !key.includes("__") && !said.has(key.replace(/_FILE$/, "")));
+  return Object.fromEntries([...shared, ...own]);
+}
+
+interface Prepared {
+  readonly part: Part;
+  readonly log: Log;
+  readonly begin: () => Promise<Running>;
+  readonly settings: ReturnType<typeof readConfig<typeof processSettings>>;
+  running?: Running;
+  spans?: { stop(): Promise<void> } | undefined;
+}
+
+/**
+ * Runs parts in one process.
+ * @param stages of which the last stops first. It opens to the outside when all others, which start together, have
+ * started, failed once, or had their time.
+ * @param envOf what the environment says to a part
+ */
+export async function runTogether(
+  name: string,
+  stages: readonly (readonly PartProgram[])[],
+  envOf: (part: string) => Environment,
+): Promise<void> {
+  const log = createLog(name, levelOf(process.env));
+  endOnDefect(log);
+  try {
+    const prepared = prepareAll(stages, envOf);
+    let isStopping = false;
+    const stopping = () => isStopping;
+    const drain = drainOf(readConfig(processSettings));
+    const all = prepared.flat();
+    const teller = prepared.findLast((stage) => stage.length > 0)?.[0];
+    await Promise.all(all.map((each) => each.part.run(() => openPart(each, each === teller, stopping))));
+    const stop = stopOnSignal(
+      log,
+      (given) => stopAll(prepared, given),
+      drain,
+      () => {
+        isStopping = true;
+        for (const { part, running } of all) part.run(() => running?.leave?.());
+      },
+    );
+    const start = (some: readonly Prepared[]) => some.map((each) => each.part.run(() => startPart(each, stopping)));
+    const inner = start(prepared.slice(0, -1).flat());
+    await Promise.race([Promise.all(inner.map(({ tried }) => tried)), pause(openAfterMs, undefined, { ref: false })]);
+    const outer = start(prepared.slice(-1).flat());
+    await Promise.all([...inner, ...outer].map(({ started }) => started));
+    if (!isStopping) tellReady(log, stop);
+  } catch (error) {
+    endUnstarted(name, error, log);
+  }
+}
+
+/** @throws ConfigError that names what is wrong with any of them, by part */
+function prepareAll(
+  stages: readonly (readonly PartProgram[])[],
+  envOf: (part: string) => Environment,
+): readonly (readonly Prepared[])[] {
+  const problems: string[] = [];
+  const prepare = ({ name, prepare: read }: PartProgram): Prepared[] => {
+    const part = new Part(name);
+    const env = envOf(name);
+    try {
+      const [settings, begin] = part.run(() =>
+        readBoth(
+          () => readConfig(processSettings, env),
+          () => read(env),
+        ),
+      );
+      return [{ part, settings, begin, log: createLog(name, levelOf(env)) }];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.message.split("\n").map((line) => `${name}: ${line}`));
+      return [];
+    }
+  };
+  const prepared = stages.map((stage) => stage.flatMap(prepare));
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+  return prepared;
+}
+
+/** A wrong one is told with the other settings. */
+function levelOf(env: Environment): string {
+  return logLevels.find((level) => level === env.LOG_LEVEL) ?? "info";
+}
+
+/** Before the start, which waits for the database: the part says meanwhile that it is not ready. */
+async function openPart(each: Prepared, tellsOfMachine: boolean, stopping: () => boolean): Promise<void> {
+  const { part, log, settings } = each;
+  each.spans = await startTracing(part.name, settings, log);
+  const ready = async () => each.running !== undefined && !stopping() && (await each.running.ready());
+  const { ADMIN_PORT: port, HOST: host } = settings;
+  if (port !== undefined) await serveAdmin({ name: part.name, port, host, ready, tellsOfMachine });
+}
+
+/** @returns when it has been tried once, and when it has started */
+function startPart(each: Prepared, stopping: () => boolean): { tried: Promise<void>; started: Promise<void> } {
+  const { promise: tried, resolve: onTried } = Promise.withResolvers<void>();
+  const start = async () => {
+    for (let tries = 1, pauseMs = retryFirstMs; !stopping(); tries += 1, pauseMs = Math.min(2 * pauseMs, retryMaxMs)) {
+      try {
+        each.running = await each.begin();
+        each.log.info("ready");
+        return;
+      } catch (error) {
+        if (isWrongSetting(error) && tries === 1) endUnstarted(each.part.name, error, each.log);
+        each.log.error({ err: error }, "could not start; trying again");
+      } finally {
+        onTried();
+      }
+      await pause(pauseMs);
+    }
+  };
+  return { tried, started: start() };
+}
+
+/** The last stage first. Callers have been asked to leave, all at once: one lame duck is enough. */
+async function stopAll(prepared: readonly (readonly Prepared[])[], { lameDuckMs, graceMs }: Drain): Promise<void> {
+  const endsAt = performance.now() + lameDuckMs + graceMs;
+  const problems: unknown[] = [];
+  for (const [at, stage] of [...prepared].reverse().entries()) {
+    const drain = {
+      lameDuckMs: at === 0 ? lameDuckMs : 0,
+      graceMs: Math.max(graceMsMin, Math.min(graceMs, endsAt - performance.now())),
+    };
+    const ends = await Promise.allSettled(
+      stage.map(({ part, running, spans, log }) =>
+        part.run(async () => {
+          await running?.stop(drain);
+          await spans?.stop();
+          log.info("stopped");
+        }),
+      ),
+    );
+    problems.push(...ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])));
+  }
+  if (problems.length > 0) throw new AggregateError(problems, "parts did not stop cleanly");
+}
