@@ -203,7 +203,9 @@ test("a time that is none is told the form that its field takes", async () => {
   assert.deepEqual(key.at("error.details"), [{ field: "expires_at", problem: "must be an RFC 3339 time" }]);
   const problem = "must be an RFC 3339 time or a date as YYYY-MM-DD";
   const wrong = ["from", "to", "captured_from", "captured_to"];
-  const list = await merchant.api.get(`/v1/payments?${new URLSearchParams(wrong.map((name) => [name, "soon"]))}`);
+  const list = await merchant.api.get(
+    `/v1/payments?${new URLSearchParams(wrong.map((name): [string, string] => [name, "soon"]))}`,
+  );
   assert.deepEqual(
     list.expect(400).at("error.details"),
     wrong.map((field) => ({ field, problem })),
