@@ -157,7 +157,7 @@ test("a type that is none is named with the types there are, and nothing is regi
 test("what the API refuses is said with the fields that it names", async () => {
   const client = await openStack({ STATE_DIR: stateDir });
   const refused = client.call("POST", path, { url: "http://localhost/hook", event_types: [] });
-  await assert.rejects(refused, /400 invalid_body.*\n {2}event_types must have/);
+  await assert.rejects(refused, /400 invalid_body.*\n(?: {2}url .*\n)? {2}event_types must have/);
 });
 
 test.run();

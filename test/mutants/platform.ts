@@ -115,15 +115,15 @@ export const platform: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/platform/values/id.ts", [
-    ["lastRandom += 1n;", "lastRandom += 0n;", "no two objects have one id"],
+    ["last.random += 1n;", "last.random += 0n;", "no two objects have one id"],
     [
-      "const isRebased = lastMs - nowMs > aheadMsMax;",
+      "const isRebased = last.ms - nowMs > aheadMsMax;",
       "const isRebased = false;",
       "an id's time does not run ahead of the clock",
     ],
     [
-      "if (nowMs > lastMs || isRebased) {",
-      "if (nowMs >= lastMs || isRebased) {",
+      "if (nowMs > last.ms || isRebased) {",
+      "if (nowMs >= last.ms || isRebased) {",
       "ids of one process ascend within a millisecond",
     ],
     ["ms = ms * 32 +", "ms = ms * 31 +", "an id tells when its object was made"],
@@ -134,7 +134,7 @@ export const platform: readonly Mutant[] = [
       "return clockMs - (nowMs - atMs);",
       "time goes forward between two looks at the database",
     ],
-    ["  reading = next;", "  reading ??= next;", "a step of the database's clock is followed"],
+    ["  state.reading = next;", "  state.reading ??= next;", "a step of the database's clock is followed"],
   ]),
   ...mutantsOf("services/platform/database/sync-clock.ts", [
     ["answered - asked > roundTripMsMax", "answered - asked > 0", "a quick answer of the database sets the clock"],
