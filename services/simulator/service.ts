@@ -12,6 +12,9 @@ import { fingerprintKey } from "./store/installation.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Db, openPool } from "./store/pool.ts";
 
+/** For requests under way when it stops. */
+const graceMs = 2_000;
+
 export interface SimulatorOptions {
   /** 0: a free one. */
   readonly port: number;
@@ -109,7 +112,10 @@ async function serveSimulator(
     url: address,
     async stop() {
       stopping.abort();
+      // A connection that a browser opened in advance has no request that could end, and is not idle either.
+      const limit = setTimeout(() => server.server.closeAllConnections(), graceMs);
       await server.close();
+      clearTimeout(limit);
       await later.done();
       await Promise.all([sender.stop(), clock.stop(), sweeper.stop()]);
       await endPools();
