@@ -136,6 +136,8 @@ async function objectsOf(of: string, apiKey: string): Promise<Record<string, str
     const { connectors } = await merchant.client(ConnectorService).listConnectors(owned);
     const keys = (await api.get("/v1/merchants/me/api-keys")).text("data.0.id");
     const requestId = endpoint.headers.get("request-id") ?? "";
+    const logged = () => api.get(`/v1/merchants/me/requests/${requestId}`);
+    await eventually("the request's record", async () => (await logged()).status === 200);
     const session = (await api.post("/v1/checkout-sessions", { amount: 100, currency: "USD" })).expect(201);
     (await api.post(`/v1/checkout-sessions/${session.text("id")}/expire`)).expect(200);
     const eventId = await eventually("an event", async () => {
