@@ -21,6 +21,7 @@ import {
 import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
 import type { StoredRefund } from "../../services/payments/store/refunds.ts";
 import { type Measured, measure } from "./load.ts";
+import { analyzeAll } from "./statistics.ts";
 
 const sealed = randomBytes(300);
 const owner = { merchantId: "mer_bench", environment: Environment.SANDBOX };
@@ -43,6 +44,7 @@ export async function bareSql(
   const [payments, checkout] = bases as [Base, Base];
   const warm = async (next: () => (() => Promise<unknown>) | undefined) => {
     await measure({ connections, seconds: warmSeconds, next });
+    await analyzeAll(stem);
     return await measure({ connections, seconds, next });
   };
   const made: string[] = [];

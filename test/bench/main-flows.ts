@@ -11,6 +11,7 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { bareSql } from "./bare-sql.ts";
 import { cpuOf, residentMb } from "./cpu.ts";
 import { type Measured, measure, type Request } from "./load.ts";
+import { analyzeAll } from "./statistics.ts";
 import { watchStatements } from "./statements.ts";
 
 helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund] [--statements]
@@ -169,6 +170,7 @@ async function report(): Promise<void> {
     };
     // A new process spends several times as much on a request as a warm one.
     await measure({ connections, seconds: warmSeconds, next: load });
+    await analyzeAll(stack.database);
     await statements?.reset();
     const before = cpuOf(stack.pids);
     const measured = await measure({ connections, seconds, next: load });
