@@ -11,7 +11,7 @@ import { secondsSinceLastEnd } from "./harness/child-cpu-time.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { roomWatch } from "./harness/machine-load.ts";
 import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run-costs.ts";
-import { killRunning, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
+import { endRuns, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
 import { type GroupName, groupNames, groupOf, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
 import { shapeOfRun, startTestStack } from "./harness/stack.ts";
@@ -200,7 +200,7 @@ async function stopAll(): Promise<void> {
 }
 
 async function interrupted(): Promise<void> {
-  killRunning();
+  endRuns();
   await stopAll();
   process.exit(130);
 }

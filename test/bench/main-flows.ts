@@ -11,8 +11,8 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { bareSql } from "./bare-sql.ts";
 import { cpuOf, residentMb } from "./cpu.ts";
 import { type Measured, measure, type Request } from "./load.ts";
-import { analyzeAll } from "./statistics.ts";
 import { watchStatements } from "./statements.ts";
+import { analyzeAll } from "./statistics.ts";
 
 helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund] [--statements]
 

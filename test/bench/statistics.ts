@@ -11,7 +11,11 @@ export async function analyzeAll(url: string): Promise<void> {
   for (const name of names) await inDatabase(url, name, (client) => client.query("analyze"));
 }
 
-async function inDatabase<T>(url: string, name: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function inDatabase<T>(
+  url: string,
+  name: string | undefined,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const target = new URL(url);
   if (name !== undefined) target.pathname = `/${name}`;
   const client = new pg.Client({ connectionString: target.href });

@@ -74,8 +74,8 @@ const kindWeights = [
   ["break", 2],
   ["hole", 2],
   ["half", 2],
-  ["readonly", 1],
-  ["lose", 1],
+  ["readonly", 2],
+  ["lose", 2], // comes to nothing while the broker is away
   ["clock", 3],
 ] as const;
 

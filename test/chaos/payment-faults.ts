@@ -85,8 +85,8 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["several disputes", 4],
   ["debit returned", 3],
   ["second charge", 2],
-  ["second refund", 6], // few have a refund that leaves room
-  ["intent lost for good", 1],
+  ["second refund", 10], // few have a refund that leaves room
+  ["intent lost for good", 3],
 ];
 
 /** One of those that happen to payments later, if the run draws it. */

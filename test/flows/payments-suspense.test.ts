@@ -8,8 +8,9 @@ import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { type Settled, settlePayment } from "../../services/payments/flows/settle-payment.ts";
+import { holdLostIntent } from "../../services/payments/flows/suspense/hold-suspense.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
-import { insertPayment } from "../../services/payments/store/payments.ts";
+import { findPayment, insertPayment, recordNotFound } from "../../services/payments/store/payments.ts";
 import { closeSuspense, suspenseOf } from "../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -55,6 +56,13 @@ interface Story {
 /** A payment that is paid by its own intent. */
 async function paidPayment(): Promise<Story> {
   const id = newId("payment");
+  const story = await untouched(id);
+  await story.says(`pi_${id}`);
+  return story;
+}
+
+/** A payment of which nothing was heard yet. */
+async function untouched(id: Id<"payment">): Promise<Story> {
   const what = {
     amount: 1_000n,
     currency: "EUR",
@@ -73,7 +81,7 @@ async function paidPayment(): Promise<Story> {
   const payment = { ...owner, ...what, ...where, id, expiresAt: new Date(Date.now() + 3_600_000) };
   const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
   await insertPayment(db, payment, operation, { operationSeconds: 30, checkSeconds: 120 });
-  const story: Story = {
+  return {
     id,
     says: (ref, change = {}) => {
       const paid = { amount: 1_000n, currency: "EUR", facts: [captured(1_000n)], refunds: [], disputes: [] };
@@ -90,8 +98,6 @@ async function paidPayment(): Promise<Story> {
       return [item?.state ?? "none", item?.resolution ?? "", Number(row?.balance)];
     },
   };
-  await story.says(`pi_${id}`);
-  return story;
 }
 
 test("a second charge is held once, however often it is reported, and one on which nothing was paid is none", async () => {
@@ -130,6 +136,44 @@ test("what a person ended is not held again, whatever the processor says of it",
     ignored.join("; "),
   );
   assert.deepEqual(await held(second), before);
+});
+
+test("an intent that differs and was missing is not lost once the processor tells of it, and its absence is counted anew", async () => {
+  const id = newId("payment");
+  const { says } = await untouched(id);
+  await says(`pi_${id}`, { amount: 900n, facts: [captured(900n)] });
+  const day = 86_400_000;
+  await db.rows("update payments set connector_ref = $2 where id = $1", [id, `pi_${id}`]);
+  await recordNotFound(db, id, at);
+  const missing = await findPayment(db, id);
+  assert(missing);
+  assert.equal(await db.transaction((tx) => holdLostIntent(tx, missing)), true);
+  await says(`pi_${id}`, { amount: 900n, facts: [captured(900n)] });
+  const item = await suspenseOf(db, "simulator", `pi_${id}`, "lost_intent");
+  assert.deepEqual([item?.state, item?.resolution], ["closed", "found"]);
+  const again = new Date(at.getTime() + 2 * day);
+  assert.deepEqual(
+    await recordNotFound(db, id, again),
+    again,
+    "two moments are no proof that it was away between them",
+  );
+});
+
+test("an intent that turned out right is held no longer, and is asked about once more: reports overtake each other", async () => {
+  const id = newId("payment");
+  const { says } = await untouched(id);
+  assert.equal((await says(`pi_${id}`, { amount: 900n })).mismatch, "amount");
+  const { payment, mismatch } = await says(`pi_${id}`);
+  assert.deepEqual([payment.status, mismatch], ["succeeded", undefined]);
+  const item = await suspenseOf(db, "simulator", `pi_${id}`, "other_amount");
+  assert.deepEqual([item?.state, item?.resolution, item?.amount], ["closed", "found", 0n]);
+  const [row] = await db.rows<{ held: string; is_due: boolean }>(
+    `select next_check_at <= now() as is_due, (select sum(case credit when 'suspense' then amount else -amount end)
+       from journal where payment_id = p.id and 'suspense' in (debit, credit)) as held
+     from payments p where id = $1`,
+    [id],
+  );
+  assert.deepEqual(row, { held: "0", is_due: true });
 });
 
 test("a second refund in the name of one of ours is an alert once; one that failed has taken nothing", async () => {

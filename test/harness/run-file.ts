@@ -24,10 +24,15 @@ const groups = new Set<ChildProcess>();
 
 let isEnded = false;
 
-/** Ends everything that runs now: the whole groups, since tests start servers. Nothing begins any more. */
+/** Ends everything that runs now: the whole groups, since tests start servers. */
 export function killRunning(): void {
-  isEnded = true;
   for (const child of groups) killGroup(child);
+}
+
+/** The same for good: nothing begins any more. */
+export function endRuns(): void {
+  isEnded = true;
+  killRunning();
 }
 
 /**

@@ -59,8 +59,8 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/settle-payment.ts", [
     [
-      "if (books.holdsSuspense) await endRightIntent(tx, settled.payment, report);",
-      "",
+      "if (!other && !books.holdsSuspense) return settled;",
+      "if (!other) return settled;",
       "an intent that turned out right is held no longer",
     ],
     ["payment.version + (isSaved ? 1 : 0)", "payment.version", "a change's events carry the version after it"],
@@ -84,7 +84,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a second refund is listed for an operator",
     ],
   ]),
-  ...mutantsOf("services/payments/flows/suspense/hold-suspense.ts", [
+  ...mutantsOf("services/payments/rules/set-aside.ts", [
     [
       'if (isOther) return { kind: "second_charge", what: "intent id" };',
       "",
@@ -100,20 +100,16 @@ export const paymentsProcessor: readonly Mutant[] = [
       "report.amount > payment.state.amount",
       "an intent of a smaller amount is not the one that we asked for",
     ],
-    ["holdingMovements(item.id, known, holding)", "[]", "a charge that nobody asked for stands in the journal"],
-    ["else if (known) await reopenSuspense(tx, item.id);", "", "what comes again after it went back is open again"],
-    [
-      "if (isEmpty) await closeSuspense(",
-      "if (isEmpty && !known) await closeSuspense(",
-      "what went back ends its item",
-    ],
+    ["holdingMovements(id, known, holding)", "[] as never[]", "a charge that nobody asked for stands in the journal"],
+    ['known && "reopened"', "undefined", "what comes again after it went back is open again"],
+    ['isEmpty ? "given_back" : known', 'isEmpty && !known ? "given_back" : known', "what went back ends its item"],
     [
       '!["given_back", "found"].includes(known.resolution)',
       'known.resolution === ""',
       "what an operator took is not held again",
     ],
     [
-      'if (item.paidBy !== "" && !failed && !ownCapture(payment, report)) return;',
+      'if (item.paidBy !== "" && !failed && !ownCapture(payment, report)) return [];',
       "",
       "a report that tells of no capture lets go of nothing that is held",
     ],
@@ -122,7 +118,28 @@ export const paymentsProcessor: readonly Mutant[] = [
       "return fact;",
       "what is the payment's is settled where its processor holds too much",
     ],
-    ["await askAtOnce(tx, payment.id);", "", "what turned out right is asked about again"],
+    ["{ ...item, returned: item.amount }", "item", "what turned out to be the payment's is not held any more"],
+    ["paymentId === before.id && ", "", "an item of another payment is left alone"],
+    [
+      'other ? open.filter(({ kind }) => kind === "lost_intent") : open',
+      "other ? [] : open",
+      "an intent that differs and was missing is not lost once the processor tells of it",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/settle-payment.ts", [
+    [
+      "payment.notFoundSince && report.ref === payment.connectorRef",
+      "payment.notFoundSince && report.ref !== payment.connectorRef",
+      "the absence of an intent that differs is counted anew once it was found",
+    ],
+  ]),
+  ...mutantsOf("services/payments/flows/suspense/hold-suspense.ts", [
+    [
+      'if (kind === "other_amount" && move === "found") await askAtOnce(tx, payment.id);',
+      "",
+      "what turned out right is asked about again",
+    ],
+    ["if (await writeChange(", "if (!await writeChange(", "what is new in suspense is an alert"],
     ['held.push("second_refund");', "held.slice();", "a second refund is an alert"],
     ["returned: stands ? 0n : refund.amount", "returned: 0n", "a second refund that failed has taken nothing"],
   ]),

@@ -3,7 +3,7 @@
 // kept.
 import { stripVTControlCharacters } from "node:util";
 import { type Infra, infraEnvironment, startInfra } from "../harness/infra.ts";
-import { killRunning, type Outcome, runCheck, runTestFile } from "../harness/run-file.ts";
+import { endRuns, killRunning, type Outcome, runCheck, runTestFile } from "../harness/run-file.ts";
 import { type Killer, type Killers, stages } from "./killers.ts";
 import type { Mutant } from "./mutant.ts";
 import type { Scratch } from "./scratch.ts";
@@ -82,7 +82,7 @@ export class Trials {
   /** Ends what runs; nothing is started after it. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    killRunning();
+    endRuns();
     await this.#servers?.stop();
     this.#servers = undefined;
   }

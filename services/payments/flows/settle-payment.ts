@@ -11,23 +11,21 @@ import type { IntentReport } from "../connectors/connector.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
+import { partReport } from "../rules/set-aside.ts";
 import { type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
-import { type LockedPayment, lockPayment, recordRenewal, type StoredPayment, savePayment } from "../store/payments.ts";
-import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
 import {
-  endAdoptedIntent,
-  endFoundIntent,
-  endRightIntent,
-  type Held,
-  holdOtherIntent,
-  holdSecondRefunds,
-  type OtherIntent,
-  otherIntentOf,
-  withoutExcess,
-} from "./suspense/hold-suspense.ts";
+  type LockedPayment,
+  lockPayment,
+  recordFound,
+  recordRenewal,
+  type StoredPayment,
+  savePayment,
+} from "../store/payments.ts";
+import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
+import { type Held, holdSecondRefunds, setReportAside } from "./suspense/hold-suspense.ts";
 
 export interface SettleDeps {
   readonly outbox: Outbox;
@@ -67,32 +65,23 @@ export async function settleLocked(
   report: IntentReport,
   path: Path,
 ): Promise<Settled> {
-  const other = otherIntentOf(books.payment, report);
-  const renewed = other && (await takeInRenewal(tx, books.payment, report));
-  if (renewed) return await settleLocked(tx, deps, renewed, report, path);
-  if (other) return await settleOther(tx, deps, books, report, path, other);
-  if (books.payment.notFoundSince !== undefined) await endFoundIntent(tx, books.payment);
-  if (books.payment.renewals > 0) await endAdoptedIntent(tx, books.payment);
-  const settled = await settleNews(tx, deps, books, { ...report, kind: "intent" }, path, report.ref);
-  if (books.holdsSuspense) await endRightIntent(tx, settled.payment, report);
-  return settled;
-}
-
-/** Of an intent that holds more than the payment has captured on it, the payment's part is settled all the same. */
-async function settleOther(
-  tx: Tx,
-  deps: SettleDeps,
-  books: LockedPayment & VersionSeen,
-  report: IntentReport,
-  path: Path,
-  other: OtherIntent,
-): Promise<Settled> {
   const { payment } = books;
-  const held = await holdOtherIntent(tx, payment, report, other);
-  const own = other.what === "captured amount" ? withoutExcess(payment, report) : undefined;
-  if (!own) return { payment, refunds: [], ...held };
-  const settled = await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref);
-  return { ...settled, ignored: [...held.ignored, ...settled.ignored], held: [...held.held, ...settled.held] };
+  const { other, own } = partReport(payment, report);
+  const renewed = other && (await takeInRenewal(tx, payment, report));
+  if (renewed) return await settleLocked(tx, deps, renewed, report, path);
+  const settled = own
+    ? await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)
+    : { payment, refunds: [], held: [], mismatch: undefined, ignored: [] };
+  // What is not settled does not save the payment either.
+  if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
+  if (!other && !books.holdsSuspense) return settled;
+  const { mismatch, held, ignored } = await setReportAside(tx, payment, settled.payment, report, other);
+  return {
+    ...settled,
+    mismatch,
+    held: [...held, ...settled.held],
+    ignored: [...ignored, ...settled.ignored],
+  };
 }
 
 /**

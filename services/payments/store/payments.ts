@@ -311,6 +311,11 @@ export async function recordNotFound(sql: Sql, id: string, at: Date): Promise<Da
   return time(row?.since ?? null) ?? at;
 }
 
+/** Notes that the processor has the intent after all: what it says of its absence later begins anew. */
+export async function recordFound(tx: Tx, id: string): Promise<void> {
+  await tx.rows(`update payments set not_found_since = null where id = $1`, [id]);
+}
+
 /** What an operator took as ours has the amount that was paid. */
 export async function changeAmount(tx: Tx, id: string, amount: bigint): Promise<void> {
   await tx.rows(`update payments set amount = $2 where id = $1`, [id, amount]);

@@ -2,22 +2,16 @@
 // on the payment whenever it writes here.
 import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { KnownItem } from "../rules/set-aside.ts";
 import type { Suspense, SuspenseKind } from "../rules/suspense.ts";
 
-export interface StoredSuspense extends Suspense {
-  readonly id: string;
-  readonly paymentId: string;
+export interface StoredSuspense extends KnownItem {
   readonly refundId: string;
   readonly merchantId: string;
   readonly environment: Environment;
   readonly connector: string;
   readonly connectorAccountId: string;
   readonly connectorRef: string;
-  /** The attempt that took the amount; empty: none, or not an intent's. */
-  readonly paidBy: string;
-  /** Minor units of it that the payment itself has captured; they are not in the amount. */
-  readonly kept: bigint;
-  readonly resolution: "" | "given_back" | "taken" | "closed" | "gone" | "found";
   readonly operator: string;
   readonly note: string;
   readonly foundAt: Date;
@@ -59,6 +53,15 @@ export async function suspenseOf(
     [connector, connectorRef, kind],
   );
   return row && suspenseFrom(row);
+}
+
+/** All items about an object of the processor. */
+export async function suspenseAbout(sql: Sql, connector: string, connectorRef: string): Promise<StoredSuspense[]> {
+  const rows = await sql.rows<Row>(`select * from suspense where connector = $1 and connector_ref = $2`, [
+    connector,
+    connectorRef,
+  ]);
+  return rows.map(suspenseFrom);
 }
 
 export async function findSuspense(sql: Sql, id: string): Promise<StoredSuspense | undefined> {

@@ -4,6 +4,7 @@
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
+import { heldBeside } from "../../rules/set-aside.ts";
 import { closeOperation, findOperation, type Operation, openOperation } from "../../store/operations.ts";
 import { findPayment } from "../../store/payments.ts";
 import { findSuspense, type StoredSuspense } from "../../store/suspense.ts";
@@ -11,7 +12,6 @@ import { provenValue } from "../accounts/ask-processor.ts";
 import { makeRefund } from "../make-at-processor.ts";
 import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
-import { heldBeside } from "./hold-suspense.ts";
 
 /** The operator's call. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
 export async function giveBack(deps: VerifyDeps, item: StoredSuspense): Promise<void> {
