@@ -85,7 +85,8 @@ const paymentsText = `
     p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
     exists (select from journal j where j.payment_id = p.id and j.kind = 'captured') as "wasCaptured",
     (select count(*)::int from journal j where j.payment_id = p.id and j.kind = 'captured') as captures,
-    exists (select from journal j where j.payment_id = p.id and j.kind = 'capture_returned') as "wasReturned",
+    exists (select from journal j where j.payment_id = p.id and j.kind = 'capture_returned')
+      or (p.outcome = 'failed' and p.authorized_at is not null) as "wasReturned",
     p.capture_method as "captureMethod", ${seconds("p.capture_before")} as "captureBefore",
     p.outcome = 'canceled' and p.authorized_at is not null and p.failed_at is null as "wasReleased",
     ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,

@@ -132,6 +132,8 @@ test("a debit that came back is failed with nothing captured, and its journal sa
   assert.match(found(failed, [attempts]), /the debit came back, and no row of the journal says so/);
   assert.equal(found({ ...failed, wasCaptured: false }, [attempts]), "", "heard of after it had come back");
   assert.match(found({}, [attempts]), /captured amount is 1000 with us and 0/);
+  const unpaid = { ...attempts, isReturned: false };
+  assert.match(found({ ...failed, wasReturned: true }, [unpaid]), /said to have come back that did not/);
 });
 
 test("declined attempts are counted as at the processor; one that it forgot may be known or not", () => {

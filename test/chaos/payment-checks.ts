@@ -62,6 +62,7 @@ function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirInten
   // What was heard of after its debit had come back was never booked.
   if (own.isReturned && ours.wasCaptured && !ours.wasReturned)
     found.push("the debit came back, and no row of the journal says so");
+  if (ours.wasReturned && !own.isReturned) found.push("a debit is said to have come back that did not");
   return found;
 }
 

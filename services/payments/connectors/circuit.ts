@@ -43,6 +43,8 @@ const open = new Gauge({
 // Circuits are kept per account that was used; past this many the closed ones are forgotten.
 const circuitsMax = 10_000;
 const firstPauseMs = 1_000;
+// Without abortOnReturn each call that ends well would end with an exception that nobody sees.
+const limitOptions = { strategy: TimeoutStrategy.Aggressive, abortOnReturn: false };
 
 // Never given: a connector is asked for a list only when it has one.
 const noList: ProcessorAnswer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
@@ -96,15 +98,9 @@ export class Circuits {
   guard(connector: Connector): Connector {
     open.inc({ connector: connector.name }, 0);
     const change = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
-      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", {
-        kind: "not_sent",
-        cause: new Error(`the circuit of ${account.id} is open`),
-      });
+      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", "not_sent");
     const ask = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
-      this.#run(account, call, work, (answer) => answer.kind === "unknown", {
-        kind: "unknown",
-        cause: new Error(`the circuit of ${account.id} is open`),
-      });
+      this.#run(account, call, work, (answer) => answer.kind === "unknown", "unknown");
     return {
       name: connector.name,
       surfaces: connector.surfaces,
@@ -148,12 +144,12 @@ export class Circuits {
     call: string,
     work: () => Promise<ProcessorAnswer<T>>,
     isFailure: (answer: ProcessorAnswer<T>) => boolean,
-    refusal: ProcessorAnswer<T>,
+    refusal: "not_sent" | "unknown",
   ): Promise<ProcessorAnswer<T>> {
     const count = (answer: string) => calls.inc({ connector: account.connector, call, answer });
-    const refuse = () => {
+    const refuse = (): ProcessorAnswer<T> => {
       count("refused");
-      return refusal;
+      return { kind: refusal, cause: new Error(`the circuit of ${account.id} is open`) };
     };
     const { policy, probeAt } = this.#of(account);
     // The library would let callers wait for the probe; they have something better to do, such as another account.
@@ -176,7 +172,7 @@ export class Circuits {
     try {
       const shareMs = processorShareMs(this.#settings.timeoutMs);
       if (shareMs === 0) throw new TaskCancelledError("no time is left");
-      return await timeout(shareMs, TimeoutStrategy.Aggressive).execute(work);
+      return await timeout(shareMs, limitOptions).execute(work);
     } catch (cause) {
       if (isTaskCancelledError(cause)) return { kind: "unknown", cause };
       throw cause;

@@ -75,6 +75,9 @@ export class ProcessorHttp {
 
   async #call(options: ProcessorRequest): Promise<HttpAnswer> {
     const { body, headers: ofBody } = bodyOf(options);
+    const limit = new AbortController();
+    const late = () => limit.abort(new DOMException("the processor's time is over", "TimeoutError"));
+    const timer = setTimeout(late, options.timeoutMs ?? this.#totalTimeoutMs);
     try {
       const answer = await this.#pool.request({
         method: options.method,
@@ -85,7 +88,7 @@ export class ProcessorHttp {
           ...ofBody,
         },
         body,
-        signal: AbortSignal.timeout(options.timeoutMs ?? this.#totalTimeoutMs),
+        signal: limit.signal,
       });
       const text = await answer.body.text();
       const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
@@ -94,6 +97,8 @@ export class ProcessorHttp {
       return { kind: "answered", status: answer.statusCode, headers, body: parsed(text) };
     } catch (error) {
       return { kind: neverSent(error) ? "unsent" : "silent", cause: error };
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,7 +1,7 @@
 // What travels with a call through a process and on to the next one: request id, actor, trace and deadline. Kept in an
 // AsyncLocalStorage, so that flows need not hand it from function to function.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomBytes } from "node:crypto";
+import { randomHex } from "./id.ts";
 
 export interface CallContext {
   /** `req_…`, in logs, answers and on to other services. */
@@ -38,9 +38,9 @@ const traceparentFormat = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 
 /** Continues a valid W3C traceparent with a new span id, or begins a new trace (docs/contract.md §1). */
 export function nextTraceparent(incoming: string | undefined | null): string {
-  const span = randomBytes(8).toString("hex");
+  const span = randomHex(8);
   if (incoming && traceparentFormat.test(incoming)) return `${incoming.slice(0, 36)}${span}${incoming.slice(52)}`;
-  return `00-${randomBytes(16).toString("hex")}-${span}-01`;
+  return `00-${randomHex(16)}-${span}-01`;
 }
 
 /** Whole milliseconds the current caller will still wait, at most `limitMs`; never below 1. */

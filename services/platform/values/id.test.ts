@@ -1,7 +1,7 @@
 // Ids: well-formed, strictly ascending, told apart by noun.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { idTimeMs, isId, newId } from "./id.ts";
+import { idTimeMs, isId, newId, randomHex } from "./id.ts";
 
 const test = suite("ids");
 
@@ -33,6 +33,18 @@ test("an id belongs to its noun and to nothing else", () => {
   for (const bad of ["", "pay_", `${id}0`, id.toUpperCase(), id.replace("pay_", "pay-"), "pay_\u0000"]) {
     assert.equal(isId("payment", bad), false, bad);
   }
+});
+
+test("random bytes are given once, as many as were asked for, also across the end of a block", () => {
+  const seen = new Set<string>();
+  for (let i = 0; i < 5_000; i++) {
+    const bytes = 8 + (i % 9);
+    const hex = randomHex(bytes);
+    assert.equal(hex.length, 2 * bytes);
+    assert.match(hex, /^[0-9a-f]+$/);
+    seen.add(hex.slice(0, 16));
+  }
+  assert.equal(seen.size, 5_000);
 });
 
 test.run();
