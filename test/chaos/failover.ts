@@ -3,7 +3,7 @@
 // SIGKILL, the next one only when there are as many as before; then every outcome that any client ever saw is compared
 // with all the books. Prints how long nothing was served.
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
-import { chaos, keySecondsOf } from "./chaos.ts";
+import { chaos, keySeconds } from "./chaos.ts";
 import { startChaosRig } from "./chaos-rig.ts";
 import type { Disturbance } from "./disturbance.ts";
 import { dumpBooks } from "./dump.ts";
@@ -38,7 +38,7 @@ if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !isWithin(clients, 1, 100)) {
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
 console.log(`failover of ${minutes} minutes, seed ${seed}`);
-const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySecondsOf(minutes * 60)) }, replicatedServers);
+const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySeconds) }, replicatedServers);
 const watch = new OutageWatch(
   () => rig.shops.reduce((sum, { seen }) => sum + seen.operations, 0),
   (everySeconds * 1_000) / 2,

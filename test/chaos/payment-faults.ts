@@ -85,7 +85,7 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["several disputes", 4],
   ["debit returned", 3],
   ["second charge", 2],
-  ["second refund", 10], // few have a refund that leaves room
+  ["second refund", 20], // few have a refund that leaves room
   ["intent lost for good", 3],
 ];
 
