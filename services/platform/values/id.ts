@@ -110,7 +110,8 @@ let taken = 0;
 
 /**
  * So many random bytes in hexadecimal, each given once, from a block: asking the system for eight costs as much as for
- * a thousand. For names; for what must be secret the system is asked each time (secrets/vault.ts). @param bytes at most 64
+ * a thousand. For names; for what must be secret the system is asked each time (secrets/vault.ts).
+ * @param bytes at most 64
  */
 export function randomHex(bytes: number): string {
   if (taken + bytes > block.length) {
