@@ -210,13 +210,21 @@ export function unsigned({ receiver, signingSecret }: MoneyRig): string[] {
 
 /** What is still on its way between the books. */
 export async function underWay({ books }: MoneyRig): Promise<string[]> {
-  const count = async (what: string, from: MoneyRig["books"]["payments"], query: string) => {
-    const [row] = await from.rows<{ n: number }>(`select count(*)::int as n from ${query}`);
-    return row && row.n > 0 ? [`${row.n} ${what}`] : [];
+  const count = async (what: string, from: MoneyRig["books"]["payments"], query: string, name = "''") => {
+    const [row] = await from.rows<{ n: number; some: string }>(
+      `select count(*)::int as n, coalesce(min(${name}), '') as some from ${query}`,
+    );
+    return row && row.n > 0 ? [`${row.n} ${what} ${row.some}`.trimEnd()] : [];
   };
+  const operation = `kind || ' ' || reference || ', ' || tries || ' tries, next at ' || next_try_at || ': ' || last_error`;
   const lists = await Promise.all([
-    count("operations in doubt", books.payments, `operations where state = 'started' and kind <> 'create_intent'`),
-    count("operations parked", books.payments, `operations where state = 'parked'`),
+    count(
+      "operations in doubt",
+      books.payments,
+      `operations where state = 'started' and kind <> 'create_intent'`,
+      operation,
+    ),
+    count("operations parked", books.payments, `operations where state = 'parked'`, operation),
     count("payment events unpublished", books.payments, `outbox where published_at is null`),
     count("session events unpublished", books.checkout, `outbox where published_at is null`),
     // Those that are held stay held: the books must agree without them.

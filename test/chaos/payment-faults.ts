@@ -86,7 +86,7 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["debit returned", 3],
   ["second charge", 2],
   ["second refund", 20], // few have a refund that leaves room
-  ["intent lost for good", 3],
+  ["intent lost for good", 6],
 ];
 
 /** One of those that happen to payments later, if the run draws it. */

@@ -41,7 +41,7 @@ export const longWalk = 5_000;
 /**
  * How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt.
  */
-const keySecondsOf = (operations: number) => (operations >= longWalk ? 40 : 86_400);
+const keySecondsOf = (operations: number) => (operations >= longWalk ? 50 : 86_400);
 
 const usage = `npm run prove -- walk [--operations N] [--seed S] [--only names]
 
