@@ -85,13 +85,20 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["several disputes", 4],
   ["debit returned", 3],
   ["second charge", 2],
-  ["second refund", 20], // few have a refund that leaves room
-  ["intent lost for good", 6],
+  ["second refund", 6], // few have a refund that leaves room
+  ["intent lost for good", 1],
 ];
+
+/** So many times as often while it was never drawn: a run of minutes would miss the rarest now and then. */
+const firstTimes = 10;
 
 /** One of those that happen to payments later, if the run draws it. */
 export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
-  await applyPaymentFault(story, payment, story.random.pick(weights));
+  const { drawn } = story.run;
+  const weighted = weights.map(
+    ([name, weight]) => [name, drawn.countOf(name) === 0 ? weight * firstTimes : weight] as const,
+  );
+  await applyPaymentFault(story, payment, story.random.pick(weighted));
 }
 
 /** Before anybody has paid. */
