@@ -5,13 +5,13 @@ export const connectors: readonly Mutant[] = [
   ...mutantsOf("services/payments/connectors/circuit.ts", [
     ["duration: Number.NEGATIVE_INFINITY,", "duration: pauseMs,", "a circuit's pause follows no clock that can step"],
     [
-      '(answer) => answer.kind === "unknown" || answer.kind === "not_sent", {',
-      '(answer) => answer.kind === "declined", {',
+      '(answer) => answer.kind === "unknown" || answer.kind === "not_sent", "not_sent")',
+      '(answer) => answer.kind === "declined", "not_sent")',
       "a circuit opens when the processor does not answer",
     ],
     [
-      'kind: "not_sent",\n        cause: new Error(`the circuit of',
-      'kind: "unknown",\n        cause: new Error(`the circuit of',
+      'answer.kind === "not_sent", "not_sent")',
+      'answer.kind === "not_sent", "unknown")',
       "what an open circuit refused was surely not sent",
     ],
     [
@@ -33,8 +33,8 @@ export const connectors: readonly Mutant[] = [
       "a reset after the first byte proves nothing",
     ],
     [
-      "signal: AbortSignal.timeout(options.timeoutMs ?? this.#totalTimeoutMs),",
-      "",
+      "const timer = setTimeout(late, options.timeoutMs ?? this.#totalTimeoutMs);",
+      "const timer = setTimeout(late, 2 ** 30);",
       "a processor that is silent is not waited for",
     ],
   ]),
