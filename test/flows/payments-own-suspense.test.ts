@@ -118,6 +118,25 @@ test("an intent that was told with another amount and turns out right is the pay
   assert.deepEqual(await audited(id), []);
 });
 
+test("an intent that turns out right while it is given back is the payment's, paid and refunded, and is not ended", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const item = await stands(id);
+  played.answers.retrieveIntent = answers(id, { amount: 900n, facts: [captured(900n)] });
+  played.answers.findRefund = () => ({ kind: "not_found", at, cause: new Error("none") });
+  played.answers.createRefund = () => {
+    const value = refund(900n, item.id);
+    played.answers.retrieveIntent = answers(id, { facts: [captured()], refunds: [value] });
+    return { kind: "succeeded", value };
+  };
+  await resolveSuspense(played.deps, { ...word, suspenseId: item.id });
+  const { is, capturedAmount, refundedAmount } = await stands(id);
+  assert.deepEqual([is, capturedAmount, refundedAmount], ["closed found", 1_000n, 900n]);
+  assert.equal((await findPayment(played.db, id))?.state.outcome, "succeeded");
+  assert.equal(await suspended(id), 0);
+  assert.deepEqual(await audited(id), []);
+});
+
 test("a debit that came back takes with it what was held of it", async () => {
   const id = await played.payment();
   await played.says(id, { amount: 900n, facts: [captured(900n)] });

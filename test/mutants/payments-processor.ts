@@ -155,7 +155,16 @@ export const paymentsProcessor: readonly Mutant[] = [
       "what went back is not given back again",
     ],
     ["if (left === 0n) await closeOperation(", "await closeOperation(", "giving back goes on until nothing is left"],
-    ["if (isOver) await settleNeverMade(tx, deps, books);", "", "a payment ends whose only intent was given back"],
+    [
+      "if (isOver) await settleNeverMade(tx, deps, { ...books, payment });",
+      "",
+      "a payment ends whose only intent was given back",
+    ],
+    [
+      '"other_amount" && payment.state.outcome',
+      '"other_amount" && books.payment.state.outcome',
+      "a payment that turns out right while it is given back is not ended",
+    ],
   ]),
   ...mutantsOf("services/payments/flows/suspense/resolve-suspense.ts", [
     ["if (!allowed.includes(word.action)) {", "if (allowed.length === 0) {", "an item takes only what fits its kind"],

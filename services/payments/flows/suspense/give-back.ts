@@ -84,11 +84,11 @@ async function refundRest(
 async function settleItem(deps: VerifyDeps, item: StoredSuspense, report: IntentReport): Promise<bigint> {
   const left = await deps.db.transaction(async (tx) => {
     const books = await lockedBooks(tx, item.paymentId);
-    await settleLocked(tx, deps, books, report, "reconcile");
+    const { payment } = await settleLocked(tx, deps, books, report, "reconcile");
     const now = await findSuspense(tx, item.id);
     const rest = now ? now.amount - now.returned : 0n;
-    const isOver = rest === 0n && item.kind === "other_amount" && books.payment.state.outcome !== "succeeded";
-    if (isOver) await settleNeverMade(tx, deps, books);
+    const isOver = rest === 0n && item.kind === "other_amount" && payment.state.outcome !== "succeeded";
+    if (isOver) await settleNeverMade(tx, deps, { ...books, payment });
     return rest;
   });
   deps.outbox.wake();
