@@ -43,7 +43,8 @@ export async function watchStatements(running: RunningStack): Promise<Statements
   };
 }
 
-async function connect(url: string): Promise<pg.Client> {
+/** A client of the superuser, whose loss ends nothing. */
+export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();

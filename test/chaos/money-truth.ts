@@ -34,7 +34,7 @@ export interface OurPayment {
   readonly wasCaptured: boolean;
   /** How often. */
   readonly captures: number;
-  /** The journal says that a debit came back. */
+  /** A debit came back: the journal says so, or it was over before anybody had heard of its capture. */
   readonly wasReturned: boolean;
   readonly captureMethod: string;
   /** Until when it can be captured, as we were told; 0: never told, or it is over. Seconds since 1970. */

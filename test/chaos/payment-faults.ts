@@ -95,9 +95,8 @@ const firstTimes = 10;
 /** One of those that happen to payments later, if the run draws it. */
 export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
   const { drawn } = story.run;
-  const weighted = weights.map(
-    ([name, weight]) => [name, drawn.countOf(name) === 0 ? weight * firstTimes : weight] as const,
-  );
+  const isWanted = (name: PaymentFault) => drawn.may(name) && drawn.countOf(name) === 0;
+  const weighted = weights.map(([name, weight]) => [name, isWanted(name) ? weight * firstTimes : weight] as const);
   await applyPaymentFault(story, payment, story.random.pick(weighted));
 }
 

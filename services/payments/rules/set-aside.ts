@@ -125,7 +125,7 @@ function ownCapture({ connectorRef, currency, state }: Claimant, report: Reporte
  */
 export function heldBeside(payment: Claimant, report: ReportedIntent, known: KnownItem | undefined): PartedHolding {
   const own = ownCapture(payment, report);
-  const refunds = report.refunds.filter(({ reference }) => known !== undefined && reference === known.id);
+  const refunds = report.refunds.filter(({ reference }) => reference === known?.id);
   const about = own ? { ...report, refunds, disputes: [] } : report;
   // Until the payment had captured all that went back was the item's.
   const before = known && { ...wholeOf(known), ...(own && known.kept === 0n && { returned: 0n }) };
