@@ -160,11 +160,6 @@ export const paymentsProcessor: readonly Mutant[] = [
       "",
       "a payment ends whose only intent was given back",
     ],
-    [
-      '"other_amount" && payment.state.outcome',
-      '"other_amount" && books.payment.state.outcome',
-      "a payment that turns out right while it is given back is not ended",
-    ],
   ]),
   ...mutantsOf("services/payments/flows/suspense/resolve-suspense.ts", [
     ["if (!allowed.includes(word.action)) {", "if (allowed.length === 0) {", "an item takes only what fits its kind"],
