@@ -143,6 +143,11 @@ export const connectors: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/stripe/event.ts", [
     [
+      "event.type === tryFailed && isWithoutCharge",
+      "isWithoutCharge",
+      "an event that only repeats a failure does not wait for a list that never shows it",
+    ],
+    [
       "return sdk.webhooks.constructEvent(body, header, secret, toleranceSeconds, undefined, clockMs());",
       'return JSON.parse(Buffer.from(body).toString("utf8"));',
       "an event is believed only with its source's signature",

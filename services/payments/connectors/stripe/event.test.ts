@@ -115,14 +115,15 @@ test("an event says which refund, dispute or failed charge an answer must have, 
 
 test("an event of a failure before there was a charge says that the intent may have forgotten it", () => {
   const { sdk } = scriptedStripe(() => assert.fail("nothing is asked"));
-  for (const [error, forgettable] of [
-    [{ code: "payment_intent_authentication_failure" }, true],
-    [{ code: "card_declined", charge: "ch_1" }, false],
-    [null, false],
+  const unauthenticated = { code: "payment_intent_authentication_failure" };
+  for (const [type, error, forgettable] of [
+    ["payment_failed", unauthenticated, true],
+    ["payment_failed", { code: "card_declined", charge: "ch_1" }, false],
+    ["payment_failed", null, false],
+    // Only repeats it: the list of tries never shows this event, and waiting for it would refuse it.
+    ["canceled", unauthenticated, false],
   ] as const) {
-    const text = JSON.stringify(
-      event({ ...paid, last_payment_error: error }, { type: "payment_intent.payment_failed" }),
-    );
+    const text = JSON.stringify(event({ ...paid, last_payment_error: error }, { type: `payment_intent.${type}` }));
     const headers = { "stripe-signature": sign(text) };
     assert.equal(readEvent(sdk, account(), Buffer.from(text), headers).isForgettable, forgettable);
   }

@@ -9,6 +9,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { EventPage, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { metadataNames } from "./objects.ts";
+import { tryFailed } from "./tries.ts";
 
 // An older signature is a replay (Stripe's own tolerance).
 const toleranceSeconds = 300;
@@ -110,7 +111,8 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
     objectRef: partOf(event.data.object),
-    isForgettable: isWithoutCharge(event.data.object),
+    // Later events repeat the error, and are none that the list of tries could show.
+    isForgettable: event.type === tryFailed && isWithoutCharge(event.data.object),
   };
 }
 

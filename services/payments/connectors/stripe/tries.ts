@@ -8,7 +8,8 @@ const pageMax = 100; // of Stripe's lists
 // (somebody tries out stolen cards there) is not worth the wait: then only the failure that the intent shows is
 // counted.
 const pagesMax = 5;
-const failed = "payment_intent.payment_failed";
+/** The event of a try that failed. */
+export const tryFailed = "payment_intent.payment_failed";
 
 /** What the event list tells of one intent. */
 export interface ToldTries {
@@ -37,7 +38,7 @@ export async function readTries(
   let isBehind = toldBy !== "";
   const window = {
     created: { gte: intent.created },
-    types: [failed, "payment_intent.requires_action"],
+    types: [tryFailed, "payment_intent.requires_action"],
     limit: pageMax,
   };
   let after: string | undefined;
@@ -58,8 +59,8 @@ export async function readTries(
 function tryOf(event: Stripe.Event, intentId: string): ToldTry | undefined {
   const object = event.data.object as Partial<Stripe.PaymentIntent>;
   if (object.id !== intentId) return undefined;
-  const error = event.type === failed ? (object.last_payment_error ?? undefined) : undefined;
+  const error = event.type === tryFailed ? (object.last_payment_error ?? undefined) : undefined;
   // An older API version may name the error otherwise; without it the failure cannot be told from a declined charge.
-  if (event.type === failed && !error) return undefined;
+  if (event.type === tryFailed && !error) return undefined;
   return { at: event.created, error };
 }
