@@ -25,7 +25,8 @@ export async function endAuthorization(story: Story, payment: Paying): Promise<v
       return await capture(story, payment, 0, undefined);
     case "capture a part":
       await capture(story, payment, 0, part());
-      if (random.chance(0.3)) await applyPaymentFault(story, payment, "captured again");
+      if (random.chance(story.run.drawn.awaits("captured again") ? 1 : 0.3))
+        await applyPaymentFault(story, payment, "captured again");
       return;
     case "cancel":
       return await cancel(story, payment, 0);

@@ -47,7 +47,7 @@ const weights: readonly (readonly [ClockFault, number])[] = [
 
 /** One of them, if the run draws it; payments and checkout, which store times of money, more often than the others. */
 export async function playClock(run: Run, random: Random): Promise<void> {
-  const name = random.pick(weights);
+  const name = random.pick(run.drawn.eager(weights));
   if (!run.drawn.may(name)) return;
   await clockFaults[name](run, random);
   run.drawn.count(name);

@@ -4,6 +4,9 @@ import { type ChaosFault, type FaultName, faultTable, type WalkFault } from "./f
 
 const rows: readonly FaultRow[] = faultTable;
 
+/** So many times as often while it was never drawn. */
+const firstTimes = 10;
+
 export class Drawn {
   readonly #counts = new Map<FaultName, number>();
   readonly #chosen: (row: FaultRow) => boolean;
@@ -27,6 +30,16 @@ export class Drawn {
 
   countOf(name: FaultName): number {
     return this.#counts.get(name) ?? 0;
+  }
+
+  /** Whether this run draws the row, and has not yet. */
+  awaits(name: FaultName): boolean {
+    return this.may(name) && this.countOf(name) === 0;
+  }
+
+  /** Weights by which rows that were never drawn come first: a run of minutes would miss the rarest now and then. */
+  eager<Name extends FaultName>(weights: readonly (readonly [Name, number])[]): (readonly [Name, number])[] {
+    return weights.map(([name, weight]) => [name, this.awaits(name) ? weight * firstTimes : weight] as const);
   }
 
   get total(): number {

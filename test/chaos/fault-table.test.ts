@@ -87,6 +87,21 @@ test("a row that was never drawn is named, for the kind of run that draws it; ro
   assert.throws(() => new Drawn(["clok"]), /no fault "clok"/);
 });
 
+test("a row that was never drawn comes first, until it was; rows that were not chosen do not", () => {
+  const chosen = new Drawn(["clock ahead", "clock behind"]);
+  chosen.count("clock ahead");
+  const weights = [
+    ["clock ahead", 3],
+    ["clock behind", 3],
+    ["clocks drift apart", 1],
+  ] as const;
+  assert.deepEqual(chosen.eager(weights), [
+    ["clock ahead", 3],
+    ["clock behind", 30],
+    ["clocks drift apart", 1],
+  ]);
+});
+
 /** The table as docs/faults.md shows it. */
 function renderFaultTable(): string {
   const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "walk, chaos", drill: "" };

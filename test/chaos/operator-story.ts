@@ -148,7 +148,7 @@ const weights: readonly (readonly [OperatorFault, number])[] = [
 /** One of them, if the run draws it. What fails because a part is away, an operator does another time. */
 export async function playOperator(story: Story): Promise<void> {
   const { run, random, seen } = story;
-  const name = random.pick(weights);
+  const name = random.pick(run.drawn.eager(weights));
   if (!run.drawn.may(name)) return;
   seen.count();
   if (await operatorFaults[name](story).catch(() => false)) run.drawn.count(name);

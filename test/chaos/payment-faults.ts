@@ -89,15 +89,9 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["intent lost for good", 1],
 ];
 
-/** So many times as often while it was never drawn: a run of minutes would miss the rarest now and then. */
-const firstTimes = 10;
-
 /** One of those that happen to payments later, if the run draws it. */
 export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
-  const { drawn } = story.run;
-  const isWanted = (name: PaymentFault) => drawn.may(name) && drawn.countOf(name) === 0;
-  const weighted = weights.map(([name, weight]) => [name, isWanted(name) ? weight * firstTimes : weight] as const);
-  await applyPaymentFault(story, payment, story.random.pick(weighted));
+  await applyPaymentFault(story, payment, story.random.pick(story.run.drawn.eager(weights)));
 }
 
 /** Before anybody has paid. */

@@ -41,8 +41,7 @@ export async function endRun({ run, post, set, firedBefore, limitMs, keySeconds 
   calmStripe(rig.fake, firedBefore, drawn);
   for (const { stripe } of rig.shops) if (stripe) stripe.account.lagMs = 0;
   drawn.count("keys forgotten", await forgottenKeys(rig, keySeconds));
-  await post.flush();
-  const found = new Set<string>();
+  const found = new Set(await post.flush(limitMs));
   const end = performance.now() + limitMs;
   const clock = setInterval(() => putClockForward(rig).catch(() => {}), clockEveryMs);
   try {

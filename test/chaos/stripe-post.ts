@@ -24,11 +24,18 @@ export const treatments = [
   [undefined, 66],
 ] as const satisfies readonly (readonly [FaultName | undefined, number])[];
 
+/** An event on its way, named for who must find out why it is not taken. */
+interface Sending {
+  readonly account: string;
+  readonly event: string;
+  last: string;
+}
+
 export class StripePost {
   readonly #url: string;
   readonly #drawn: Drawn;
   readonly #random: Random;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Map<Promise<void>, Sending>();
   readonly #over = new AbortController();
   readonly #looking: Promise<void>;
   readonly #sent = new Map<string, number>();
@@ -43,16 +50,24 @@ export class StripePost {
     this.#looking = this.#look();
   }
 
-  /** Waits until everything that has happened was taken. */
-  async flush(): Promise<void> {
+  /**
+   * Waits until everything that has happened was taken.
+   * @param limitMs how long at most
+   * @returns a line for each event that was not, with the last answer to it
+   */
+  async flush(limitMs: number): Promise<string[]> {
     this.#collect();
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    const over = AbortSignal.timeout(limitMs);
+    while (this.#underWay.size > 0 && !over.aborted) await pause(lookEveryMs);
+    return [...this.#underWay.values()].map(
+      ({ account, event, last }) => `${account}: ${event} was not taken: ${last}`,
+    );
   }
 
   async stop(): Promise<void> {
     this.#over.abort();
     await this.#looking;
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#underWay.keys());
   }
 
   async #look(): Promise<void> {
@@ -80,12 +95,17 @@ export class StripePost {
     const isLater = treatment === "events late" || treatment === "events reordered";
     const waits = isLater || treatment === "events dropped once" ? lateMs : 0;
     for (let copies = treatment === "events doubled" ? 2 : 1; copies > 0; copies--) {
-      const sending: Promise<void> = this.#send(stripe, event, waits).finally(() => this.#underWay.delete(sending));
-      this.#underWay.add(sending);
+      const state: Sending = {
+        account: stripe.account.id,
+        event: `${event.type} ${event.id}`,
+        last: "not sent",
+      };
+      const sending = this.#send(stripe, event, waits, state).finally(() => this.#underWay.delete(sending));
+      this.#underWay.set(sending, state);
     }
   }
 
-  async #send(stripe: StripeShop, event: Json, waitMs: number): Promise<void> {
+  async #send(stripe: StripeShop, event: Json, waitMs: number, state: Sending): Promise<void> {
     await pause(waitMs);
     for (
       let againAfter: number = againMs.first;
@@ -97,6 +117,7 @@ export class StripePost {
       const path = `/processors/stripe/${stripe.account.id}`;
       const answer = await once(() => api(this.#url).post(path, body, { "stripe-signature": header }));
       if (answer?.status === 200) return;
+      state.last = String(answer ?? "no answer");
       await pause(againAfter);
     }
   }

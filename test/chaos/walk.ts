@@ -36,6 +36,7 @@ const patienceMs = 90_000;
 const walkersMax = 24;
 const settleMsMax = 90_000;
 const progressEvery = 1_000;
+const waitingEveryMs = 20_000;
 /** From so many operations on every row of the table is drawn, or the walk fails. */
 export const longWalk = 5_000;
 /**
@@ -72,16 +73,24 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
   let stories = 0;
   let nextProgress = progressEvery;
+  const playing = new Set<string>();
   const walker = async () => {
     while (operationsOf(run) < operations) {
       const number = stories++;
-      await playStory(run, { seed: seed * 1_000_003 + number, name: `${seed}-${number}`, patienceMs });
+      const name = `${seed}-${number}`;
+      playing.add(name);
+      await playStory(run, { seed: seed * 1_000_003 + number, name, patienceMs });
+      playing.delete(name);
       if (operationsOf(run) < nextProgress) continue;
       nextProgress += progressEvery;
       say(`  ${operationsOf(run)} operations`);
     }
   };
-  await Promise.all(Array.from({ length: walkersMax }, walker));
+  const waiting = setInterval(() => {
+    if (operationsOf(run) >= operations) say(`  stories that still play: ${[...playing].join(", ")}`);
+  }, waitingEveryMs);
+  await Promise.all(Array.from({ length: walkersMax }, walker)).finally(() => clearInterval(waiting));
+  say("  comparing the books");
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds: keySecondsOf(operations) });
   await post.stop();
   const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
