@@ -12,7 +12,7 @@ import { stripeTill } from "./stripe-till.ts";
 
 const attemptsMax = 3;
 const heldShare = 0.04;
-const otherAmountShare = 0.01;
+const otherAmountShare = { first: 0.1, later: 0.01 };
 const pageEndShare = 0.05;
 /** How long an answer is waited for that will not come. */
 const unverifiableMs = 3_000;
@@ -32,7 +32,8 @@ export async function playSession(story: Story): Promise<void> {
   const { payment } = created;
   const { random } = story;
   if (random.chance(heldShare)) await withhold(story, payment);
-  if (random.chance(otherAmountShare)) await drawOtherAmount(story, payment);
+  const isFirst = story.run.drawn.awaits("amounts that differ");
+  if (random.chance(isFirst ? otherAmountShare.first : otherAmountShare.later)) await drawOtherAmount(story, payment);
   const confirm = confirmer(story, payment);
   const attempts = random.int(0, attemptsMax);
   for (let i = 0; i < attempts && !payment.toldPaid; i++) {
