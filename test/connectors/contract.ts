@@ -390,6 +390,29 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.ok(valueIn(newest).events.some(({ report, intentRef }) => (report?.ref ?? intentRef) === payment.ref));
   });
 
+  test("what a listed event is about, its intent shows: a refund, a dispute, an attempt, or what was let go", async () => {
+    const { connector, account } = rig;
+    if (!connector.readEvents) return;
+    if (connector.capturesLater) {
+      const [part, given, lapsed] = [await authorized(), await authorized(), await authorized()];
+      valueIn(await connector.captureIntent(account, captureOf(part, 400n), key()));
+      valueIn(await connector.createRefund(account, refundOf(part, 100n), key()));
+      valueIn(await connector.cancelIntent(account, given.ref, "release"));
+      await rig.lapse(lapsed);
+    }
+    const day = 86_400_000;
+    const hints = await eventsOf(rig, new Date(Date.now() - day));
+    for (const { id, type, intentRef, objectRef = "", isForgettable } of hints) {
+      if (intentRef === "") continue;
+      const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
+      const report = valueIn(answer);
+      assert.equal(report.isBehind, undefined, type);
+      const attempts = report.facts.flatMap((fact) => ("attempt" in fact ? fact.attempt : []));
+      const parts = [...report.refunds, ...report.disputes, ...attempts].map(({ ref }) => ref);
+      assert.ok(["", ...parts, ...(report.releases ?? [])].includes(objectRef), `${type} of ${objectRef}: ${parts}`);
+    }
+  });
+
   test("an event is read only with a fresh signature over its very bytes", async () => {
     const made = await created();
     const now = Math.floor(Date.now() / 1_000);

@@ -96,6 +96,15 @@ test("an event waits until the processor's lists have what it is about", async (
   assert.equal(await outcomeOf(payment), "succeeded");
 });
 
+test("an event of a refund that only let go of what was never captured does not wait for it among the refunds", async () => {
+  const payment = await newPayment();
+  const answer = report(payment, []);
+  assert(answer.kind === "succeeded");
+  const news = event(payment.ref, { objectRef: "re_1" });
+  await assert.rejects(takeIn(news, answer), refused("CONNECTOR_ERROR"));
+  assert.equal(await takeIn(news, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
+});
+
 test("an event of an attempt that the intent may have forgotten has the processor look for it", async () => {
   const payment = await newPayment();
   const asked: unknown[] = [];

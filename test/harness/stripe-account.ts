@@ -165,6 +165,7 @@ export class StripeAccount extends StripeRecords {
     const refund: FakeRefund = { object: "refund", id: this.newId("re"), amount, ...members, ...of };
     this.refunds.set(refund.id, refund);
     charge.amount_refunded += amount;
+    this.announce("refund.created", refund);
     this.announce("charge.refunded", charge);
   }
 

@@ -145,7 +145,12 @@ export const paymentsCaptures: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe/objects.ts", [
-    [".filter((refund) => !intent || !isRelease(refund, intent))", "", "what was never taken is not refunded"],
+    [".filter((refund) => !releases.includes(refund))", "", "what was never taken is not refunded"],
+    [
+      "...(releases.length > 0 && { releases: releases.map(({ id }) => id) }),",
+      "",
+      "what a listed event is about, its intent shows",
+    ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe/endings.ts", [
     [

@@ -93,6 +93,8 @@ export interface IntentReport {
   readonly facts: readonly IntentFact[];
   readonly refunds: readonly RefundReport[];
   readonly disputes: readonly DisputeReport[];
+  /** Ids of what the processor calls refunds and only let go of what was never captured. Absent: none. */
+  readonly releases?: readonly string[];
   /**
    * Its page or client secret has come to its end, and nobody has paid, is paying or can pay it any more: another
    * intent may take its place. Such an end is no `intent_canceled`. Absent: it has not.

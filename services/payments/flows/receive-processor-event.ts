@@ -130,7 +130,8 @@ async function askedReport(
   }
   const report = provenValue(answer);
   const attempts = report.facts.flatMap((fact) => ("attempt" in fact ? fact.attempt : []));
-  const isThere = [...report.refunds, ...report.disputes, ...attempts].some(({ ref }) => ref === objectRef);
+  const parts = [...report.refunds, ...report.disputes, ...attempts].map(({ ref }) => ref);
+  const isThere = [...parts, ...(report.releases ?? [])].includes(objectRef ?? "");
   const isBehind = report.isBehind && !isOld(createdAt, connector.processorTime());
   if (!isBehind && (!objectRef || isThere)) return report;
   throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor's lists are behind its event") });

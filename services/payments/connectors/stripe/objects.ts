@@ -37,6 +37,7 @@ export function readIntent({ ref, session, intent, charges, told, refunds, dispu
   const amount = intent?.amount ?? session?.amount_total ?? 0;
   const facts = intent ? factsOf(intent, charges, told.tries) : [];
   const pageEndedAt = session && pageEnd(session, intent);
+  const releases = refunds.filter((refund) => intent && isRelease(refund, intent));
   return {
     ref,
     reference: made.metadata?.[metadataNames.payment] ?? "",
@@ -47,7 +48,8 @@ export function readIntent({ ref, session, intent, charges, told, refunds, dispu
     facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
     ...(pageEndedAt && { pageEndedAt }),
     ...(told.isBehind && { isBehind: true }),
-    refunds: refunds.filter((refund) => !intent || !isRelease(refund, intent)).map(readRefund),
+    refunds: refunds.filter((refund) => !releases.includes(refund)).map(readRefund),
+    ...(releases.length > 0 && { releases: releases.map(({ id }) => id) }),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),
   };
 }
