@@ -83,7 +83,7 @@ export async function openLink(target: number | (() => number)): Promise<BadLink
     cut,
     blackHole: (forMs) => silenced(forMs),
     vanish: () => silenceAll().length,
-    halfOpen: (forMs) => silenced(forMs, (pair) => pair.far.resetAndDestroy()),
+    halfOpen: (forMs) => silenced(forMs, ({ far }) => breakOff(far)),
     breakAnswers() {
       const pairs = [...open].filter((pair) => !pair.isSilent);
       for (const pair of pairs) breakAnswer(pair);
@@ -115,8 +115,17 @@ function join(pair: Pair, onEnd: () => void): void {
 }
 
 function end({ near, far }: Pair): void {
-  near.resetAndDestroy();
-  far.resetAndDestroy();
+  breakOff(near);
+  breakOff(far);
+}
+
+/**
+ * Closes with a reset, but for a socket that is saying goodbye: there Node fails with EINVAL, never closes it, and
+ * spins for ever when the process ends.
+ */
+export function breakOff(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** Both sockets are read on, so that senders notice nothing, and what they sent is dropped. */

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database/database.ts";
+import { Database, type Sql, type Tx } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
@@ -76,28 +76,30 @@ async function asked(paymentId: string): Promise<void> {
   await services.payments.verifyIntent({ paymentId });
 }
 
-async function differences(): Promise<string> {
+async function differences(sql: Sql = db): Promise<string> {
   const found: string[] = [];
-  const checked = await checkJournal(db, (one) => found.push(`${one.paymentId}: ${one.differences.join("; ")}`));
+  const checked = await checkJournal(sql, (one) => found.push(`${one.paymentId}: ${one.differences.join("; ")}`));
   assert.ok(checked > 0);
   return found.join("\n");
 }
 
-/** Tampers with the books behind the triggers' back, looks, and puts everything back. */
-async function planted(statement: string, expected: RegExp, undo: string): Promise<void> {
-  const said = async (sql: string) => {
-    await db.transaction(async (tx) => {
-      await tx.rows("set local session_replication_role = replica");
-      await tx.rows(sql.replaceAll("PAYMENT", `'${paymentId}'`));
-    });
-  };
-  await said(statement);
-  try {
-    assert.match(await differences(), expected);
-  } finally {
-    await said(undo);
-  }
-  assert.equal(await differences(), "");
+/** Works in a transaction that is rolled back: what it tampers with, no job of the services sees or overwrites. */
+async function undone(work: (tx: Tx) => Promise<void>): Promise<void> {
+  const done = new Error("done");
+  const rolledBack = db.transaction(async (tx) => {
+    await work(tx);
+    throw done;
+  });
+  await assert.rejects(rolledBack, (error) => error === done);
+}
+
+/** Tampers with the books behind the triggers' back, and looks. */
+async function planted(statement: string, expected: RegExp): Promise<void> {
+  await undone(async (tx) => {
+    await tx.rows("set local session_replication_role = replica");
+    await tx.rows(statement.replaceAll("PAYMENT", `'${paymentId}'`));
+    assert.match(await differences(tx), expected);
+  });
 }
 
 /** Types and statuses of the payment's events, each once. */
@@ -113,9 +115,9 @@ async function countDifferences(): Promise<CountDifference[]> {
   return found;
 }
 
-async function missingAnnouncements(): Promise<string[]> {
+async function missingAnnouncements(sql: Sql = db): Promise<string[]> {
   const found: string[] = [];
-  assert.ok((await auditAnnouncements(db, (id, missing) => found.push(`${id}: ${missing.join("; ")}`))) > 0);
+  assert.ok((await auditAnnouncements(sql, (id, missing) => found.push(`${id}: ${missing.join("; ")}`))) > 0);
   return found;
 }
 
@@ -280,8 +282,7 @@ test("the fee schedule in effect is the same by the flows, by the auditor and by
 async function auditedRate(of: { of: string; currency: string; connector: string; at: string }): Promise<number[]> {
   const id = newId("payment");
   let rates: number[][] = [];
-  const seen = new Error("seen");
-  const looked = db.transaction(async (tx) => {
+  await undone(async (tx) => {
     await tx.rows(
       `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, outcome,
          captured_amount, visible, authorized_at, captured_at, expires_at)
@@ -291,32 +292,27 @@ async function auditedRate(of: { of: string; currency: string; connector: string
     const books = await booksAfter(tx, "", 1_000);
     const found = books.find((one) => one.id === id)?.rates ?? [];
     rates = found.map(({ basisPoints, fixed }) => [Number(basisPoints), Number(fixed)]);
-    throw seen;
   });
-  await assert.rejects(looked, (error) => error === seen);
   assert.equal(rates.length, 1, "it was never booked");
   return rates[0] ?? [];
 }
 
 test("a stored amount, a journal line and a refund that were tampered with are found", async () => {
-  const amount = (column: string, by: number) =>
-    `update payments set ${column} = ${column} + (${by}) where id = PAYMENT`;
-  await planted(amount("refunded_amount", 1), /refunded amount is 301/, amount("refunded_amount", -1));
-  await planted(amount("fee_amount", 1), /fee is 60/, amount("fee_amount", -1));
-  await planted(amount("captured_amount", -1), /captured amount is 999/, amount("captured_amount", 1));
-  const line = (by: number) =>
-    `update journal set amount = amount + (${by}) where payment_id = PAYMENT and kind = 'captured'`;
-  await planted(line(5), /captured amount is 1000, the books give 1005/, line(-5));
-  const owner = (id: string) => `update journal set merchant_id = '${id}' where payment_id = PAYMENT`;
-  await planted(owner("mer_other"), /another merchant/, owner(services.merchantId));
-  const status = (to: string) => `update refunds set status = '${to}' where payment_id = PAYMENT`;
+  const set = (assignment: string) => `update payments set ${assignment} where id = PAYMENT`;
+  await planted(set("refunded_amount = refunded_amount + 1"), /refunded amount is 301/);
+  await planted(set("fee_amount = fee_amount + 1"), /fee is 60/);
+  await planted(set("captured_amount = captured_amount - 1"), /captured amount is 999/);
+  const ofPayment = "where payment_id = PAYMENT";
+  const line = `update journal set amount = amount + 5 ${ofPayment} and kind = 'captured'`;
+  await planted(line, /captured amount is 1000, the books give 1005/);
+  await planted(`update journal set merchant_id = 'mer_other' ${ofPayment}`, /another merchant/);
   const left = /refund re_\w+ \(failed\) must leave 0 in processor_clearing, the journal gives -300/;
-  await planted(status("failed"), left, status("succeeded"));
+  await planted(`update refunds set status = 'failed' ${ofPayment}`, left);
 });
 
 test("a capture by an attempt that did not succeed is found", async () => {
-  const attempt = (outcome: string) => `update attempts set outcome = '${outcome}' where payment_id = PAYMENT`;
-  await planted(attempt("failed"), /captured by attempt \w+, which did not succeed/, attempt("succeeded"));
+  const failed = `update attempts set outcome = 'failed' where payment_id = PAYMENT`;
+  await planted(failed, /captured by attempt \w+, which did not succeed/);
 });
 
 test("one attempt's money that is a capture and lies in suspense too is found, on its own payment and on another", async () => {
@@ -332,10 +328,9 @@ test("one attempt's money that is a capture and lies in suspense too is found, o
     insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount)
     select merchant_id, environment, currency, ${holder}, 'suspense_held', '${suspenseId}', 'processor_clearing', 'suspense', 1000
     from ${captures} c`;
-  const undo = `with rows as (delete from journal where cause = '${suspenseId}') delete from suspense where id = '${suspenseId}'`;
   const twice = `suspense ${suspenseId} holds 1000 of attempt \\w+, which has captured`;
-  await planted(hold("PAYMENT"), new RegExp(`^${paymentId}: ${twice} 1000$`), undo);
-  await planted(hold(`'${other}'`), new RegExp(`^${other}: ${twice} in ${paymentId}$`), undo);
+  await planted(hold("PAYMENT"), new RegExp(`^${paymentId}: ${twice} 1000$`));
+  await planted(hold(`'${other}'`), new RegExp(`^${other}: ${twice} in ${paymentId}$`));
 });
 
 test("a row of any kind on another account is found", async () => {
@@ -347,18 +342,16 @@ test("a row of any kind on another account is found", async () => {
   for (const { kind, debit, credit } of kinds) {
     const other = [debit, credit].includes("suspense") ? "disputes_held" : "suspense";
     for (const [side, account] of Object.entries({ debit, credit })) {
-      const set = (to: string) =>
-        `update journal set ${side} = '${to}' where payment_id = PAYMENT and kind = '${kind}'`;
-      await planted(set(other), new RegExp(`account ${account} has .*account ${other} has`), set(account));
+      const moved = `update journal set ${side} = '${other}' where payment_id = PAYMENT and kind = '${kind}'`;
+      await planted(moved, new RegExp(`account ${account} has .*account ${other} has`));
     }
   }
 });
 
 test("a fee that is wrong in the payment and in the journal alike is found", async () => {
-  const fee = (amount: number) =>
-    `with booked as (update journal set amount = ${amount} where payment_id = PAYMENT and kind = 'fee_charged')
-     update payments set fee_amount = ${amount} where id = PAYMENT`;
-  await planted(fee(58), /fee is 58, the books give 59/, fee(59));
+  const fee = `with booked as (update journal set amount = 58 where payment_id = PAYMENT and kind = 'fee_charged')
+     update payments set fee_amount = 58 where id = PAYMENT`;
+  await planted(fee, /fee is 58, the books give 59/);
 });
 
 test("totals of lists are the number of rows, folded or not, and a total that is not is found", async () => {
@@ -392,23 +385,26 @@ test("totals of lists are the number of rows, folded or not, and a total that is
   assert.deepEqual(await countDifferences(), []);
 });
 
+/** Takes the payment's events of the type out of the outbox. @returns how many there were */
+async function unannounced(tx: Tx, type: string, id: string): Promise<number> {
+  const taken = await tx.rows(
+    `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning 1`,
+    [type, Buffer.from(id)],
+  );
+  return taken.length;
+}
+
 test("what the books say was announced, and an announcement that is missing is found", async () => {
   assert.deepEqual(await missingAnnouncements(), []);
   const [refund] = await db.rows<{ id: string }>(`select id from refunds where payment_id = $1`, [paymentId]);
-  for (const [subject, missing] of [
+  for (const [type, missing] of [
     ["succeeded", "payment.succeeded"],
     ["refunded", `payment.refunded ${refund?.id}`],
-  ]) {
-    const taken = await db.rows<{ event_id: string; subject: string; body: Buffer }>(
-      `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning *`,
-      [subject, Buffer.from(paymentId)],
-    );
-    assert.ok(taken.length > 0);
-    assert.deepEqual(await missingAnnouncements(), [`${paymentId}: ${missing}`]);
-    for (const { event_id, subject: full, body } of taken) {
-      const values = [event_id, full, body];
-      await db.rows(`insert into outbox (event_id, subject, body, published_at) values ($1, $2, $3, now())`, values);
-    }
+  ] as const) {
+    await undone(async (tx) => {
+      assert.ok((await unannounced(tx, type, paymentId)) > 0);
+      assert.deepEqual(await missingAnnouncements(tx), [`${paymentId}: ${missing}`]);
+    });
   }
   assert.deepEqual(await missingAnnouncements(), []);
 });
@@ -425,13 +421,10 @@ test("a capture and the end of an authorization are announced, or it is found", 
     const id = await paid({ amount: 20n, currency: "EUR", captureMethod: "manual" });
     await end(id);
     assert.deepEqual(await missingAnnouncements(), []);
-    const taken = await db.rows(
-      `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning 1`,
-      [type, Buffer.from(id)],
-    );
-    assert.equal(taken.length, 1);
-    assert.deepEqual(await missingAnnouncements(), [`${id}: payment.${type}`]);
-    await db.rows(`update payments set created_at = created_at - interval '10 days' where id = $1`, [id]);
+    await undone(async (tx) => {
+      assert.equal(await unannounced(tx, type, id), 1);
+      assert.deepEqual(await missingAnnouncements(tx), [`${id}: payment.${type}`]);
+    });
   }
 });
 

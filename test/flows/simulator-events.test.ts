@@ -22,7 +22,11 @@ type Call = ReturnType<typeof caller>;
 
 const fault = (members: object) => rig.call("PUT", "/test/faults", members);
 const page = async (call: Call, query: string) => (await call<Page>("GET", `/api/events?${query}`)).body;
-const arrived = (id: string) => rig.receiver.received.filter((event) => event.data.intent.id === id);
+/** The intent's events that came, each once: an answer that was late on a busy machine brings one again. */
+function arrived(id: string): ReceivedEvent[] {
+  const about = rig.receiver.received.filter((event) => event.data.intent.id === id);
+  return [...new Map(about.map((event) => [event.id, event])).values()];
+}
 
 async function all(call: Call, since: string, limit = 100): Promise<Listed[]> {
   const events: Listed[] = [];
